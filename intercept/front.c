@@ -4,7 +4,6 @@
  * header and links to no MPI: one file serves all, and programs without MPI are not affected. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,18 +13,9 @@
 #include "api.inc"
 #include "backend.h"
 #include "beside.h"
+#include "loaded_mpi.h"
 
 #define EXPORT __attribute__((visibility("default")))
-
-/* Backends by the start of the file name of their MPI library. */
-static const struct {
-  const char* libmpi;
-  const char* backend;
-} backends[] = {
-    {"libmpi.so.40", "libtutti-openmpi.so"},   {"libmpi.so.80", "libtutti-openmpi.so"},
-    {"libmpi_abi.so.0", "libtutti-mpiabi.so"}, {"libmpi_abi.so.1", "libtutti-mpiabi.so"},
-    {"libmpich.so.12", "libtutti-mpich.so"},   {"libmpi.so.12", "libtutti-mpich.so"},
-};
 
 /* A program that loads the C API itself finds by this symbol that the front is present. It must
  * then use the front's copy of the API, because calls of MPI_Finalize come here. Linked programs
@@ -42,63 +32,6 @@ static void* backend_library;
 static const char* backend_lacks; /* why no backend is loaded */
 static pthread_once_t backend_once = PTHREAD_ONCE_INIT;
 static int ending; /* the program has called MPI_Finalize */
-
-static const char* file_of(const char* path) {
-  const char* slash = strrchr(path, '/');
-  return slash != NULL ? slash + 1 : path;
-}
-
-/* The backend for an MPI library by its name, which may continue with further version numbers. */
-static const char* backend_for(const char* file) {
-  for (size_t i = 0; i < sizeof backends / sizeof backends[0]; ++i) {
-    const size_t length = strlen(backends[i].libmpi);
-    if (strncmp(file, backends[i].libmpi, length) != 0) continue;
-    if (file[length] == '\0' || file[length] == '.') return backends[i].backend;
-  }
-  return NULL;
-}
-
-/* The soname of a loaded object, or NULL. File names are unreliable: they may be links without a
- * version, or copies in wheels. */
-static const char* soname_of(const struct dl_phdr_info* object) {
-  const ElfW(Dyn)* entry = NULL;
-  for (int i = 0; i < object->dlpi_phnum; ++i) {
-    if (object->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    entry = (const ElfW(Dyn)*)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
-  }
-  ElfW(Addr) strings = 0;
-  ElfW(Xword) soname = 0;
-  for (; entry != NULL && entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
-    if (entry->d_tag == DT_SONAME) soname = entry->d_un.d_val;
-  }
-  if (strings == 0 || soname == 0) return NULL;
-  /* The loader relocates this address on most machines, not on all. */
-  if (strings < object->dlpi_addr) strings += object->dlpi_addr;
-  return (const char*)strings + soname;
-}
-
-struct known_mpi {
-  const char* path;
-  const char* backend;
-};
-
-static int note_mpi(struct dl_phdr_info* object, size_t size, void* found) {
-  (void)size;
-  if (strncmp(file_of(object->dlpi_name), "libmpi", strlen("libmpi")) != 0) return 0;
-  const char* soname = soname_of(object);
-  const char* backend_file = soname != NULL ? backend_for(soname) : NULL;
-  if (backend_file == NULL) return 0;
-  *(struct known_mpi*)found = (struct known_mpi){object->dlpi_name, backend_file};
-  return 1;
-}
-
-/* The MPI that the process has loaded; NULLs if none is known here. */
-static struct known_mpi loaded_mpi(void) {
-  struct known_mpi found = {NULL, NULL};
-  dl_iterate_phdr(note_mpi, &found);
-  return found;
-}
 
 static _Noreturn void stop(const char* what, const char* why) {
   fprintf(stderr, "tutti: %s: %s; run without LD_PRELOAD, or link with Tutti's C API\n", what, why);
@@ -124,7 +57,7 @@ static struct tutti_counter counters[counted_functions] = {
     TUTTI_COUNTED(COUNTER)};
 
 static void load_backend(void) {
-  const struct known_mpi mpi = loaded_mpi();
+  const struct tutti_loaded_mpi mpi = tutti_loaded_mpi();
   if (mpi.backend == NULL) {
     backend_lacks =
         "no supported MPI library is loaded (need MPICH, Intel MPI, Open MPI or the MPI ABI; a "
@@ -259,7 +192,7 @@ static void* behind(void* mpi, const char* name, const char* other) {
 static int find_passing(struct tutti_backend_interface* calls,
                         struct tutti_backend_interface* profiled_calls) {
   /* The program's MPI is not always next in line: it may have been loaded privately. */
-  const char* path = loaded_mpi().path;
+  const char* path = tutti_loaded_mpi().path;
   void* mpi = path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
   int number = 0;
 #define FIND_BEHIND(name, arguments)                                             \
@@ -327,7 +260,7 @@ static void* count_call(struct tutti_counter* counter, void** known, const char*
   if (counted_depth++ == 0) __atomic_fetch_add(&counter->calls, 1, __ATOMIC_RELAXED);
   void* next = __atomic_load_n(known, __ATOMIC_RELAXED);
   if (next != NULL) return next;
-  const char* path = loaded_mpi().path;
+  const char* path = tutti_loaded_mpi().path;
   next = behind(path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL, name, other);
   if (next == NULL) stop_without(name);
   __atomic_store_n(known, next, __ATOMIC_RELAXED);

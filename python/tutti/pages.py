@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,85 +80,91 @@ def finish(page: Path, command: Sequence[str], seconds: float | None) -> str:
     return f"report: {page}"
 
 
-def run_with_page(
-    start: Sequence[str], environment: Mapping[str, str], command: Sequence[str], page: Path
+Deliver = Callable[[Sequence[str], supervised.Outcome], None]
+"""Delivers the report of a command, as the user typed it, once it has ended; or says why there is
+none. Raises Refusal if that fails."""
+
+
+def delivery(settings: dict[str, str]) -> Deliver | None:
+    """How the report that TUTTI_REPORT requests reaches the user; None if the library does it all.
+
+    Where the command turns the library's report into another form, the settings name a file for
+    the library instead.
+    """
+    page = page_of(settings)
+    if page is not None:
+        return partial(_deliver_page, page)
+    target = settings.get("TUTTI_REPORT", "none")
+    if target in ("", "none") or "%" in target:
+        return None
+    if target != "-":
+        file = Path(target)
+        return partial(_deliver_file, file, _written(file))
+    if not os.access(".", os.W_OK):
+        return None
+    # Rank 0, which may run on another node, writes it: in the current folder. The command prints
+    # it, as the library knows no source lines.
+    data = _data_of(Path("tutti").absolute())
+    settings["TUTTI_REPORT"] = str(data)
+    return partial(_deliver_text, data)
+
+
+def run(
+    start: Sequence[str],
+    environment: Mapping[str, str],
+    command: Sequence[str],
+    deliver: Deliver,
 ) -> int:
-    """Runs a program and writes its page. Returns the program's exit status.
+    """Runs a program and delivers its report. Returns the program's exit status.
 
     Args:
         start: the command to execute.
         environment: the variables that Tutti sets for it.
         command: the command as the user typed it.
-        page: what page_of returned.
+        deliver: what delivery returned.
 
     Raises:
-        Refusal: the command cannot start, or the page cannot be written.
+        Refusal: the command cannot start, or the report cannot be delivered.
     """
     outcome = supervised.run(start, environment)
-    if outcome.status != 0:
-        print(f"tutti: the program ended with status {outcome.status}", file=sys.stderr)
-    print(f"tutti: {finish(page, command, outcome.seconds)}", file=sys.stderr)
+    deliver(command, outcome)
     return outcome.status
 
 
-def text_of(settings: dict[str, str]) -> Path | None:
-    """The file for the library's report if the settings request text on standard error.
-
-    The command prints the text, as the library knows no source lines. As rank 0 may run on another
-    node, the file is in the current folder. The settings name it instead.
-    """
-    if settings.get("TUTTI_REPORT") != "-" or not os.access(".", os.W_OK):
-        return None
-    data = _data_of(Path("tutti").absolute())
-    settings["TUTTI_REPORT"] = str(data)
-    return data
+def _deliver_page(page: Path, command: Sequence[str], outcome: supervised.Outcome) -> None:
+    if outcome.status != 0:
+        print(f"tutti: the program ended with status {outcome.status}", file=sys.stderr)
+    print(f"tutti: {finish(page, command, outcome.seconds)}", file=sys.stderr)
 
 
-def run_with_text(
-    start: Sequence[str], environment: Mapping[str, str], command: Sequence[str], data: Path
-) -> int:
-    """Runs a program and prints its report on standard error. Returns the program's exit status.
-
-    Args:
-        start: the command to execute.
-        environment: the variables that Tutti sets for it.
-        command: the command as the user typed it.
-        data: what text_of returned.
-
-    Raises:
-        Refusal: the command cannot start.
-    """
+def _deliver_text(data: Path, command: Sequence[str], outcome: supervised.Outcome) -> None:
     from tutti.commands import report  # which imports this module
 
-    outcome = supervised.run(start, environment)
     try:
         if data.is_file():
             report.print_reports(console(error=True), reports.read(data))
         else:
-            print(f"tutti: no report was written: {unseen.why(command)}", file=sys.stderr)
+            print(f"tutti: no report was written: {_why(command, outcome)}", file=sys.stderr)
     finally:
         data.unlink(missing_ok=True)
-    return outcome.status
 
 
-def run_with_file(
-    start: Sequence[str], environment: Mapping[str, str], command: Sequence[str], report: Path
-) -> int:
-    """Runs a program whose report goes to a file, and says why if there is none.
+def _deliver_file(
+    file: Path,
+    former: tuple[int, int] | None,
+    command: Sequence[str],
+    outcome: supervised.Outcome,
+) -> None:
+    if _written(file) == former:
+        why = _why(command, outcome)
+        print(f"tutti: --report {file}: no report was written: {why}", file=sys.stderr)
 
-    Returns:
-        The program's exit status.
 
-    Raises:
-        Refusal: the command cannot start.
-    """
-    former = _written(report)
-    outcome = supervised.run(start, environment)
-    if _written(report) == former:
-        why = f"the program ended with status {outcome.status}"
-        why = why if outcome.status else unseen.why(command)
-        print(f"tutti: --report {report}: no report was written: {why}", file=sys.stderr)
-    return outcome.status
+def _why(command: Sequence[str], outcome: supervised.Outcome) -> str:
+    """Why there is no report."""
+    if outcome.status != 0:
+        return f"the program ended with status {outcome.status}"
+    return unseen.why(command)
 
 
 def _written(file: Path) -> tuple[int, int] | None:

@@ -160,6 +160,7 @@ class MadeUpMachine {
 };
 void add_hierarchical_choices(Suite& suite);
 void add_shared_results(Suite& suite);
+void add_shared_results_memory(Suite& suite);
 /// Checks that freed communicators release all resources.
 void add_leaks(Suite& suite);
 void add_rma(Suite& suite);

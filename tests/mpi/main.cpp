@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
       add_hierarchical_arrivals(suite);
       add_hierarchical_choices(suite);
       add_shared_results(suite);
+      add_shared_results_memory(suite);
       add_leaks(suite);
       add_rma_nodes(suite);
     } else {

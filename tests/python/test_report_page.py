@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from browser import in_chromium
 from installed import BUILD, environment, mpis
 from reporting import late_rank, line_of, write_report
 from tutti import drawing, report_page, reports, source_lines
@@ -291,25 +291,17 @@ def test_tutti_run_writes_the_page_of_a_program(command, mpi, tmp_path, monkeypa
     assert failed.status == 3 and "no report was written" in failed.err and not page.exists()
 
 
-def chromium() -> str | None:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return next((name for name in names if shutil.which(name)), None)
-
-
-PROBE = """<body><iframe src="{page}" style="width:{width}px;height:900px;border:0"></iframe>
-<script>onload = () => {{
-  const page = document.querySelector("iframe").contentDocument;
-  document.body.dataset.width = page.documentElement.scrollWidth;
+SCRIPT = """
   const head = page.querySelectorAll("#calls th")[4];
   head.querySelector("button").click();
   head.querySelector("button").click();
   const rows = [...page.querySelectorAll("#calls tbody tr")];
   const values = rows.map(row => +row.cells[4].dataset.value);
   const isSorted = values.every((v, i) => !i || v >= values[i - 1]);
-  document.body.dataset.sorted = head.ariaSort + isSorted;
-  document.body.dataset.small = [...page.querySelectorAll(".plot svg")]
+  found.sorted = head.ariaSort + isSorted;
+  found.small = [...page.querySelectorAll(".plot svg")]
     .filter(one => one.getBoundingClientRect().width < 150).length;
-}};</script>"""
+"""
 
 
 def sample_with_crossovers(folder: Path) -> Path:
@@ -344,19 +336,8 @@ def test_the_page_shows_crossovers_and_what_is_not_handled(tmp_path):
 
 @pytest.mark.parametrize("width", [1280, 400])
 def test_the_page_fits_and_sorts_in_chromium(tmp_path, width):
-    browser = chromium()
-    if browser is None:
-        pytest.skip("no Chromium on this machine")
     (tmp_path / "run.html").write_text(rendered(sample_with_crossovers(tmp_path)))
-    probe = tmp_path / "probe.html"
-    probe.write_text(PROBE.format(page="run.html", width=width))
-    done = subprocess.run(
-        [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/p",
-         "--allow-file-access-from-files", "--virtual-time-budget=3000", "--window-size=1400,1000",
-         "--dump-dom", probe.as_uri()],
-        capture_output=True, text=True, timeout=120, check=True, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    body = next(attributes for tag, attributes in Page(done.stdout).tags if tag == "body")
-    assert body.get("data-sorted") == "ascendingtrue", body
-    assert int(body["data-width"] or 0) <= width, "the page scrolls sideways"
-    assert body["data-small"] == "0"
+    found = in_chromium(tmp_path / "run.html", width, SCRIPT)
+    assert found["sorted"] == "ascendingtrue"
+    assert int(found["width"]) <= width, "the page scrolls sideways"
+    assert found["small"] == "0"

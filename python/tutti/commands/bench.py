@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tutti import bench as measuring
+from tutti.commands.options import Mpirun
 from tutti.console import Refusal, print_json
 from tutti.plot import plot as draw
 
@@ -21,9 +22,7 @@ def bench(
             help="Arguments of tutti-bench; without any, its help lists them.",
         ),
     ] = None,
-    mpirun: Annotated[
-        str, typer.Option(metavar="COMMAND", help='The launcher, e.g. "mpirun -n 8".')
-    ] = "",
+    mpirun: Mpirun = "",
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also plot the times (.png, .svg, .pdf).")
     ] = None,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tutti import bench
-from tutti.commands.options import AsJson
+from tutti.commands.options import AsJson, Mpirun
 from tutti.console import console, print_json, table
 from tutti.guidelines import LEVEL, SLACK, Verdict, judge
 
@@ -45,9 +45,7 @@ def _table(result: dict[str, Any], verdicts: list[Verdict]) -> Any:
 
 
 def check(
-    mpirun: Annotated[
-        str, typer.Option(metavar="COMMAND", help='The launcher, e.g. "mpirun -n 16".')
-    ] = "",
+    mpirun: Mpirun = "",
     distribution: Annotated[
         str | None,
         typer.Option(

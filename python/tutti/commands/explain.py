@@ -14,6 +14,7 @@ from tutti.commands.explain_hierarchical import explain_hierarchical
 from tutti.commands.explain_report import explain_report
 from tutti.commands.explain_rule import as_json_of, drawn_for, sentence_of
 from tutti.commands.options import (
+    Arrivals,
     AsJson,
     Background,
     Block,
@@ -215,14 +216,7 @@ def explain(
             help="auto, native, or an algorithm of tutti list, e.g. knomial:k=4.",
         ),
     ] = "auto",
-    arrivals: Annotated[
-        str,
-        typer.Option(
-            metavar="PATTERN",
-            help="When ranks arrive: together, one-late:500us, ramp:1ms, random:2ms, or a list "
-            "such as 0,1ms,..",
-        ),
-    ] = "together",
+    arrivals: Arrivals = "together",
     background: Background = False,
     mpi: Annotated[
         str,

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+Mpirun = Annotated[
+    str, typer.Option(metavar="COMMAND", help='The launcher, e.g. "mpirun -n 16".')
+]
 Ranks = Annotated[
     int | None, typer.Option(metavar="N", help="Number of ranks; not needed with --sizes.")
 ]
@@ -26,6 +29,14 @@ Distribution = Annotated[
 ]
 Block = Annotated[
     str, typer.Option(metavar="BYTES", help="Mean block size, e.g. 100, 64K or 1M.")
+]
+Arrivals = Annotated[
+    str,
+    typer.Option(
+        metavar="PATTERN",
+        help="When ranks arrive: together, one-late:500us, ramp:1ms, random:2ms, or a list "
+        "such as 0,1ms,..",
+    ),
 ]
 Background = Annotated[
     bool, typer.Option("--background", help="Assume that every rank has a background thread.")

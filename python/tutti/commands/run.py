@@ -231,23 +231,18 @@ def run(
     if compare:
         _refuse_with_compare(settings)
         raise typer.Exit(run_in_turn(_preparing(command), settings, number, as_json))
-    page = pages.page_of(settings)
-    text = None if as_json else pages.text_of(settings)
-    start = prepare(command, settings, os.environ)
     if as_json:
+        pages.page_of(settings)
+        start = prepare(command, settings, os.environ)
         print_json({"command": start.command, "environment": start.environment})
         return
+    deliver = pages.delivery(settings)
+    start = prepare(command, settings, os.environ)
     if static := unseen.static_program(command):
         print(f"tutti: {static} is linked statically: nothing can be preloaded into it, and it "
               "runs as without Tutti", file=sys.stderr)  # fmt: skip
-    if page is not None:
-        raise typer.Exit(pages.run_with_page(start.command, start.environment, command, page))
-    if text is not None:
-        raise typer.Exit(pages.run_with_text(start.command, start.environment, command, text))
-    report = settings.get("TUTTI_REPORT", "none")
-    if report not in ("", "-", "none") and "%" not in report:
-        file = Path(report)
-        raise typer.Exit(pages.run_with_file(start.command, start.environment, command, file))
+    if deliver is not None:
+        raise typer.Exit(pages.run(start.command, start.environment, command, deliver))
     try:
         os.execvpe(start.command[0], start.command, {**os.environ, **start.environment})
     except OSError as error:

@@ -9,6 +9,7 @@ import typer
 
 from tutti._engine import has_two_ports
 from tutti.commands.options import (
+    Arrivals,
     AsJson,
     Background,
     Block,
@@ -81,14 +82,7 @@ def simulate(
     sizes: Sizes = None,
     distribution: Distribution = None,
     block: Block = "100",
-    arrivals: Annotated[
-        str,
-        typer.Option(
-            metavar="PATTERN",
-            help="When ranks arrive: together, one-late:500us, ramp:1ms, random:2ms, or a list "
-            "such as 0,1ms,..",
-        ),
-    ] = "together",
+    arrivals: Arrivals = "together",
     algorithm: Annotated[
         str,
         typer.Option(

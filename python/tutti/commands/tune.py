@@ -22,7 +22,7 @@ from rich.text import Text
 
 from tutti import _engine, crossovers, reports, tuning_run
 from tutti.commands import tune_report
-from tutti.commands.options import AsJson
+from tutti.commands.options import AsJson, Mpirun
 from tutti.commands.tune_report import Program
 from tutti.console import Refusal, console, count, duration, print_json, write
 from tutti.tuning import SHARES, Cells, Job, Tuner, grids
@@ -294,9 +294,7 @@ def _checked(
 
 
 def tune(
-    mpirun: Annotated[
-        str, typer.Option(metavar="COMMAND", help='The launcher, e.g. "mpirun -n 8".')
-    ] = "",
+    mpirun: Mpirun = "",
     output: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The rules file to write. Default: rules.json."),

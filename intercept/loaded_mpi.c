@@ -1,0 +1,67 @@
+/* Finds the MPI that the process has loaded, by the sonames of its libraries. */
+#define _GNU_SOURCE
+#include "loaded_mpi.h"
+
+#include <link.h>
+#include <string.h>
+
+/* Backends by the start of the file name of their MPI library. */
+static const struct {
+  const char* libmpi;
+  const char* backend;
+} backends[] = {
+    {"libmpi.so.40", "libtutti-openmpi.so"},   {"libmpi.so.80", "libtutti-openmpi.so"},
+    {"libmpi_abi.so.0", "libtutti-mpiabi.so"}, {"libmpi_abi.so.1", "libtutti-mpiabi.so"},
+    {"libmpich.so.12", "libtutti-mpich.so"},   {"libmpi.so.12", "libtutti-mpich.so"},
+};
+
+static const char* file_of(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash != NULL ? slash + 1 : path;
+}
+
+/* The backend for an MPI library by its name, which may continue with further version numbers. */
+static const char* backend_for(const char* file) {
+  for (size_t i = 0; i < sizeof backends / sizeof backends[0]; ++i) {
+    const size_t length = strlen(backends[i].libmpi);
+    if (strncmp(file, backends[i].libmpi, length) != 0) continue;
+    if (file[length] == '\0' || file[length] == '.') return backends[i].backend;
+  }
+  return NULL;
+}
+
+/* The soname of a loaded object, or NULL. File names are unreliable: they may be links without a
+ * version, or copies in wheels. */
+static const char* soname_of(const struct dl_phdr_info* object) {
+  const ElfW(Dyn)* entry = NULL;
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    if (object->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    entry = (const ElfW(Dyn)*)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+  }
+  ElfW(Addr) strings = 0;
+  ElfW(Xword) soname = 0;
+  for (; entry != NULL && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
+    if (entry->d_tag == DT_SONAME) soname = entry->d_un.d_val;
+  }
+  if (strings == 0 || soname == 0) return NULL;
+  /* The loader relocates this address on most machines, not on all. */
+  if (strings < object->dlpi_addr) strings += object->dlpi_addr;
+  return (const char*)strings + soname;
+}
+
+static int note_mpi(struct dl_phdr_info* object, size_t size, void* found) {
+  (void)size;
+  if (strncmp(file_of(object->dlpi_name), "libmpi", strlen("libmpi")) != 0) return 0;
+  const char* soname = soname_of(object);
+  const char* backend_file = soname != NULL ? backend_for(soname) : NULL;
+  if (backend_file == NULL) return 0;
+  *(struct tutti_loaded_mpi*)found = (struct tutti_loaded_mpi){object->dlpi_name, backend_file};
+  return 1;
+}
+
+struct tutti_loaded_mpi tutti_loaded_mpi(void) {
+  struct tutti_loaded_mpi found = {NULL, NULL};
+  dl_iterate_phdr(note_mpi, &found);
+  return found;
+}
