@@ -6,14 +6,13 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tutti import launcher, libraries
+from tutti import launcher, libraries, supervised
 from tutti.console import Refusal
+from tutti.shared_folder import shared_folder
 
 SCHEMA = "tutti-bench/1"
 
@@ -54,15 +53,26 @@ def measure(
     Raises:
         Refusal: tutti-bench cannot be started, fails, or writes another format.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "bench.json"
+    with shared_folder() as folder:
+        path = folder / "bench.json"
         words = [*arguments, "--json", str(path), *(["--quiet"] if quiet else [])]
         command = command_of(mpirun, words, settings)
-        environment = {**os.environ, **(settings or {})}
-        status = subprocess.run(command, check=False, env=environment).returncode
-        if status != 0:
-            raise Refusal(f"{shlex.join(command)}: exit status {status}")
+        run(command, settings or {})
         return read(path)
+
+
+def run(command: Sequence[str], settings: Mapping[str, str]) -> None:
+    """Runs a command of command_of, with further settings in its environment.
+
+    Raises:
+        KeyboardInterrupt: an interrupt came, which the launcher has handled too.
+        Refusal: the command cannot be started, or fails.
+    """
+    outcome = supervised.run(command, settings)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    if outcome.status != 0:
+        raise Refusal(f"{shlex.join(command)}: exit status {outcome.status}")
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -18,6 +17,7 @@ from tutti import _engine, launcher, libraries, mpis, rules
 from tutti.commands.run import check_settings, prepare
 from tutti.console import count
 from tutti.refusal import Refusal
+from tutti.shared_folder import shared_folder
 
 LAUNCHERS = (
     "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "mpirun", "mpiexec", "srun",
@@ -117,9 +117,8 @@ def _trial(one: mpis.Mpi, backend: str) -> Finding:
     library = mpis.library_of(str(program)) if program and program.is_file() else None
     if library is None or one.family == "intel":
         return Finding("run", "note", f"{one}: not tried, as no installed program uses it")
-    # The nodes of a job share the current folder more often than a temporary one.
-    with tempfile.TemporaryDirectory() as place:
-        report = Path(place) / "report.json"
+    with shared_folder() as place:
+        report = place / "report.json"
         command = [one.mpirun, "-n", "2", sys.executable, "-c", _TRIAL, str(library), one.family]
         try:
             start = prepare(command, {"TUTTI_REPORT": str(report), "TUTTI": "on"}, os.environ)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,30 @@ def pyplot_for(option: str) -> Any:
     try:
         import matplotlib
     except ImportError:
-        raise Refusal(f"{option} needs Matplotlib: pip install 'tutti[plot]'") from None
+        raise Refusal(f"{option} needs Matplotlib: pip install matplotlib") from None
     matplotlib.use("Agg")
     # Text stays text, and equal data give equal files.
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "tutti"})
     from matplotlib import pyplot
 
     return pyplot
+
+
+def check(path: Path, option: str) -> None:
+    """Raises Refusal if a plot could not be written to a file: before minutes of measurement.
+
+    Args:
+        path: the file that save will write.
+        option: the option that names it.
+    """
+    pyplot_for(option)
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = FigureCanvasBase.get_supported_filetypes()
+    if path.suffix.removeprefix(".").lower() not in known:
+        raise Refusal(f"{option} {path}: expected a file name that ends in .svg, .png or .pdf")
+    if not os.access(path.parent, os.W_OK):
+        raise Refusal(f"{option} {path}: cannot write in the directory {path.parent.absolute()}")
 
 
 def save(figure: Any, path: Path, option: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import subprocess
 from dataclasses import dataclass
 from math import exp, log
 from pathlib import Path
@@ -14,6 +12,7 @@ from tutti import bench
 from tutti._engine import Distances, Machine, Reordering
 from tutti.console import Refusal, duration
 from tutti.heatmap import edges
+from tutti.plot import pyplot_for, save
 
 SHAPES = (
     ("allgather", "ring"),
@@ -131,10 +130,7 @@ def measure(mpirun: str, file: Path, nodes_per_switch: int) -> None:
     words = ["distances", "--quiet", "--output", str(file.absolute())]
     if nodes_per_switch:
         words += ["--nodes-per-switch", str(nodes_per_switch)]
-    command = bench.command_of(mpirun, words)
-    status = subprocess.run(command, check=False).returncode
-    if status != 0:
-        raise Refusal(f"{shlex.join(command)}: exit status {status}")
+    bench.run(bench.command_of(mpirun, words), {})
 
 
 def draw(distances: Distances, path: Path) -> None:
@@ -143,13 +139,7 @@ def draw(distances: Distances, path: Path) -> None:
     Raises:
         Refusal: Matplotlib is missing, or it cannot write the file.
     """
-    try:
-        import matplotlib
-    except ImportError:
-        raise Refusal("--picture needs Matplotlib: pip install 'tutti[plot]'") from None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+    pyplot = pyplot_for("--picture")
     levels = distances.clusters()
     order = sorted_by_groups(levels, distances.ranks)
     sizes = distances.bytes
@@ -159,10 +149,7 @@ def draw(distances: Distances, path: Path) -> None:
     for which, axis in enumerate(axes.flat):
         _panel(axis, distances.matrix(which), order, levels)
         axis.set_title(f"messages of {sizes[which]:,} bytes", fontsize=10)
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise Refusal(f"--picture {path}: {error}") from None
+    save(figure, path, "--picture")
     pyplot.close(figure)
 
 

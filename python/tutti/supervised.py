@@ -22,6 +22,8 @@ class Outcome:
     """The exit status; 128 + the signal's number if a signal ended the command."""
     seconds: float
     """From start to end, by the monotonic clock."""
+    interrupted: bool
+    """Whether an interrupt (Ctrl-C) came meanwhile."""
 
 
 def run(
@@ -44,6 +46,7 @@ def run(
     """
     children: list[subprocess.Popen[bytes]] = []
     early: list[int] = []
+    interrupts: list[int] = []
 
     def pass_on(number: int, _: FrameType | None) -> None:
         for child in children:
@@ -51,11 +54,12 @@ def run(
         if not children:
             early.append(number)
 
-    def ignore(_number: int, _: FrameType | None) -> None:
+    def note(number: int, _: FrameType | None) -> None:
         """Unlike SIG_IGN, a function is not inherited by the command."""
+        interrupts.append(number)
 
     # Before the start, so that no signal is lost.
-    handlers = {signal.SIGTERM: pass_on, signal.SIGHUP: pass_on, signal.SIGINT: ignore}
+    handlers = {signal.SIGTERM: pass_on, signal.SIGHUP: pass_on, signal.SIGINT: note}
     former = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     start = time.monotonic()
     try:
@@ -71,4 +75,5 @@ def run(
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
-    return Outcome(status if status >= 0 else 128 - status, time.monotonic() - start)
+    seconds = time.monotonic() - start
+    return Outcome(status if status >= 0 else 128 - status, seconds, bool(interrupts))

@@ -368,6 +368,9 @@ def test_bench_plots_what_was_measured(command, tmp_path):
         (["verify", "--max-ranks", "0"], "ranks up to 0"),
         (["run", "--gatherv", "bogus", "true"], "invalid --gatherv bogus: gatherv has no algorithm 'bogus'"),
         (["run", "--report", "/none/x", "true"], "--report /none/x: no directory /none"),
+        (["tune", "--plot", "x.odt"], "--plot x.odt: expected a file name that ends in .svg, .png or"),
+        (["bench", "--plot", "/none/x.svg"], "--plot /none/x.svg: cannot write in the directory /none"),
+        (["map", "--picture", "x"], "--picture x: expected a file name that ends in"),
         (["run"], "run needs a COMMAND, such as: tutti run -- mpirun -n 16 ./app"),
         (["report", "/none/r.json"], "/none/r.json: No such file"),
         (["report", __file__], "not JSON"),
@@ -382,6 +385,16 @@ def test_errors_are_one_line_that_names_the_value(command, installed, words, tex
     assert shown.status == 2
     assert text in shown.err
     assert shown.err.count("\n") == 1 and shown.err.startswith("tutti: ")
+
+
+def test_a_report_needs_a_folder_that_can_be_written_to(command, installed, monkeypatch, tmp_path):
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # root could write
+    shown = command("run", "--report", str(tmp_path / "r.json"), "true")
+    assert shown.status == 2
+    assert shown.err == (
+        f"tutti: invalid --report {tmp_path}/r.json: cannot write in the directory {tmp_path}\n"
+    )
+    assert command("run", "--json", "--report", "/dev/null", "true").status == 0
 
 
 def test_a_report_of_another_version_is_refused(command, tmp_path):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 
 import pytest
-from tutti import supervised
+from tutti import bench, supervised
+from tutti.commands.compare import compare
 from tutti.refusal import Refusal
+from tutti.shared_folder import shared_folder
 
 
 @pytest.mark.parametrize(("script", "status"), [("exit 3", 3), ("kill -KILL $$", 137)])
@@ -25,7 +28,34 @@ def test_signals_are_passed_on(name):
 
 def test_an_interrupt_ends_the_command_alone():
     script = "kill -INT $PPID; sleep 0.2; exit $WORD"
-    assert supervised.run(["sh", "-c", script], {"WORD": "5"}).status == 5
+    outcome = supervised.run(["sh", "-c", script], {"WORD": "5"})
+    assert outcome.status == 5 and outcome.interrupted
+    assert not supervised.run(["sh", "-c", "exit 5"], {}).interrupted
+
+
+def test_an_interrupt_ends_what_runs_several_commands(tmp_path):
+    started = tmp_path / "started"
+    words = ["sh", "-c", f"echo >> {started}; kill -INT $PPID; sleep 0.1"]
+    with pytest.raises(KeyboardInterrupt):
+        bench.run(words, {})
+    prepare = lambda settings: (words, {})  # noqa: E731
+    with pytest.raises(KeyboardInterrupt):
+        compare(prepare, {}, 3, as_json=False)
+    assert started.read_text().count("\n") == 2
+
+
+def test_what_ranks_write_is_in_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with shared_folder() as folder:
+        assert folder.parent == tmp_path and folder.is_dir()
+    assert not folder.exists()
+
+    def refuse():
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "cwd", refuse)
+    with shared_folder() as folder:
+        assert folder.is_dir() and folder.parent != tmp_path
 
 
 def test_a_command_that_cannot_start_is_named():

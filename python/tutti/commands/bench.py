@@ -11,6 +11,7 @@ import typer
 from tutti import bench as measuring
 from tutti.commands.options import Mpirun
 from tutti.console import Refusal, print_json
+from tutti.plot import check as check_plot
 from tutti.plot import plot as draw
 
 
@@ -45,6 +46,8 @@ def bench(
     ```
     """
     words = arguments or []
+    if plot is not None:
+        check_plot(plot, "--plot")
     if results is not None:
         if words or plot is None:
             raise Refusal(f"--results {results} needs --plot FILE and no arguments of tutti-bench")

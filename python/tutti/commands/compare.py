@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -23,6 +21,7 @@ from tutti.comparison import (
     verdict,
 )
 from tutti.console import Refusal, console, duration, print_json, table
+from tutti.shared_folder import shared_folder
 from tutti.statistics import Interval
 
 Prepare = Callable[[dict[str, str]], tuple[list[str], dict[str, str]]]
@@ -42,32 +41,22 @@ def compare(prepare: Prepare, settings: dict[str, str], rounds: int, as_json: bo
         Refusal: a setting is wrong, or the command cannot start.
     """
     settings_of = dict(zip(ARMS, ({**settings, "TUTTI": one} for one in ("off", "on")), strict=True))
-    folder = _folder()
-    try:
+    with shared_folder() as folder:
 
         def run(arm: str) -> tuple[int, Sample]:
             return _run(prepare, settings_of[arm], folder / "report.json", as_json)
 
-        samples = in_turn(rounds, run, _progress)
-    except Failed as error:
-        print(f"tutti: --compare: {error}; there is nothing to compare", file=sys.stderr)
-        return error.status
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            samples = in_turn(rounds, run, _progress)
+        except Failed as error:
+            print(f"tutti: --compare: {error}; there is nothing to compare", file=sys.stderr)
+            return error.status
     rows = rows_of(samples)
     if as_json:
         print_json(_json(rows, samples))
     else:
         _show(rows, rounds)
     return 0
-
-
-def _folder() -> Path:
-    """A new folder for reports: in the current one, which the nodes of a job share, if possible."""
-    try:
-        return Path(tempfile.mkdtemp(prefix=".tutti-compare-", dir=Path.cwd()))
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="tutti-compare-"))
 
 
 def _run(
@@ -77,6 +66,8 @@ def _run(
     report.unlink(missing_ok=True)
     stdout = sys.stderr.fileno() if quiet else None
     done = supervised.run(command, environment, stdin=subprocess.DEVNULL, stdout=stdout)
+    if done.interrupted:
+        raise KeyboardInterrupt
     return done.status, Sample(done.seconds, _in_collectives(report))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +14,8 @@ from tutti import process_mapping
 from tutti._engine import Distances
 from tutti.commands.options import AsJson, Machine
 from tutti.console import Refusal, console, count, microseconds, print_json, table
+from tutti.plot import check as check_plot
+from tutti.shared_folder import shared_folder
 from tutti.workload import bytes_of, distances_of, machine_of
 
 _HEURISTICS = ("nearest_next", "two_partners_each", "heaviest_first")
@@ -151,8 +152,8 @@ def _distances(file: Path | None, mpirun: str, nodes_per_switch: int) -> Distanc
             raise Refusal(f"--nodes-per-switch {nodes_per_switch} needs --mpirun")
         assert file is not None
         return distances_of(file, "")
-    with tempfile.TemporaryDirectory() as folder:
-        path = file or Path(folder) / "distances.json"
+    with shared_folder() as folder:
+        path = file or folder / "distances.json"
         process_mapping.measure(mpirun, path, nodes_per_switch)
         return distances_of(path, "")
 
@@ -207,6 +208,8 @@ def map_ranks(
     tutti map examples/place/bhowmik-bodele-2019.json --block 8,64K
     ```
     """
+    if picture is not None:
+        check_plot(picture, "--picture")
     distances = _distances(file, mpirun, nodes_per_switch)
     if not 0 <= root < distances.ranks:
         raise Refusal(f"--root {root}: expected a rank from 0 to {distances.ranks - 1}")

@@ -79,13 +79,17 @@ def _normal(name: str, text: str) -> str:
 def report_target(text: str) -> str:
     """The target of the report: none, - or an absolute path.
 
-    Raises Refusal if its folder is missing.
+    Raises Refusal if its folder is missing, or cannot be written to.
     """
     if text in ("", "-", "none"):
         return text
     path = Path(text).absolute()
     if not path.parent.is_dir():
         raise Refusal(f"invalid TUTTI_REPORT={text}: no directory {path.parent}")
+    # A former report is renamed; a device needs no new file.
+    is_file = path.is_file() or not path.exists()
+    if is_file and not os.access(path.parent, os.W_OK):
+        raise Refusal(f"invalid TUTTI_REPORT={text}: cannot write in the directory {path.parent}")
     return str(path)
 
 

@@ -25,6 +25,7 @@ from tutti.commands import tune_report
 from tutti.commands.options import AsJson, Mpirun
 from tutti.commands.tune_report import Program
 from tutti.console import Refusal, console, count, duration, print_json, write
+from tutti.plot import check as check_plot
 from tutti.tuning import SHARES, Cells, Job, Tuner, grids
 from tutti.tuning_rules import rules_of, to_text
 from tutti.tuning_run import Check, Run, Shape, State, equal_blocks, geometric_mean
@@ -213,9 +214,12 @@ class _Request:
 
     def state(self) -> State:
         """The measurements so far, which fit this request."""
+        path = self.output.with_name(self.output.name + ".state")
+        if path.exists() and not self.resume:
+            print(f"tutti: tuning anew; --resume would continue from {path}", file=sys.stderr)
         of_report = hashlib.sha256(self.report.read_bytes()).hexdigest()[:16] if self.report else ""
         identity = {"mpirun": self.mpirun, "bytes": list(self.sizes), "report": of_report}
-        return State(self.output.with_name(self.output.name + ".state"), identity, self.resume)
+        return State(path, identity, self.resume)
 
     @contextlib.contextmanager
     def work(self, job: Job, start_up: float) -> Iterator[_Work]:
@@ -329,6 +333,8 @@ def tune(
 
     tutti tune --mpirun "srun -n 64" --report run.json --output rules.json
     """
+    if plot is not None:
+        check_plot(plot, "--plot")
     request = _request(mpirun, output, collective, sizes, budget, report, resume)
     run, state = tuning_run.under(mpirun), request.state()
     start = time.monotonic()
@@ -336,9 +342,15 @@ def tune(
     job = tuning_run.job_of(run)
     start_up = time.monotonic() - start
     bar = _Bar(sys.stderr.isatty(), request.seconds)
-    with request.work(job, start_up) as work, bar:
-        tuner = _tuned(request, run, job, work, state, bar)
-        rules, checks = _checked(request, run, work, tuner, bar, end)
+    try:
+        with request.work(job, start_up) as work, bar:
+            tuner = _tuned(request, run, job, work, state, bar)
+            rules, checks = _checked(request, run, work, tuner, bar, end)
+    except (KeyboardInterrupt, Refusal):
+        if state.path.exists():
+            print("tutti: stopped; the same command with --resume continues from "
+                  f"{state.path}", file=sys.stderr)  # fmt: skip
+        raise
     state.remove()
     if plot is not None:
         crossovers.draw(tuner, plot)
