@@ -49,7 +49,7 @@ def top_of(grid: Sequence[Sequence[float]]) -> float:
 def text_of(
     delays: Sequence[Sequence[float]], width: int, height: int = 16, shades: str = SHADES
 ) -> list[str]:
-    """The heat map as lines of at most `width` characters: ranks by calls, and the scale below."""
+    """The heat map as lines of at most `width` characters, from 72: ranks by calls, and the scale."""
     ranks, calls = len(delays[0]), len(delays)
     lines = edges(ranks, height)
     labels = [
@@ -73,5 +73,6 @@ def text_of(
     )
     each = -(-calls // len(grid[0]))
     over = f"; a column is {each} calls" if each > 1 else ""
-    drawn.append(f"{'':>{margin}}  behind the first: {scale}{over}")
+    for line in (f"delay behind the first rank{over}:", scale):
+        drawn.append(" " * max(0, min(margin + 2, width - len(line))) + line)
     return drawn

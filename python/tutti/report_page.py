@@ -15,7 +15,14 @@ from tutti import drawing, source_lines
 from tutti.advice import Advice, Known, advice_of
 from tutti.console import count, duration
 from tutti.measured_crossovers import crossings_of
-from tutti.reports import PAGE_END, PAGE_START, Site, sites_of, with_patterns
+from tutti.reports import (
+    PAGE_END,
+    PAGE_START,
+    Site,
+    one_for_each_site,
+    sites_of,
+    with_patterns,
+)
 from tutti.site_totals import PARTS, SiteTotal, seconds_of, totals_of
 
 _MAX_PATTERNS = 8
@@ -71,7 +78,7 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
     lines = source_lines.lines_of((total.site for total in totals), run.programs)
     seconds = sum(total.seconds for total in totals)
     known = with_patterns(sites)
-    drawn = [site for site in known if seconds_of(site.fields) >= _MIN_SHARE * seconds]
+    drawn = [site for site in one_for_each_site(known) if seconds_of(site.fields) >= _MIN_SHARE * seconds]
     drawn = drawn[:_MAX_PATTERNS]
     tuning = [part["tuning"] for part in reports if part.get("tuning")]
     environment = Environment(

@@ -158,21 +158,47 @@ def with_patterns(sites: list[Site]) -> list[Site]:
     return sorted(known, key=lambda site: -site.pattern.waited if site.pattern else 0.0)
 
 
-def find(sites: list[Site], wanted: str, option: str) -> Site:
-    """The line with that number, or the only one whose name contains that text.
+def one_for_each_site(sites: list[Site]) -> list[Site]:
+    """The first line of each call site, which has several if several algorithms ran there."""
+    found: dict[tuple[str, str], Site] = {}
+    for site in sites:
+        found.setdefault((site.fields["collective"], site.fields["site"]), site)
+    return list(found.values())
+
+
+def matching(sites: list[Site], wanted: str, option: str) -> list[Site]:
+    """The lines with that number, of that collective, or else whose names contain that text.
 
     Raises:
-        Refusal: there is none, or there are several.
+        Refusal: there is none.
     """
-    if wanted.isdigit():
-        found = [site for site in sites if site.number == int(wanted)]
-    else:
-        found = [site for site in sites if wanted in site.name]
-    if len(found) == 1:
-        return found[0]
-    listed = "; ".join(f"{site.number}: {site.name}" for site in found or sites)
-    which = "several lines match" if found else "no line matches"
-    raise Refusal(f"{option} {wanted}: {which}: {listed or 'the report has no lines'}")
+    for fits in (
+        lambda site: str(site.number) == wanted,
+        lambda site: site.fields["collective"] == wanted,
+        lambda site: wanted in site.name and not wanted.isdigit(),
+    ):
+        if found := [site for site in sites if fits(site)]:
+            return found
+    raise Refusal(
+        f"{option} {wanted}: no line matches: {_listed(sites) or 'the report has no lines'}"
+    )
+
+
+def _listed(sites: list[Site]) -> str:
+    return "; ".join(f"{site.number}: {site.name}" for site in sites)
+
+
+def find(sites: list[Site], wanted: str, option: str) -> Site:
+    """The matching line of the one call site that matches: that whose ranks waited longest, or
+    else the first.
+
+    Raises:
+        Refusal: no line matches, or lines of several call sites do.
+    """
+    found = matching(sites, wanted, option)
+    if len(one_for_each_site(found)) > 1:
+        raise Refusal(f"{option} {wanted}: several lines match: {_listed(found)}")
+    return [*with_patterns(found), *found][0]
 
 
 def find_pattern(sites: list[Site], wanted: str | None, option: str) -> tuple[Site, Pattern]:

@@ -1,4 +1,4 @@
-"""Says why a run under Tutti left no report."""
+"""Says what a run under Tutti will not show, and why it left no report."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ from pathlib import Path
 
 from tutti import launcher
 from tutti.programs import is_elf, libraries_of, programs_in
+
+_SONAMES = {
+    "openmpi": ("libmpi.so.40", "libmpi.so.80"),
+    "hydra": ("libmpich.so.12", "libmpi.so.12"),
+}
+"""The libraries of the MPI to which a kind of launcher belongs."""
+
+_NAMES = {"openmpi": "Open MPI", "hydra": "MPICH or Intel MPI"}
 
 
 def is_static(program: Path) -> bool:
@@ -17,6 +25,31 @@ def is_static(program: Path) -> bool:
 def static_program(command: Sequence[str]) -> Path | None:
     """The statically linked program that a command starts; None if it starts another one."""
     return next((one for one in _started(command) if is_static(one)), None)
+
+
+def notes(command: Sequence[str], version: launcher.Version = launcher.version_of) -> list[str]:
+    """What the user should know before a command starts, as sentences without a full stop.
+
+    Args:
+        command: as the user typed it.
+        version: returns the version text of a launcher.
+    """
+    found = []
+    if static := static_program(command):
+        found.append(
+            f"{static} is linked statically: nothing can be preloaded into it, and it runs as "
+            "without Tutti"
+        )
+    first = launcher.find(command, version)
+    for program in _started(command) if first and first.kind in _SONAMES else ():
+        text = libraries_of(program) if is_elf(program) else ""
+        kinds = [kind for kind, names in _SONAMES.items() if any(name in text for name in names)]
+        if first and kinds and first.kind not in kinds:
+            found.append(
+                f"{program} is linked to {_NAMES[kinds[0]]}, but {command[first.index]} starts "
+                f"programs of {_NAMES[first.kind]}: each process may be a single rank of its own"
+            )
+    return found
 
 
 def why(command: Sequence[str]) -> str:

@@ -117,6 +117,23 @@ def test_run_says_at_once_that_a_program_is_static(command, installed, programs,
     assert f"--report {report}: no report was written" in shown.err
 
 
+@pytest.mark.parametrize(
+    ("version", "soname", "expected"),
+    [
+        ("mpirun (Open MPI) 4.1.4", "libmpich.so.12", "is linked to MPICH or Intel MPI, but mpirun"),
+        ("HYDRA build details: Version: 4.0.2", "libmpi.so.40", "is linked to Open MPI, but mpirun"),
+        ("mpirun (Open MPI) 4.1.4", "libmpi.so.40", ""),
+        ("mpirun (Open MPI) 4.1.4", "libmpi_abi.so.0", ""),
+        ("of a vendor", "libmpi.so.40", ""),
+    ],
+)
+def test_a_launcher_of_another_mpi_is_noted(programs, monkeypatch, version, soname, expected):
+    monkeypatch.setattr(unseen, "libraries_of", lambda program: f"{soname} => /lib/{soname}")
+    command = ["mpirun", "-n", "2", str(programs["dynamic"])]
+    found = unseen.notes(command, lambda launcher: version)
+    assert [expected in note for note in found] == ([True] if expected else [])
+
+
 def case(collective, low, high, calls, **medians):
     candidates = [{"name": name, "median": time} for name, time in medians.items()]
     return {"collective": collective, "ranks": 8, "bytes": [low, high], "calls": calls,

@@ -76,6 +76,18 @@ def test_commands_in_code_exist(page):
                 assert word.split("=")[0] in known, f"{page.name}: tutti {' '.join(words)}: {word}"
 
 
+def test_the_first_screen_of_the_readme():
+    """What a visitor sees in a minute: a picture, three results with a loss, two commands."""
+    text = (ROOT / "README.md").read_text()
+    first = text.partition("## First program")[0]
+    assert text.count("\n") <= 150
+    assert len(re.findall(r"!\[|<img", text)) == 1
+    results = re.findall(r"^- \*\*(.*?)\*\*", first, re.MULTILINE)
+    assert len(results) == 3 and "Gain" in results and "Loss" in results
+    install = [block for block in re.findall(r"```sh\n(.*?)```", first, re.DOTALL) if "pip" in block]
+    assert [block.count("\n") for block in install] == [2]
+
+
 def test_the_pages_have_commands():
     assert sum(len(commands_of(page)) for page in PAGES) > 50
 

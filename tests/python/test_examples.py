@@ -133,7 +133,7 @@ def test_an_installation_is_found_by_pkg_config(mpi, tmp_path):
     assert "ddd" in run(mpi.mpirun, "-n", 4, program)
 
 
-def test_the_picture_in_the_readme_is_what_the_command_draws(tmp_path):
+def test_the_picture_of_the_grown_tree_is_what_the_command_draws(tmp_path):
     drawn = tmp_path / "gatherv.svg"
     run(PREFIX / "bin" / "tutti", "explain", "gatherv", "--ranks", 11, "--root", 9, "--sizes",
         "1,0,2,3,4,2,0,0,1,7,5", "--algorithm", "ordered_tree", "--svg", drawn)  # fmt: skip

@@ -127,10 +127,10 @@ def test_grids_keep_the_latest_rank_and_the_mean_over_calls():
 
 def test_the_picture_of_characters_fits_and_bins_ranks():
     lines = heatmap.text_of(late_rank(1000, 500, 999), 80, shades=heatmap.SHADES_ASCII)
-    assert all(len(line) <= 80 for line in lines[:-1]) and len(lines) == 17
+    assert all(len(line) <= 80 for line in lines) and len(lines) == 18
     assert lines[0].startswith("   rank 0-61 |") and lines[15].startswith("rank 937-999 |")
     assert set(lines[0].split("|")[1]) == {" "} and "#" in lines[15]
-    assert "[#] " in lines[16] and "a column is" in lines[16]
+    assert "a column is" in lines[16] and "[#] " in lines[17]
 
 
 def test_a_pattern_is_what_tutti_bench_reads(command, tmp_path):
@@ -165,7 +165,7 @@ def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_pat
     ("words", "text"),
     [
         (["--site", "9"], "--site 9: no line matches: 1: gather at app: main+0x10; 2: scatter"),
-        (["--site", "app"], "--site app: several lines match"),
+        (["--pattern", "app"], "--pattern app: several lines match"),
         (["--pattern", "2"], "--pattern 2: no recorded arrivals: unknown: clocks of 2"),
         (["-o", "x"], "--output x needs --pattern SITE"),
         (["--pattern", "1", "-o", "/none/x"], "--output /none/x: No such file"),
@@ -180,6 +180,19 @@ def test_errors_are_one_line(command, tmp_path, words, text):
     shown = command("report", name, *words)
     assert shown.status == 2 and text in shown.err
     assert shown.err.count("\n") == 1 and shown.err.startswith("tutti: ")
+
+
+def test_a_collective_names_all_its_lines(command, tmp_path):
+    """A call site has a line for each algorithm that ran there."""
+    longer = line_of(late_rank(4, 3, 2), algorithm="ring", seconds={"mean": 0.1, "max": 0.1})
+    longer["pattern"]["waiting"] = [9.0] * 4
+    name = write_report(tmp_path, line_of(late_rank(4, 3, 1)), longer,
+                        line_of(None, **{**OTHER, "collective": "gatherv"}))  # fmt: skip
+    out = command("report", name, "--site", "gather").out
+    assert out.count("at app: main+0x10") == 3, "two lines, and one with its arrivals"
+    assert "ring: no gain" in out and "native: no gain" in out and "gatherv" not in out
+    sites = reports.sites_of(reports.read(Path(name)))
+    assert reports.find(sites, "gather", "--site").fields["algorithm"] == "ring"
 
 
 def test_a_report_without_any_pattern_is_refused_where_one_is_needed():

@@ -325,7 +325,9 @@ def test_an_interrupted_tuning_is_resumed(bench: Bench, tmp_path: Path) -> None:
     output = tmp_path / "rules.json"
     words = ["--output", str(output), "--collective", "bcast"]
     bench.fail_after = 4  # the barrier and three sizes of the scan
-    assert invoke(*words).exit_code != 0
+    done = invoke(*words)
+    assert done.exit_code != 0
+    assert f"--resume continues from {output}.state" in " ".join(done.stderr.split())
     assert not output.exists()
     before = len(bench.machine.runs)
     bench.fail_after = -1

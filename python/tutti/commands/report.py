@@ -18,7 +18,16 @@ from tutti.candidates import cases_of, print_account, print_cases
 from tutti.commands.options import AsJson, Full
 from tutti.console import Refusal, console, count, duration, print_json, table, volume, write
 from tutti.prediction import from_library, judge
-from tutti.reports import Pattern, Site, find, find_pattern, read, sites_of, with_patterns
+from tutti.reports import (
+    Pattern,
+    Site,
+    find_pattern,
+    matching,
+    one_for_each_site,
+    read,
+    sites_of,
+    with_patterns,
+)
 from tutti.site_totals import seconds_of
 
 _MAX_SITES = 3
@@ -36,7 +45,7 @@ def report(
     ],
     site: Annotated[
         str | None,
-        typer.Option(metavar="SITE", help="Only this line: its number or a part of its name."),
+        typer.Option(metavar="SITE", help="Only these lines: a number, a collective, or a part of names."),
     ] = None,
     html: Annotated[
         Path | None,
@@ -97,26 +106,26 @@ def report(
         else:
             write(output, text, "--output")
         return
-    shown = sites if site is None else [find(sites, site, "--site")]
+    shown = sites if site is None else matching(sites, site, "--site")
     if picture is not None:
         draw(_title(reports[0]), with_patterns(shown), picture)
     if as_json:
         print_json(reports[0] if len(reports) == 1 else reports)
         return
-    wanted = None if site is None else shown[0]
+    wanted = None if site is None else shown
     print_reports(console(), reports, wanted, with_candidates=candidates, full=full)
 
 
 def print_reports(
     out: Console,
     reports: Sequence[dict[str, Any]],
-    wanted: Site | None = None,
+    wanted: Sequence[Site] | None = None,
     *,
     with_candidates: bool = False,
     full: bool = False,
 ) -> None:
-    """Prints reports as text, or only one of their lines."""
-    shown = sites_of(reports) if wanted is None else [wanted]
+    """Prints reports as text, or only some of their lines."""
+    shown = sites_of(reports) if wanted is None else list(wanted)
     for part in reports:
         _head(out, part)
         sources = source_lines.of_report(part)
@@ -128,7 +137,7 @@ def print_reports(
         left = sum(one.fields["calls"] for one in lines if one.explored)
         if left and not full_part:
             out.print(f"not listed: {count(left, 'call')} that explored candidates; --full shows them")
-    cases = [case for case in cases_of(reports) if wanted is None or case.decides(wanted)]
+    cases = [case for case in cases_of(reports) if any(case.decides(one) for one in wanted or ()) or wanted is None]
     print_cases(out, cases, with_candidates)
     if not with_candidates:
         _arrivals(out, with_patterns(shown), full)
@@ -219,7 +228,8 @@ def _lines(
 
 def _arrivals(out: Console, sites: list[Site], full: bool) -> None:
     """Prints the arrivals of the lines whose ranks waited longest."""
-    for site in sites if full else sites[:_MAX_SITES]:
+    shown = sites if full else one_for_each_site(sites)[:_MAX_SITES]
+    for site in shown:
         pattern = site.pattern
         if pattern is None or len(pattern.ranks) < 2:
             continue
@@ -234,7 +244,7 @@ def _arrivals(out: Console, sites: list[Site], full: bool) -> None:
         shades = heatmap.SHADES if unicode else heatmap.SHADES_ASCII
         for line in heatmap.text_of(pattern.delays, min(out.width, 110), shades=shades):
             out.print(line, markup=False, no_wrap=True, overflow="crop")
-    left = 0 if full else len(sites) - _MAX_SITES
+    left = len(sites) - len(shown)
     if left > 0:
         out.print(f"\n.. and {count(left, 'more line')} with arrivals; --full shows them")
 

@@ -232,6 +232,9 @@ def run(
     if off:
         settings["TUTTI"] = "off"
     number = rounds_of(rounds, compare)
+    if not as_json:
+        for note in unseen.notes(command):
+            print(f"tutti: {note}", file=sys.stderr)
     if compare:
         _refuse_with_compare(settings)
         raise typer.Exit(run_in_turn(_preparing(command), settings, number, as_json))
@@ -242,9 +245,6 @@ def run(
         return
     deliver = pages.delivery(settings)
     start = prepare(command, settings, os.environ)
-    if static := unseen.static_program(command):
-        print(f"tutti: {static} is linked statically: nothing can be preloaded into it, and it "
-              "runs as without Tutti", file=sys.stderr)  # fmt: skip
     if deliver is not None:
         raise typer.Exit(pages.run(start.command, start.environment, command, deliver))
     try:
