@@ -112,6 +112,22 @@ def test_a_fortran_program_broadcasts_alone(mpi):
     assert run(mpi.mpirun, "-n", 3, BUILD / "bin" / f"table-{mpi}").split() == ["correct"]
 
 
+def test_the_commands_of_the_guide_to_fortran(mpi, tmp_path):
+    for source in (ROOT / "examples/fortran").glob("*.f90"):
+        shutil.copy(source, tmp_path)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("mpifort", "mpirun"):
+        (tools / name).write_text(f'#!/bin/sh\nexec {mpi.tool(name)} "$@"\n')
+        (tools / name).chmod(0o755)
+    guide = (ROOT / "docs/howto/from-fortran.md").read_text()
+    script = "\n".join(re.findall(r"```sh\n(.*?)```", guide, re.DOTALL))
+    script = script.replace("/opt/tutti/lib", str(PREFIX / "lib")).replace("openmpi", str(mpi))
+    output = run("bash", "-ec", f"export PATH={tools}:$PATH\n{script}", cwd=tmp_path)
+    assert "correct" in output
+    assert "columns.f90:" in (tmp_path / "run.html").read_text()
+
+
 def test_an_installation_is_found_by_cmake(mpi, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.22)\nproject(user C)\nfind_package(tutti 0.1 REQUIRED)\n"
