@@ -86,6 +86,8 @@ def test_the_first_screen_of_the_readme():
     assert len(results) == 3 and "Gain" in results and "Loss" in results
     install = [block for block in re.findall(r"```sh\n(.*?)```", first, re.DOTALL) if "pip" in block]
     assert [block.count("\n") for block in install] == [2]
+    code = "".join(re.findall(r"```\w+\n(.*?)```", first, re.DOTALL))
+    assert all(len(line) <= 80 for line in code.splitlines())
 
 
 def test_the_pages_have_commands():

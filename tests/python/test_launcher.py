@@ -118,6 +118,9 @@ def test_wrong_settings_are_refused(installed, variables, text):
 def test_what_is_missing_is_named(installed):
     with pytest.raises(Refusal, match="no-such-program: no such program"):
         prepare(["no-such-program"], {}, environment())
+    (installed / "app").touch()
+    with pytest.raises(Refusal, match="app: not executable"):
+        prepare([str(installed / "app")], {}, environment())
     (installed / "lib/libtutti.so").unlink()
     with pytest.raises(Refusal, match="no libtutti.so in lib/ beside the package"):
         prepare(["true"], {}, environment())

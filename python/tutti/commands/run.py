@@ -116,7 +116,8 @@ def prepare(
         raise Refusal(_by_option(settings, str(error))) from None
     first = command[0]
     if shutil.which(first, path=environment.get("PATH")) is None:
-        raise Refusal(f"{first}: no such program")
+        why = "not executable (chmod +x)" if Path(first).is_file() else "no such program"
+        raise Refusal(f"{first}: {why}")
     preload = str(libraries.front())
     if environment.get("LD_PRELOAD"):
         preload += ":" + environment["LD_PRELOAD"]
