@@ -1,8 +1,9 @@
-"""Writes results of the lab into a page, below its hand-written text."""
+"""Writes results into a page, below its hand-written text."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,13 @@ Page = Annotated[
 def library(metadata: dict[str, str]) -> str:
     """Name and version of the MPI, for a heading."""
     return " ".join(metadata["library"].split(",")[0].replace("Version:", "").split())
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table. Columns whose titles begin with ">" align to the right."""
+    aligned = ["---:" if title.startswith(">") else "---" for title in titles]
+    plain = [title.removeprefix(">") for title in titles]
+    return [f"| {' | '.join(cells)} |" for cells in (plain, aligned, *rows)]
 
 
 def write(lines: list[str], page: Path | None) -> None:

@@ -145,20 +145,17 @@ def interval(ratio: dict[str, Any]) -> str:
 
 def table(found: list[Cell]) -> list[str]:
     """A row for each cell."""
-    lines = [
-        "| collective | bytes | native, ms | native / `auto` | 95 % | fastest of the list | native / fastest "
-        "| `auto` ran |",
-        "| --- | ---: | ---: | ---: | --- | --- | ---: | --- |",
-    ]
+    titles = ["collective", ">bytes", ">native, ms", ">native / `auto`", "95 %", "fastest of the list",
+              ">native / fastest", "`auto` ran"]  # fmt: skip
+    rows = []
     for cell in found:
-        ratio = cell.auto_to_native
         spread = "" if cell.distribution in ("", "same") else f" ({cell.distribution})"
-        lines.append(
-            f"| {cell.collective}{spread} | {cell.bytes:,} | {cell.native:.3f} "
-            f"| {1 / ratio['median']:.2f} | {interval(ratio)} "
-            f"| `{cell.fastest_name}` | {cell.native / cell.fastest:.2f} | `{cell.ran}` |"
-        )
-    return lines
+        rows.append([
+            f"{cell.collective}{spread}", f"{cell.bytes:,}", f"{cell.native:.3f}",
+            f"{1 / cell.auto_to_native['median']:.2f}", interval(cell.auto_to_native),
+            f"`{cell.fastest_name}`", f"{cell.native / cell.fastest:.2f}", f"`{cell.ran}`",
+        ])  # fmt: skip
+    return lab_page.table(titles, rows)
 
 
 @app.command()

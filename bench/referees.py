@@ -19,10 +19,10 @@ from pathlib import Path
 from statistics import geometric_mean
 
 import lab_page
+import selection_runs
 
 from tutti import Call, Machine
 from tutti.schedules.files import to_goal
-from tutti.simgrid import platforms, running
 
 RANKS = 48
 LATENCY, OVERHEAD, BANDWIDTH = 1000, 1000, 1
@@ -48,8 +48,7 @@ def in_simgrid(program: str, collective: str) -> dict[tuple[str, int], float]:
     """Seconds by algorithm and bytes."""
     text = f"switch:{RANKS}:bandwidth={BANDWIDTH}G,latency={LATENCY}ns,overhead={OVERHEAD}ns"
     sizes = "8" if collective == "barrier" else ",".join(map(str, SIZES))
-    job = running.Job((program, collective, sizes, "each"), platforms.platform(text), RANKS, 1)
-    lines = [json.loads(line) for line in running.output(job).splitlines() if line.startswith("{")]
+    lines = selection_runs.lines((program, "each", f"{collective}:{sizes}"), text, 1)
     return {(line["algorithm"], line["bytes"]): line["last"] for line in lines}
 
 
@@ -93,39 +92,37 @@ def with_models(cell: dict) -> dict:
 
 def summary(samples: list[dict]) -> list[str]:
     """A row for each pair of a model and a referee."""
-    lines = [
-        "| model | referee | cells | within 15 % | model / referee: least | geometric mean | most |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
-    ]
+    rows = []
     pairs = [(model, referee) for referee in ("loggopsim", "simgrid") for model in MODELS]
     for model, referee in [*pairs, ("loggopsim", "simgrid")]:
         if referee == "loggopsim" and model != "loggp":
             continue
         ratios = [cell[model] / cell[referee] for cell in samples]
         near = sum(abs(ratio - 1) <= CLOSE for ratio in ratios)
-        lines.append(
-            f"| {MODELS.get(model, 'LogGOPSim')} | {'SimGrid' if referee == 'simgrid' else 'LogGOPSim'} "
-            f"| {len(ratios)} | {near} ({near / len(ratios):.0%}) | {min(ratios):.2f} "
-            f"| {geometric_mean(ratios):.2f} | {max(ratios):.2f} |"
-        )
-    return lines
+        rows.append([
+            MODELS.get(model, "LogGOPSim"), "SimGrid" if referee == "simgrid" else "LogGOPSim",
+            str(len(ratios)), f"{near} ({near / len(ratios):.0%})",
+            *(f"{value:.2f}" for value in (min(ratios), geometric_mean(ratios), max(ratios))),
+        ])  # fmt: skip
+    titles = ["model", "referee", ">cells", ">within 15 %", ">model / referee: least",
+              ">geometric mean", ">most"]  # fmt: skip
+    return lab_page.table(titles, rows)
 
 
 def table(samples: list[dict]) -> list[str]:
     """A row for each cell, in microseconds."""
-    lines = [
-        "| collective | algorithm | bytes | SimGrid | LogGOPSim | LogGP | overlapped | one port "
-        "| LogGP / LogGOPSim | LogGP / SimGrid |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
+    titles = ["collective", "algorithm", ">bytes", ">SimGrid", ">LogGOPSim", ">LogGP", ">overlapped",
+              ">one port", ">LogGP / LogGOPSim", ">LogGP / SimGrid"]  # fmt: skip
+    rows = []
     for cell in samples:
         times = [cell[name] for name in ("simgrid", "loggopsim", *MODELS)]
         ratios = [cell["loggp"] / cell["loggopsim"], cell["loggp"] / cell["simgrid"]]
-        marked = [f"{r:.2f}" if abs(r - 1) <= CLOSE else f"**{r:.2f}**" for r in ratios]
-        lines.append(f"| {cell['collective']} | `{cell['algorithm']}` | {cell['bytes']:,} | "
-                     + " | ".join(f"{1e6 * time:,.1f}" for time in times)
-                     + f" | {' | '.join(marked)} |")  # fmt: skip
-    return lines
+        rows.append([
+            cell["collective"], f"`{cell['algorithm']}`", f"{cell['bytes']:,}",
+            *(f"{1e6 * time:,.1f}" for time in times),
+            *(f"{r:.2f}" if abs(r - 1) <= CLOSE else f"**{r:.2f}**" for r in ratios),
+        ])  # fmt: skip
+    return lab_page.table(titles, rows)
 
 
 def main(words: list[str]) -> int:

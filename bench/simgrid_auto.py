@@ -13,75 +13,81 @@ from __future__ import annotations
 import json
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
-from itertools import product
 from pathlib import Path
 from statistics import geometric_mean, median
-from threading import Lock
 
 import lab_page
+import selection_runs
 
 from tutti.refusal import Refusal
-from tutti.simgrid import platforms, running
+from tutti.simgrid import platforms
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
-VECTORS, BLOCKS = "65536,512", "4096,64"
+OF_ALL, BLOCKS = "65536,512", "4096,64"
 """Bytes of all, and of a rank's block."""
-FOUR = ("switch:32", "fat-tree:32:leaf=8,taper=2", "dragonfly:32", "torus:32")
+SMALL = (("bcast", OF_ALL), ("gather", BLOCKS), ("scatter", BLOCKS), ("reduce", "512"),
+         ("allreduce", "512"))  # fmt: skip
+LARGE = (("reduce", "65536"), ("allreduce", "65536"), ("gatherv", BLOCKS), ("scatterv", BLOCKS),
+         ("allgather", BLOCKS), ("reduce_scatter_block", "64"), ("allgatherv", "64"),
+         ("alltoall", "64"), ("alltoallv", "64"))  # fmt: skip
+THOUSAND = ("fat-tree:64:leaf=16,taper=2", "dragonfly:64", "torus:64", "two-switches:64")
+"""Of 16 ranks per node."""
+QUARTER = ("switch:32", "fat-tree:32:leaf=8,taper=2", "dragonfly:32", "torus:32")
+"""Of 8 ranks per node."""
 CALLS = 3000
 """Calls of `auto` at most."""
-LIMIT = 225
+LIMIT = 600
 """Seconds of one run."""
 
-
-def plan() -> list[tuple[str, int, str, str]]:
-    """Platform, ranks per node, collective and bytes, the most important first."""
-    cells = [("bcast", VECTORS), ("gather", BLOCKS), ("scatter", BLOCKS), ("reduce", "512"),
-             ("allreduce", "512")]  # fmt: skip
-    listed = [(shape, 8, name, sizes) for name, sizes in cells for shape in FOUR]
-    more = [("gatherv", BLOCKS), ("scatterv", BLOCKS), ("reduce_scatter_block", BLOCKS),
-            ("allgather", BLOCKS), ("alltoall", "64")]  # fmt: skip
-    listed += [("fat-tree:8:leaf=4,taper=2", 8, name, sizes) for name, sizes in more]
-    every = [(shape, ppn, name, size) for shape, ppn, name, sizes in listed for size in sizes.split(",")]
-    return list(dict.fromkeys(every))
+Group = tuple[str, int, str, str]
+"""Platform, ranks per node, collective and sizes."""
 
 
-def measure(job: running.Job, limit: float) -> object:
-    """What a run printed, or the text of its failure; None if it ran out of less time than LIMIT."""
+def plan() -> list[Group]:
+    """The most important first."""
+    parts = [(THOUSAND[:1], 16, SMALL), (QUARTER, 8, SMALL), (THOUSAND[:1], 16, LARGE[:6]),
+             (THOUSAND[1:], 16, SMALL), (QUARTER, 8, LARGE)]  # fmt: skip
+    return [(shape, ppn, name, sizes) for shapes, ppn, cells in parts
+            for name, sizes in cells for shape in shapes]  # fmt: skip
+
+
+def key(group: Group, selector: str, size: str) -> str:
+    """The name of a sample."""
+    return f"{group[0]} x {group[1]}, {selector}, {group[2]}, {size}"
+
+
+def measure(program: str, group: Group, selector: str, sizes: str, limit: float) -> dict[str, object]:
+    """By name the samples of a run, or the text of its failure; none if it ran out of less time
+    than LIMIT."""
+    shape, ppn, collective, _ = group
+    words = (program, str(CALLS if selector == "ompi" else 0), f"{collective}:{sizes}")
     try:
-        text = running.output(job, {"TUTTI_EXPLORE": "1"}, timeout=limit)
+        found = selection_runs.lines(words, shape, ppn, selector, {"TUTTI_EXPLORE": "1"}, limit)
     except Refusal as failure:
         reason = str(failure).rpartition(": ")[2]
-        return None if reason.startswith("not done") and limit < LIMIT else reason
-    return json.loads(next(line for line in text.splitlines() if line.startswith("{")))
+        if reason.startswith("not done") and limit < LIMIT:
+            return {}
+        return {key(group, selector, size): reason for size in sizes.split(",")}
+    return {key(group, selector, str(line["bytes"])): line for line in found}
 
 
 def run(program: str, file: Path, seconds: float) -> None:
-    """Measures what is missing, 2 runs at a time, until the time is over."""
+    """Measures what is missing until the time is over: `auto` with a run for each size."""
     samples = json.loads(file.read_text()) if file.exists() else {}
     end = time.monotonic() + seconds
-    lock = Lock()
-
-    def take(one: tuple[str, int, str, str], selector: str) -> None:
-        shape, ppn, collective, size = one
-        name = f"{shape} x {ppn}, {selector}, {collective}, {size}"
-        if name in samples or time.monotonic() > end:
-            return
-        began = time.monotonic()
-        words = (program, collective, size, str(CALLS if selector == "ompi" else 0))
-        machine = platforms.platform(shape)
-        job = running.Job(words, machine, machine.nodes * ppn, ppn, selector=selector)
-        found = measure(job, min(LIMIT, end - began))
-        with lock:
-            if found is None:
-                return
-            samples[name] = found
-            print(f"{name}: {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+    for group in plan():
+        sizes = group[3].split(",")
+        runs = [("ompi", [size]) for size in sizes] + [(other, sizes) for other in SELECTORS[1:]]
+        for selector, wanted in runs:
+            missing = [size for size in wanted if key(group, selector, size) not in samples]
+            limit = min(LIMIT, end - time.monotonic())
+            if not missing or limit <= 0:
+                continue
+            began = time.monotonic()
+            found = measure(program, group, selector, ",".join(missing), limit)
+            print(f"{', '.join(found)}: {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+            samples |= found
             file.write_text(json.dumps(samples, indent=1) + "\n")
-
-    with ThreadPoolExecutor(2) as pool:
-        for one, selector in product(plan(), SELECTORS):
-            pool.submit(take, one, selector)
 
 
 class Cell:
@@ -104,21 +110,20 @@ class Cell:
 def cells(samples: dict[str, object], shape: str, ppn: int) -> list[Cell]:
     """The cells of a platform in which `auto` ran."""
     found = []
-    for where, each, collective, size in plan():
-        runs = {s: samples.get(f"{shape} x {ppn}, {s}, {collective}, {size}") for s in SELECTORS}
-        lines = {s: line for s, line in runs.items() if isinstance(line, dict)}
-        if (where, each) == (shape, ppn) and "ompi" in lines:
-            found.append(Cell(collective, lines))
+    for group in plan():
+        for size in group[3].split(",") if group[:2] == (shape, ppn) else []:
+            runs = {each: samples.get(key(group, each, size)) for each in SELECTORS}
+            lines = {each: line for each, line in runs.items() if isinstance(line, dict)}
+            if "ompi" in lines:
+                found.append(Cell(group[2], lines))
     return found
 
 
 def summary(found: list[Cell]) -> list[str]:
     """A row for each collective."""
-    lines = [
-        "| collective | cells | settled | own / `auto` | in the mean | best of four / `auto` "
-        "| in the mean | worst own / `auto` | calls | by default |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: |",
-    ]
+    titles = ["collective", ">cells", ">settled", ">own / `auto`", ">in the mean",
+              ">best of four / `auto`", ">in the mean", "worst own / `auto`", ">calls", ">by default"]  # fmt: skip
+    rows = []
     for name in [*dict.fromkeys(cell.collective for cell in found), ""]:
         group = [cell for cell in found if name in ("", cell.collective)]
         worst = min(group, key=lambda cell: cell.own)
@@ -127,29 +132,27 @@ def summary(found: list[Cell]) -> list[str]:
                  for ratio in ("own", "own_mean", "best", "best_mean")]  # fmt: skip
         calls = [f"{median(getattr(cell, which) for cell in done):,.0f}" if done else ""
                  for which in ("calls", "calls_by_default")]  # fmt: skip
-        lines.append(
-            f"| {name or '**all**'} | {len(group)} | {len(done)} | "
-            + " | ".join(f"{mean:.2f}" for mean in means)
-            + f" | {worst.own:.2f} ({worst.collective}, {worst.bytes:,} B) | {' | '.join(calls)} |"
-        )
-    return lines
+        rows.append([
+            name or "**all**", str(len(group)), str(len(done)), *(f"{mean:.2f}" for mean in means),
+            f"{worst.own:.2f} ({worst.collective}, {worst.bytes:,} B)", *calls,
+        ])  # fmt: skip
+    return lab_page.table(titles, rows)
 
 
 def table(found: list[Cell]) -> list[str]:
     """A row for each cell, in microseconds."""
-    lines = [
-        "| collective | bytes | " + " | ".join(SELECTORS) + " | `auto` | own / `auto` "
-        "| in the mean | selected | calls |",
-        "| --- | ---: | " + "---: | " * (len(SELECTORS) + 3) + "--- | ---: |",
-    ]
+    titles = ["collective", ">bytes", *(f">{name}" for name in SELECTORS), ">`auto`",
+              ">own / `auto`", ">in the mean", "selected", ">calls"]  # fmt: skip
+    rows = []
     for cell in found:
-        natives = " | ".join(
-            f"{1e6 * cell.natives[name]:,.1f}" if name in cell.natives else "" for name in SELECTORS
-        )
-        calls = f"{cell.calls:,}" if cell.settled else f"not in {CALLS:,}"
-        lines.append(f"| {cell.collective} | {cell.bytes:,} | {natives} | {1e6 * cell.auto:,.1f} "
-                     f"| {cell.own:.2f} | {cell.own_mean:.2f} | `{cell.selected}` | {calls} |")  # fmt: skip
-    return lines
+        natives = [f"{1e6 * cell.natives[name]:,.1f}" if name in cell.natives else ""
+                   for name in SELECTORS]  # fmt: skip
+        rows.append([
+            cell.collective, f"{cell.bytes:,}", *natives, f"{1e6 * cell.auto:,.1f}",
+            f"{cell.own:.2f}", f"{cell.own_mean:.2f}", f"`{cell.selected}`",
+            f"{cell.calls:,}" if cell.settled else f"not in {CALLS:,}",
+        ])  # fmt: skip
+    return lab_page.table(titles, rows)
 
 
 def failures(samples: dict[str, object]) -> list[str]:
@@ -161,7 +164,7 @@ def failures(samples: dict[str, object]) -> list[str]:
 def page(samples: dict[str, object], page: Path) -> None:
     """Writes the tables."""
     lines: list[str] = []
-    for shape, ppn in dict.fromkeys((where, each) for where, each, _, _ in plan()):
+    for shape, ppn in dict.fromkeys(group[:2] for group in plan()):
         found = cells(samples, shape, ppn)
         if found:
             ranks = platforms.platform(shape).nodes * ppn

@@ -25,14 +25,14 @@ target_include_directories(mpi_simgrid SYSTEM INTERFACE ${PROJECT_SOURCE_DIR}/si
 target_compile_definitions(mpi_simgrid INTERFACE SMPI_NO_OVERRIDE_MALLOC)
 target_link_libraries(mpi_simgrid INTERFACE ${TUTTI_SIMGRID_LIBRARY})
 
-# Stands in for the system's clocks and waits, in everything that runs as a simulated rank.
-add_library(tutti_simgrid_libc OBJECT simgrid/libc.cpp)
-target_include_directories(tutti_simgrid_libc PRIVATE ${PROJECT_SOURCE_DIR})
+# Stands in for the system's clocks and for waits, in everything that runs as a simulated rank.
+add_library(tutti_simgrid_libc OBJECT simgrid/libc.cpp simgrid/signals.cpp)
+target_include_directories(tutti_simgrid_libc PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tutti_simgrid_libc PRIVATE tutti_warnings mpi_simgrid)
 
 # What programs preload or link.
-add_library(tutti_simgrid SHARED simgrid/front.cpp simgrid/gaps.cpp simgrid/node_memory.cpp
-  simgrid/rank_copies.cpp simgrid/waiting.cpp)
+add_library(tutti_simgrid SHARED simgrid/communicators.cpp simgrid/front.cpp simgrid/gaps.cpp
+  simgrid/node_memory.cpp simgrid/rank_copies.cpp simgrid/waiting.cpp)
 set_target_properties(tutti_simgrid PROPERTIES OUTPUT_NAME tutti-simgrid)
 target_include_directories(tutti_simgrid PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
   ${PROJECT_BINARY_DIR}/intercept)
@@ -46,9 +46,7 @@ list(APPEND sources ${PROJECT_SOURCE_DIR}/intercept/backend.cpp
   ${PROJECT_SOURCE_DIR}/simgrid/moves.cpp)
 add_library(tutti_simgrid_rank SHARED ${sources} $<TARGET_OBJECTS:tutti_simgrid_libc>)
 set_target_properties(tutti_simgrid_rank PROPERTIES OUTPUT_NAME tutti-simgrid-rank)
-tutti_compile_together(tutti_simgrid_rank calls "/src/api/[a-l]")
-tutti_compile_together(tutti_simgrid_rank entries "/src/api/[m-z]")
-tutti_compile_together(tutti_simgrid_rank nodes "/src/run/(node|rma)/")
+tutti_compile_flavour_together(tutti_simgrid_rank)
 target_include_directories(tutti_simgrid_rank PRIVATE ${PROJECT_SOURCE_DIR}
   PUBLIC ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(tutti_simgrid_rank PRIVATE tutti_run tutti_simgrid mpi_simgrid ${CMAKE_DL_LIBS})

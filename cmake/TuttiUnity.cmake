@@ -11,3 +11,11 @@ function(tutti_compile_together target group expression)
   set_source_files_properties(${sources} PROPERTIES UNITY_GROUP ${group})
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
+
+# tutti_compile_flavour_together(target): the sources that each MPI compiles for itself.
+function(tutti_compile_flavour_together target)
+  tutti_compile_together(${target} calls "/src/api/[a-l]")
+  tutti_compile_together(${target} entries "/src/api/[m-z]")
+  tutti_compile_together(${target} nodes "/src/run/(hierarchical|node|rma)/")
+  tutti_compile_together(${target} plain "/src/run/(call|communicator|mpi|transport)/")
+endfunction()

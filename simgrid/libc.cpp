@@ -1,18 +1,14 @@
 /// The functions of the C and C++ libraries by which a process waits, reads the clock and names its
 /// host. Linked into every library and program of this flavour, they stand in for the system's: all
 /// simulated ranks share one thread, so a rank that waits must let the simulator run the others.
-#include <errno.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdarg>
 #include <cstdio>
 #include <thread>
 
@@ -53,27 +49,6 @@ int clock_gettime(clockid_t, timespec* time) noexcept {
 
 int gethostname(char* name, std::size_t length) noexcept {
   std::snprintf(name, length, "%s", sg_host_self_get_name());
-  return 0;
-}
-
-/// Tutti calls it for futexes only.
-long syscall(long number, ...) noexcept {
-  if (number != SYS_futex) {
-    errno = ENOSYS;
-    return -1;
-  }
-  std::va_list arguments;
-  va_start(arguments, number);
-  static_cast<void>(va_arg(arguments, void*));
-  const int operation = va_arg(arguments, int);
-  static_cast<void>(va_arg(arguments, long));
-  const auto* const limit = va_arg(arguments, const timespec*);
-  va_end(arguments);
-  if (operation == FUTEX_WAIT) {
-    tutti_simgrid_wait_on_host(seconds_of(*limit));
-  } else {
-    tutti_simgrid_wake_host();
-  }
   return 0;
 }
 

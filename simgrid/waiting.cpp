@@ -4,14 +4,15 @@
 
 #include <mpi.h>
 #include <simgrid/actor.h>
-#include <simgrid/cond.h>
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
-#include <simgrid/mutex.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "simgrid/behind.hpp"
@@ -109,15 +110,12 @@ bool take_completed(Polling& own, MPI_Request& request, MPI_Status* status) {
   return true;
 }
 
-/// Those who wait on one host.
-struct Host {
-  sg_mutex_t mutex = sg_mutex_init();
-  sg_cond_t changed = sg_cond_init();
-};
-
-Host& own_host() {
-  static std::unordered_map<const void*, Host> all;
-  return all[static_cast<const void*>(sg_host_self())];
+/// The ranks that wait for a signal. The ranks of a host map a signal at different addresses, which
+/// are equally far from the start of a page.
+std::vector<sg_actor_t>& waiting_for(const void* signal) {
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  static std::map<std::pair<sg_host_t, std::uintptr_t>, std::vector<sg_actor_t>> all;
+  return all[{sg_host_self(), reinterpret_cast<std::uintptr_t>(signal) % page}];
 }
 
 }  // namespace
@@ -139,16 +137,15 @@ TUTTI_EXPORT void tutti_simgrid_yield(void) {
   nap(times);
 }
 
-TUTTI_EXPORT void tutti_simgrid_wait_on_host(double limit) {
-  Host& host = own_host();
-  sg_mutex_lock(host.mutex);
-  const bool is_woken = sg_cond_wait_for(host.changed, host.mutex, limit) == 0;
-  sg_mutex_unlock(host.mutex);
-  if (is_woken) sg_actor_sleep_for(sg_host_get_route_latency(sg_host_self(), sg_host_self()));
+TUTTI_EXPORT void tutti_simgrid_wait_for(const void* signal) {
+  waiting_for(signal).push_back(sg_actor_self());
+  sg_actor_suspend(sg_actor_self());
   forget_tests(polling());
 }
 
-TUTTI_EXPORT void tutti_simgrid_wake_host(void) { sg_cond_notify_all(own_host().changed); }
+TUTTI_EXPORT void tutti_simgrid_raise(const void* signal) {
+  for (sg_actor_t rank : std::exchange(waiting_for(signal), {})) sg_actor_resume(rank);
+}
 
 TUTTI_EXPORT int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   static const auto test = behind<decltype(&PMPI_Test)>("PMPI_Test");

@@ -11,10 +11,9 @@ extern "C" {
  * blocks until one completes; the next test reports it. */
 void tutti_simgrid_yield(void);
 
-/* Blocks until a rank of the same host calls tutti_simgrid_wake_host(), or until the limit in
- * seconds is over. */
-void tutti_simgrid_wait_on_host(double limit);
-void tutti_simgrid_wake_host(void);
+/* Blocks until a rank of the same host raises a signal. Others may be taken for it: check. */
+void tutti_simgrid_wait_for(const void* signal);
+void tutti_simgrid_raise(const void* signal);
 
 #ifdef __cplusplus
 }

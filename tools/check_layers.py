@@ -51,7 +51,7 @@ LAYERS: dict[str, frozenset[str]] = {
     ),
     "intercept": frozenset({"api", "core", "tutti", "mpi.h"}),
     "bench": frozenset({"algorithms", "core", "cost", "run", "simgrid", "tutti", "mpi.h"}),
-    "simgrid": frozenset({"core", "intercept", "mpi.h"}),
+    "simgrid": frozenset({"core", "intercept", "run", "mpi.h"}),
 }  # fmt: skip
 
 RUN: dict[str, frozenset[str]] = {

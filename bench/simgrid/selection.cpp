@@ -1,11 +1,11 @@
 /// What `auto` selects on a simulated machine, and what it gains there over the MPI's own.
 ///
-///     tutti-selection COLLECTIVE BYTES,.. CALLS|each
+///     tutti-selection CALLS|each COLLECTIVE:BYTES,.. ..
 ///
 /// BYTES are those of all for bcast, reduce and allreduce, of each rank's block for others, of the
-/// mean block for gatherv and scatterv. `auto` gets up to CALLS calls of each size to settle in; 0
-/// measures the MPI's own alone, `each` every algorithm of the list instead. Prints one line of
-/// JSON for each size, or size and algorithm.
+/// mean block for v forms. `auto` gets up to CALLS calls of each size to settle in; 0 measures the
+/// MPI's own alone, `each` every algorithm of the list instead. Prints one line of JSON for each
+/// size, or size and algorithm.
 #include <mpi.h>
 #include <simgrid/barrier.h>
 #include <simgrid/engine.h>
@@ -52,19 +52,21 @@ class Cell {
   Cell(const std::string& collective, int bytes) : collective_(collective) {
     const int count = std::max(1, bytes / static_cast<int>(sizeof(int)));
     const auto ranks = static_cast<std::size_t>(p);
-    // Irregular blocks have 1/2 to 3/2 of the mean.
+    // A rank sends to another what that sends to it.
+    const int first = collective == "alltoallv" ? rank : 0;
     for (int i = 0; i < p; ++i) {
-      counts_.push_back(std::max(1, count / 2 + (i * 37 % 101) * count / 100));
+      counts_.push_back(irregular(count, first + i));
       displs_.push_back(i == 0 ? 0 : displs_.back() + counts_[static_cast<std::size_t>(i) - 1]);
     }
     const bool is_one =
         collective == "bcast" || collective == "reduce" || collective == "allreduce";
     const auto all = std::max(static_cast<std::size_t>(count) * (is_one ? 1 : ranks),
                               static_cast<std::size_t>(displs_.back() + counts_.back()));
-    const bool needs_all = !is_one && (rank == 0 || collective.starts_with("all") ||
-                                       collective.starts_with("reduce_scatter"));
-    from_.assign(needs_all || is_one ? all : static_cast<std::size_t>(2 * count + 1), rank);
-    to_ = from_;
+    const bool is_all = collective.starts_with("all") || collective.starts_with("reduce_scatter");
+    const bool sends_all = is_one || rank == 0 || (is_all && !collective.starts_with("allgather"));
+    const auto few = static_cast<std::size_t>(2 * count + 1);
+    from_.assign(sends_all ? all : few, rank);
+    to_.assign(is_one || rank == 0 || is_all ? all : few, rank);
     call_ = call_of(count);
   }
   [[nodiscard]] bool is_known() const { return static_cast<bool>(call_); }
@@ -84,6 +86,11 @@ class Cell {
   }
 
  private:
+  /// Irregular blocks have 1/2 to 3/2 of the mean.
+  static int irregular(int mean, int index) {
+    return std::max(1, mean / 2 + (index * 37 % 101) * mean / 100);
+  }
+
   std::function<void()> call_of(int count) {
     int* const from = from_.data();
     int* const to = to_.data();
@@ -107,6 +114,20 @@ class Cell {
          }},
         {"allgather",
          [=] { TUTTI_Allgather(from, count, MPI_INT, to, count, MPI_INT, MPI_COMM_WORLD); }},
+        {"allgatherv",
+         [=, this] {
+           TUTTI_Allgatherv(from, mine, MPI_INT, to, counts_.data(), displs_.data(), MPI_INT,
+                            MPI_COMM_WORLD);
+         }},
+        {"alltoallv",
+         [=, this] {
+           TUTTI_Alltoallv(from, counts_.data(), displs_.data(), MPI_INT, to, counts_.data(),
+                           displs_.data(), MPI_INT, MPI_COMM_WORLD);
+         }},
+        {"reduce_scatter",
+         [=, this] {
+           TUTTI_Reduce_scatter(from, to, counts_.data(), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+         }},
         {"alltoall",
          [=] { TUTTI_Alltoall(from, count, MPI_INT, to, count, MPI_INT, MPI_COMM_WORLD); }},
         {"reduce", [=] { TUTTI_Reduce(from, to, count, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD); }},
@@ -232,14 +253,17 @@ int main(int argc, char** argv) {
   auto address = reinterpret_cast<std::uintptr_t>(&own);
   PMPI_Bcast(&address, sizeof address, MPI_BYTE, 0, MPI_COMM_WORLD);
   shared = reinterpret_cast<Shared*>(address);
-  const std::string collective = argc > 1 ? argv[1] : "";
-  std::stringstream sizes(argc > 2 ? argv[2] : "");
-  const std::string calls = argc > 3 ? argv[3] : "0";
-  for (std::string size; std::getline(sizes, size, ',');) {
-    if (calls == "each") {
-      measure_each(collective, std::atoi(size.c_str()));
-    } else {
-      measure(collective, std::atoi(size.c_str()), std::atoi(calls.c_str()));
+  const std::string calls = argc > 1 ? argv[1] : "0";
+  for (int index = 2; index < argc; ++index) {
+    std::stringstream words(argv[index]);
+    std::string collective;
+    std::getline(words, collective, ':');
+    for (std::string size; std::getline(words, size, ',');) {
+      if (calls == "each") {
+        measure_each(collective, std::atoi(size.c_str()));
+      } else {
+        measure(collective, std::atoi(size.c_str()), std::atoi(calls.c_str()));
+      }
     }
   }
   sg_barrier_wait(shared->barrier);
