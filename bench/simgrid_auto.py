@@ -23,20 +23,20 @@ from tutti.refusal import Refusal
 from tutti.simgrid import platforms
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
-OF_ALL, BLOCKS = "65536,512", "4096,64"
-"""Bytes of all, and of a rank's block."""
-SMALL = (("bcast", OF_ALL), ("gather", BLOCKS), ("scatter", BLOCKS), ("reduce", "512"),
-         ("allreduce", "512"))  # fmt: skip
-LARGE = (("reduce", "65536"), ("allreduce", "65536"), ("gatherv", BLOCKS), ("scatterv", BLOCKS),
-         ("allgather", BLOCKS), ("reduce_scatter_block", "64"), ("allgatherv", "64"),
-         ("alltoall", "64"), ("alltoallv", "64"))  # fmt: skip
+BLOCKS = "4096,64"
+"""Bytes of a rank's block."""
+QUICK = (("reduce", "512"), ("allreduce", "512"), ("scatter", "64"), ("gather", "64"))
+IRREGULAR = (("gatherv", BLOCKS), ("scatterv", BLOCKS), ("allgather", "64"),
+             ("reduce_scatter_block", "64"))  # fmt: skip
+OF_PAIRS = (("allgather", "4096"), ("allgatherv", "64"), ("alltoall", "64"), ("alltoallv", "64"))
+"""Calls of p^2 messages, which take too long for more ranks."""
 THOUSAND = ("fat-tree:64:leaf=16,taper=2", "dragonfly:64", "torus:64", "two-switches:64")
 """Of 16 ranks per node."""
 QUARTER = ("switch:32", "fat-tree:32:leaf=8,taper=2", "dragonfly:32", "torus:32")
 """Of 8 ranks per node."""
 CALLS = 3000
 """Calls of `auto` at most."""
-LIMIT = 600
+LIMIT = 900
 """Seconds of one run."""
 
 Group = tuple[str, int, str, str]
@@ -45,10 +45,19 @@ Group = tuple[str, int, str, str]
 
 def plan() -> list[Group]:
     """The most important first."""
-    parts = [(THOUSAND[:1], 16, SMALL), (QUARTER, 8, SMALL), (THOUSAND[:1], 16, LARGE[:6]),
-             (THOUSAND[1:], 16, SMALL), (QUARTER, 8, LARGE)]  # fmt: skip
-    return [(shape, ppn, name, sizes) for shapes, ppn, cells in parts
-            for name, sizes in cells for shape in shapes]  # fmt: skip
+    first = (("bcast", "512"), *QUICK)
+    quarter = (*first, ("bcast", "65536"), ("gather", "4096"), ("scatter", "4096"))
+    parts = [
+        (THOUSAND[:1], 16, first), (QUARTER[1:2], 8, quarter), (THOUSAND[1:], 16, first),
+        (QUARTER[1:2], 8, (*IRREGULAR, ("reduce", "65536"), ("allreduce", "65536"), *OF_PAIRS)),
+        (THOUSAND[:1], 16, (("bcast", "65536"), ("scatter", "4096"), ("gather", "4096"),
+                            *IRREGULAR, ("reduce", "8192"), ("allreduce", "8192"))),
+        (QUARTER, 8, quarter),
+        (QUARTER, 8, (*IRREGULAR, ("reduce", "65536"), ("allreduce", "65536"), *OF_PAIRS)),
+    ]  # fmt: skip
+    listed = [(shape, ppn, name, sizes) for shapes, ppn, cells in parts
+              for name, sizes in cells for shape in shapes]  # fmt: skip
+    return list(dict.fromkeys(listed))
 
 
 def key(group: Group, selector: str, size: str) -> str:

@@ -1,6 +1,6 @@
-/// The preparation of a communicator in SimGrid's MPI, with O(p log p) messages. SimGrid 3.32 passes
-/// numbers from rank to rank around rings, which takes 23 s for 1,024 ranks; each new communicator
-/// needs that, and so do many algorithms on their first call.
+/// The preparation of a communicator in SimGrid's MPI, with O(p log p) messages. SimGrid 3.32
+/// passes numbers from rank to rank around rings, which takes 23 s for 1,024 ranks; each new
+/// communicator needs that, and so do many algorithms on their first call.
 #include "simgrid/behind.hpp"
 
 using tutti::simgrid::behind;

@@ -1,5 +1,5 @@
-/// Signals in node memory among simulated ranks: in place of run/node/signals.cpp, whose waits check
-/// thousands of times before they sleep, and ask the MPI for progress in between.
+/// Signals in node memory among simulated ranks: in place of run/node/signals.cpp, whose waits
+/// check thousands of times before they sleep, and ask the MPI for progress in between.
 #include "run/node/signals.hpp"
 
 #include <simgrid/actor.h>

@@ -60,8 +60,10 @@ class Cell {
     }
     const bool is_one =
         collective == "bcast" || collective == "reduce" || collective == "allreduce";
-    const auto all = std::max(static_cast<std::size_t>(count) * (is_one ? 1 : ranks),
-                              static_cast<std::size_t>(displs_.back() + counts_.back()));
+    const auto one = static_cast<std::size_t>(count);
+    const auto all =
+        is_one ? one
+               : std::max(one * ranks, static_cast<std::size_t>(displs_.back() + counts_.back()));
     const bool is_all = collective.starts_with("all") || collective.starts_with("reduce_scatter");
     const bool sends_all = is_one || rank == 0 || (is_all && !collective.starts_with("allgather"));
     const auto few = static_cast<std::size_t>(2 * count + 1);
