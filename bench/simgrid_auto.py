@@ -32,8 +32,9 @@ OF_PAIRS = (("allgather", "4096"), ("allgatherv", "64"), ("alltoall", "64"), ("a
 """Calls of p^2 messages, which take too long for more ranks."""
 THOUSAND = ("fat-tree:64:leaf=16,taper=2", "dragonfly:64", "torus:64", "two-switches:64")
 """Of 16 ranks per node."""
+SMALL = ("fat-tree:8:leaf=4,taper=2",)
 QUARTER = ("switch:32", "fat-tree:32:leaf=8,taper=2", "dragonfly:32", "torus:32")
-"""Of 8 ranks per node."""
+"""Of 8 ranks per node, as SMALL."""
 CALLS = 3000
 """Calls of `auto` at most."""
 LIMIT = 900
@@ -53,6 +54,7 @@ def plan() -> list[Group]:
         (THOUSAND[:1], 16, (("bcast", "65536"), ("scatter", "4096"), ("gather", "4096"),
                             *IRREGULAR, ("reduce", "8192"), ("allreduce", "8192"))),
         (QUARTER, 8, quarter),
+        (SMALL, 8, (*IRREGULAR, ("allgather", "4096"), ("reduce_scatter_block", "4096"), OF_PAIRS[2])),
         (QUARTER, 8, (*IRREGULAR, ("reduce", "65536"), ("allreduce", "65536"), *OF_PAIRS)),
     ]  # fmt: skip
     listed = [(shape, ppn, name, sizes) for shapes, ppn, cells in parts
