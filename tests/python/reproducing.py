@@ -8,8 +8,8 @@ from tutti_reproduce.cache import Cache
 from tutti_reproduce.tables import Context, Result, Table
 
 
-def context(folder: Path, samples: Path = Path("/none")) -> Context:
-    return Context(Cache(folder), None, samples)
+def context(folder: Path, samples: Path = Path("/none"), simgrid_ranks: int = 0) -> Context:
+    return Context(Cache(folder), None, samples, simgrid_ranks)
 
 
 def run(table: Table) -> Result:

@@ -10,7 +10,7 @@ from installed import ROOT
 from reproducing import context, named, run
 from tutti import Machine
 from tutti._engine import NodeMachine, distribute
-from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, traff
+from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
 from tutti_reproduce.tables import Numbers, View, network, published
 
 
@@ -211,3 +211,16 @@ def test_the_published_results_are_those_of_the_command(paper, name, tmp_path):
     for old, new in zip(ours, now["views"], strict=True):
         for before, after in zip(old["numbers"], new["numbers"], strict=True):
             assert after == pytest.approx(before, rel=1e-3)
+
+
+@pytest.mark.skipif(bool(simulated.refuse_without_simgrid()), reason="SimGrid is not installed")
+def test_orders_by_distance_gain_in_simgrid_where_the_paper_says(tmp_path):
+    result = run(named(bhowmik.tables(context(tmp_path, simgrid_ranks=4)), "figure-4"))
+    in_blocks, round_robin, at_random = (view for view in result.views if view.source == "SimGrid")
+    low, high = published("bhowmik")["gain"]
+    for numbers in in_blocks.numbers[1:]:
+        assert low <= numbers["default"] / numbers["reordered"] <= high
+    # The natural order is the paper's: messages to the other switch come first.
+    for numbers in round_robin.numbers:
+        assert numbers["default"] == pytest.approx(numbers["reordered"], rel=0.02)
+    assert all(each["default"] > each["reordered"] for each in at_random.numbers)

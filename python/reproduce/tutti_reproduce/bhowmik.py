@@ -7,7 +7,9 @@ import random
 from collections.abc import Callable
 from statistics import geometric_mean, median
 
-from tutti._engine import Distances, distances_from_text
+from tutti._engine import distances_from_text
+from tutti.simgrid import platforms
+from tutti_reproduce import simulated
 from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, published
 
 CONTENDERS = ("default", "reordered")
@@ -18,15 +20,16 @@ NUMBERINGS = 10
 _MEASURED = (1, 262144)
 
 
-def _distances(matrices: list[list[list[float]]], names: list[str]) -> Distances:
+def _file(matrices: list[list[list[float]]]) -> str:
+    """The distance file of ranks of one node each."""
     measured = [{"bytes": size, "matrix": matrix} for size, matrix in zip(_MEASURED, matrices, strict=False)]
-    return distances_from_text(json.dumps(
-        {"schema": "tutti-distances-1", "unit": "s", "names": names, "measured": measured}))  # fmt: skip
+    names = [f"node-{rank}" for rank in range(len(matrices[0]))]
+    return json.dumps({"schema": "tutti-distances-1", "unit": "s", "names": names, "measured": measured})
 
 
-def two_switches(switch_of: list[int], numbers: dict[str, float]) -> Distances:
-    """Distances between ranks of one node each, given the switch of each; messages between the
-    switches share a link."""
+def two_switches(switch_of: list[int], numbers: dict[str, float]) -> str:
+    """The file of distances between ranks of one node each, given the switch of each; messages
+    between the switches share a link."""
 
     def seconds(a: int, b: int, size: int) -> float:
         if a == b:
@@ -37,14 +40,14 @@ def two_switches(switch_of: list[int], numbers: dict[str, float]) -> Distances:
 
     ranks = range(len(switch_of))
     matrices = [[[seconds(a, b, size) for b in ranks] for a in ranks] for size in _MEASURED]
-    return _distances(matrices, [f"n{rank}" for rank in ranks])
+    return _file(matrices)
 
 
 def figure_1() -> list[int]:
     """The order by nearest neighbours for the paper's matrix."""
     matrix = published("bhowmik")["matrix"]
-    found = _distances([matrix], [f"n{rank}" for rank in range(8)])
-    orders = {each.name: each.ranks for each in found.reordering("allgather", "ring", 1).all}
+    found = distances_from_text(_file([matrix])).reordering("allgather", "ring", 1)
+    orders = {each.name: each.ranks for each in found.all}
     return orders["nearest_next"]
 
 
@@ -68,11 +71,36 @@ def _times(
     heuristic = HEURISTICS[shape][0]
     found = []
     for switch_of in switches:
-        evaluated = two_switches(switch_of, numbers).reordering("allgather", shape, block)
+        known = distances_from_text(two_switches(switch_of, numbers))
+        evaluated = known.reordering("allgather", shape, block)
         seconds = {each.name: each.seconds for each in evaluated.all}
         found.append((evaluated.natural.seconds, seconds[heuristic], evaluated.best.seconds))
     means = [1e3 * geometric_mean(each) for each in zip(*found, strict=True)]
     return dict(zip((*CONTENDERS, "order=distance"), means, strict=True))
+
+
+def _in_simgrid(
+    context: Context, shape: str, switches: list[list[int]], kilobytes: list[int], numbers: dict[str, float]
+) -> list[Numbers]:
+    """Milliseconds on gigabit Ethernet, geometric means over numberings."""
+    nodes = len(switches[0])
+    machine = platforms.platform(platforms.MACHINES["gbe30-two-switches"].replace(":30:", f":{nodes}:"))
+    # The first half of the nodes is on the first switch.
+    known = two_switches([node * 2 // nodes for node in range(nodes)], numbers)
+    algorithms = {"default": shape, "reordered": f"{shape}:order={HEURISTICS[shape][0]}",
+                  "order=distance": f"{shape}:order=distance"}  # fmt: skip
+    words = ("allgather", "--block", ",".join(str(size * 256) for size in kilobytes),
+             "--repetitions", "2", "--warmup", "1")  # fmt: skip
+    found = []
+    for switch_of in switches:
+        free = [iter(range(nodes // 2)), iter(range(nodes // 2, nodes))]
+        taken = [next(free[switch]) for switch in switch_of]
+        found.append(simulated.bench(context, words, algorithms, machine, nodes, 1, taken=taken,
+                                     distances=known))  # fmt: skip
+    return [
+        {name: geometric_mean(numbering[i][name] for numbering in found) / 1000 for name in algorithms}
+        for i in range(len(kilobytes))
+    ]
 
 
 def _lab(context: Context, shape: str, nodes: int, kilobytes: list[int]) -> View | None:
@@ -120,12 +148,17 @@ def _figure(context: Context, name: str, done: Callable[[], None]) -> Result:
             "already does so. That separates the two shapes as the paper reports, with more than its "
             "12 to 40 % from 8 nodes on, as here all crossing messages share one link of 0.8 Gbit/s."
         )
+    if nodes <= context.simgrid_ranks:
+        for where, switches in placements(nodes).items():
+            there = _in_simgrid(context, shape, switches, kilobytes, document["network"])
+            views.append(View("SimGrid", f"gigabit Ethernet, {where}", there))
+            done()
     if lab := _lab(context, shape, nodes, kilobytes):
         views.append(lab)
     ahead = {"ahead": 0.0 if shape == "ring" else 1.0} if name.startswith("figure") else {}
     plot = Plot(
         "Gain of the paper's order", "KiB of each rank", "default / reordered",
-        {view.machine.split(",")[0] + (" (lab)" if view.source == "lab" else ""): [
+        {view.heading: [
             (size, each["default"] / each["reordered"])
             for size, each in zip(kilobytes, view.numbers, strict=True) if each]
          for view in views}, log_y=False,
@@ -145,14 +178,17 @@ def _order(done: Callable[[], None]) -> Result:
 def tables(context: Context) -> list[Table]:
     """Figures 1 to 6, and the ring on 16 nodes, which the paper lacks."""
     document = published("bhowmik")
-    steps = 3 * len(document["kilobytes"])
+
+    def steps(nodes: int) -> int:
+        return 3 * len(document["kilobytes"]) + (3 if nodes <= context.simgrid_ranks else 0)
+
     order = Table("bhowmik", "figure-1", "Figure 1: order of 8 processes by nearest neighbours", None,
                   "positions", 1, _order)  # fmt: skip
     return [order] + [
         Table(
             "bhowmik", name,
             f"{name.replace('-', ' ').capitalize()}: {shape.replace('_', ' ')}, {nodes} nodes on 2 switches",
-            CONTENDERS, "ms", steps,
+            CONTENDERS, "ms", steps(nodes),
             lambda done, n=name: _figure(context, n, done),  # type: ignore[misc]
         )
         for name, (shape, nodes) in document["figures"].items()

@@ -12,7 +12,7 @@ from rich.progress import Progress
 
 from tutti.commands.options import Machine
 from tutti.console import Refusal, console, write
-from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, traff
+from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
 from tutti_reproduce.cache import Cache, default_folder
 from tutti_reproduce.tables import Context, Table
 
@@ -74,7 +74,7 @@ def reproduce(
     """
     if samples is not None and not samples.is_dir():
         raise Refusal(f"--samples {samples}: no such folder")
-    missing = traff.refuse_without_simgrid() if simgrid_ranks else ""
+    missing = simulated.refuse_without_simgrid() if simgrid_ranks else ""
     if missing:
         print(f"tutti: without SimGrid: {missing}", file=sys.stderr)
     kept = Cache(cache or default_folder())

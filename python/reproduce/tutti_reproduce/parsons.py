@@ -8,12 +8,19 @@ from statistics import geometric_mean, mean
 from typing import Any
 
 from tutti._engine import NodeMachine, hierarchical_estimate
+from tutti.simgrid import platforms
 from tutti.workload import node_machine_of
+from tutti_reproduce import simulated
 from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, published
 
 MPICH_LONG = 524288
 """The total bytes from which MPICH of 2014 (and today) leaves recursive algorithms: its defaults
 ALLGATHER_LONG_MSG_SIZE and REDUCE_SCATTER_COMMUTATIVE_LONG_MSG_SIZE."""
+SENDERS = 4
+"""Ranks of each node that send, in SimGrid."""
+SIMULATED_CORES, SIMULATED_BYTES = 256, 1 << 28
+"""The most cores, and bytes of all ranks' data, that run in SimGrid."""
+_SIMULATED = f"up to {SIMULATED_CORES} cores, and {SIMULATED_BYTES >> 20} MiB of all ranks' data."
 
 
 def mpich_shape(collective: str, total: int) -> str:
@@ -74,6 +81,39 @@ def fitted(
     return high
 
 
+def _simulated_cores(context: Context) -> list[int]:
+    most = min(SIMULATED_CORES, context.simgrid_ranks)
+    return [cores for cores in published("parsons")["cores"] if cores <= most]
+
+
+def _in_simgrid(context: Context, collective: str, done: Callable[[], None]) -> dict[tuple[int, int], Numbers]:
+    """Microseconds by cores and block, for MPICH's selection."""
+    document = published("parsons")
+    ranks = document["cores_of_a_node"]
+    machine = platforms.platform("xe6-64x32")
+    algorithms = {"flat, MPICH's": "native", "one sender": "hierarchical(native,leaders=1)",
+                  "several senders": f"hierarchical(native,leaders={SENDERS})"}  # fmt: skip
+    found = {}
+    for cores in _simulated_cores(context):
+        blocks = [block for block in document["blocks"] if cores * cores * block <= SIMULATED_BYTES]
+        words = (collective, "--block", ",".join(str(max(1, block // 4)) for block in blocks),
+                 "--repetitions", "1", "--warmup", "1")  # fmt: skip
+        words += () if collective == "allgather" else ("--distribution", "same")
+        numbers = simulated.bench(context, words, algorithms, machine, cores, ranks, "mpich")
+        found |= {(cores, block): each for block, each in zip(blocks, numbers, strict=True)}
+        done()
+    return found
+
+
+def _simgrid_view(numbers: list[Numbers], note: str) -> list[View]:
+    """A view, or none if nothing ran."""
+    return [View("SimGrid", "Cray XE6, 32 ranks per node", numbers, [note])] if any(numbers) else []
+
+
+def _mean_in_simgrid(found: dict[tuple[int, int], Numbers], slow: str, fast: str) -> Numbers:
+    return {"factor": mean(each[slow] / each[fast] for each in found.values())} if found else {}
+
+
 def _lab(context: Context, collective: str) -> Numbers:
     """Mean speedup over the MPI's own of 48 ranks on 8 emulated nodes, MPICH 5 and Open MPI 4."""
     factors = []
@@ -122,6 +162,11 @@ def _averages(context: Context, machine: NodeMachine, done: Callable[[], None]) 
             ("over the fastest flat algorithm", []),
         ))
     ]  # fmt: skip
+    there = [_in_simgrid(context, collective, done) for collective in theirs]
+    views += _simgrid_view(
+        [_mean_in_simgrid(found, *pair) for found in there],
+        "SimGrid's selection of MPICH; " + _SIMULATED,
+    )
     lab = [_lab(context, collective) for collective in theirs]
     if any(lab):
         views.append(View("lab", "8 emulated nodes of 6 ranks, MPICH 5 and Open MPI 4.1.4", lab))
@@ -156,6 +201,9 @@ def _senders(context: Context, machine: NodeMachine, done: Callable[[], None]) -
     ]
     views = [View("closed form", "built-in machine", here, notes),
              View("closed form", "slower senders, fitted", there, why)]  # fmt: skip
+    views += _simgrid_view([
+        _mean_in_simgrid(_in_simgrid(context, collective, done), *pair) for collective in names
+    ], f"{SENDERS} senders of a node, whose adapter is as fast as one; " + _SIMULATED)  # fmt: skip
     return Result(names, [{"factor": wanted} for _ in names], views)
 
 
@@ -180,23 +228,28 @@ def _cells(context: Context, machine: NodeMachine, collective: str, done: Callab
     notes = [f"Over the fastest flat algorithm, which today's libraries come near, several senders gain "
              f"{gain:.2f} in the geometric mean; under 1 in a cell Tutti stays flat."]  # fmt: skip
     problems = [f"{cores:,} cores, {block:,} bytes" for cores, block, _ in cells]
-    return Result(problems, [{} for _ in cells], [View("closed form", "node machine", numbers, notes)], plots)
+    views = [View("closed form", "node machine", numbers, notes)]
+    found = _in_simgrid(context, collective, done)
+    views += _simgrid_view([found.get((cores, block), {}) for cores, block, _ in cells], _SIMULATED)
+    return Result(problems, [{} for _ in cells], views, plots)
 
 
 def tables(context: Context) -> list[Table]:
     """The averages, the gain of several senders, and all cells of each collective."""
     machine = node_machine_of(context.machine or Path("built-in"))
     names = published("parsons")["average"]
+    simulated_runs = len(_simulated_cores(context))
+    steps = len(names) * (1 + simulated_runs)
     return [
         Table("parsons", "averages", "Average speedups of hierarchical collectives",
-              ("flat", "hierarchical"), "factor", len(names),
+              ("flat", "hierarchical"), "factor", steps,
               lambda done: _averages(context, machine, done)),
         Table("parsons", "senders", "Average further speedups of several senders",
-              ("one sender", "several senders"), "factor", len(names),
+              ("one sender", "several senders"), "factor", steps,
               lambda done: _senders(context, machine, done)),
         *(
             Table("parsons", name, f"{name}, 64 to 65,536 cores",
-                  ("flat, MPICH's", "several senders"), "us", 1,
+                  ("flat, MPICH's", "several senders"), "us", 1 + simulated_runs,
                   lambda done, n=name: _cells(context, machine, n, done))  # type: ignore[misc]
             for name in names
         ),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tutti._engine import Call, Machine, distribute, distributions
-from tutti.refusal import Refusal
-from tutti.simgrid import platforms, running
+from tutti.simgrid import platforms
 from tutti.workload import machine_of
+from tutti_reproduce import simulated
 from tutti_reproduce.tables import Context, Numbers, Result, Table, View, published
 
 INT = 4
@@ -79,15 +77,12 @@ def _guidelines(theirs: list[Numbers], ours: list[Numbers], blocks: int) -> str:
 def _in_simgrid(context: Context, ranks: int, blocks: list[int], done: Callable[[], None]) -> View:
     """Minima of tutti-bench in SimGrid, in microseconds."""
     machine = platforms.platform("qdr36x16")
-    library = running.front().with_name("libtutti-simgrid-rank.so")
+    algorithms = {"MPI_Gatherv": "native", "linear": "linear", "TUW_Gatherv": TUW}
     numbers: list[Numbers] = []
     for distribution in distributions():
-        words = (
-            "tutti-bench", "gatherv", "--distribution", distribution,
-            "--block", ",".join(map(str, blocks)), "--algorithm", f"native,linear,{TUW}",
-            "--root", "half", "--repetitions", "2", "--warmup", "1", "--no-check",
-        )  # fmt: skip
-        numbers += context.result(_bench, words, machine, ranks, of=library)
+        words = ("gatherv", "--distribution", distribution, "--block", ",".join(map(str, blocks)),
+                 "--root", "half", "--repetitions", "2", "--warmup", "1")  # fmt: skip
+        numbers += simulated.bench(context, words, algorithms, machine, ranks, 16)
         for _ in blocks:
             done()
     note = (
@@ -96,18 +91,6 @@ def _in_simgrid(context: Context, ranks: int, blocks: list[int], done: Callable[
         "not fitted to the paper's machine."
     )
     return View("SimGrid", f"qdr36x16, {ranks // 16} nodes of 16 ranks", numbers, [note])
-
-
-def _bench(words: tuple[str, ...], machine: platforms.Platform, ranks: int) -> list[Numbers]:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "result.json"
-        job = running.Job((*words, "--json", str(file)), machine, ranks, 16)
-        running.output(job, timeout=1800)
-        rows = json.loads(file.read_text())["rows"]
-    names = ("MPI_Gatherv", "linear", "TUW_Gatherv")
-    return [
-        dict(zip(names, (line["min_us"] for line in row["algorithms"]), strict=True)) for row in rows
-    ]
 
 
 def _run(context: Context, table: dict[str, Any], done: Callable[[], None]) -> Result:
@@ -175,13 +158,3 @@ def tables(context: Context) -> list[Table]:
             )
         )  # fmt: skip
     return made
-
-
-def refuse_without_simgrid() -> str:
-    """Why nothing can run in SimGrid here; empty if it can."""
-    try:
-        running.smpimain()
-        running.front()
-    except Refusal as missing:
-        return str(missing)
-    return ""

@@ -39,6 +39,7 @@ class Job:
         native: without Tutti.
         selector: one of SELECTORS.
         settings: further settings of SimGrid, as "key:value".
+        taken: for each rank the number of the slot that it takes, node after node; empty: its own.
     """
 
     command: Sequence[str]
@@ -48,6 +49,7 @@ class Job:
     native: bool = False
     selector: str = "ompi"
     settings: Sequence[str] = ()
+    taken: Sequence[int] = ()
 
 
 def smpimain() -> Path:
@@ -137,7 +139,8 @@ def options(job: Job, hosts: Path) -> list[str]:
 def command_of(job: Job, folder: Path) -> tuple[list[str], dict[str, str]]:
     """The command and the environment of a job, after writing its files into the folder."""
     hosts, described = folder / "hosts", folder / "platform.xml"
-    hosts.write_text("\n".join(job.platform.hosts(job.ranks, job.ppn)) + "\n")
+    slots = job.platform.hosts(job.ranks, job.ppn)
+    hosts.write_text("\n".join(slots[slot] for slot in job.taken or range(job.ranks)) + "\n")
     described.write_text(job.platform.xml)
     start = str(smpimain())
     words = [start, str(program(job.command[0])), *options(job, hosts), str(described)]

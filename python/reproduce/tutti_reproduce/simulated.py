@@ -1,0 +1,66 @@
+"""Runs of tutti-bench on simulated machines."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tutti.refusal import Refusal
+from tutti.simgrid import running
+from tutti.simgrid.platforms import Platform
+from tutti_reproduce.tables import Context, Numbers
+
+
+def minima(
+    words: Sequence[str], algorithms: Mapping[str, str], machine: Platform, ranks: int, ppn: int,
+    selector: str, taken: Sequence[int], distances: str,
+) -> list[Numbers]:  # fmt: skip
+    """The shortest times of each row in microseconds.
+
+    Args:
+        words: arguments of tutti-bench.
+        algorithms: by the name of the contender.
+        machine: the platform.
+        ranks: their number.
+        ppn: ranks of a node.
+        selector: whose choices the MPI's own collectives follow.
+        taken: for each rank the number of the slot that it takes, node after node; empty: its own.
+        distances: the text of the distance file; empty: none.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file, known = Path(folder) / "result.json", Path(folder) / "distances.json"
+        known.write_text(distances)
+        chosen = [word for each in algorithms.values() for word in ("--algorithm", each)]
+        job = running.Job(("tutti-bench", *words, *chosen, "--no-check", "--json", str(file)), machine,
+                          ranks, ppn, selector=selector, taken=taken)  # fmt: skip
+        running.output(job, {"TUTTI_DISTANCES": str(known)} if distances else {}, timeout=1800)
+        rows = json.loads(file.read_text())["rows"]
+    return [
+        {name: line["min_us"] for name, line in zip(algorithms, row["algorithms"], strict=True)}
+        for row in rows
+    ]
+
+
+def bench(
+    context: Context, words: Sequence[str], algorithms: Mapping[str, str], machine: Platform,
+    ranks: int, ppn: int, selector: str = "ompi", taken: Sequence[int] = (), distances: str = "",
+) -> list[Numbers]:  # fmt: skip
+    """What minima() returns, kept by all that it depends on, the library included."""
+    library = running.front().with_name("libtutti-simgrid-rank.so")
+    found: list[Numbers] = context.result(
+        minima, list(words), dict(algorithms), machine, ranks, ppn, selector, list(taken), distances,
+        of=library,
+    )  # fmt: skip
+    return found
+
+
+def refuse_without_simgrid() -> str:
+    """Why nothing can run in SimGrid here; empty if it can."""
+    try:
+        running.smpimain()
+        running.front()
+    except Refusal as missing:
+        return str(missing)
+    return ""
