@@ -46,7 +46,9 @@ def staged(source: Path, target: str) -> str:
         relative = os.path.relpath(own, Path(target).parent)
         return f"{picture}[{text}]({relative}{'#' + anchor if anchor else ''})"
 
-    return outside_code(source.read_text(), LINK, link)
+    # The file of a block of code is the block's title.
+    text = re.sub(r"^( *```\w+) +(\S+)$", r'\1 title="\2"', source.read_text(), flags=re.MULTILINE)
+    return outside_code(text, LINK, link)
 
 
 def place_of(file: Path) -> str | None:
@@ -206,7 +208,7 @@ def from_roff(text: str) -> list[str]:
             if line == ".fi":
                 out += ["```", ""]
                 code = False
-            else:
+            elif line not in (".RS", ".RE"):
                 out.append(plain)
         elif line == ".nf":
             out += ["", "```text"]

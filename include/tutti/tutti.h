@@ -17,7 +17,7 @@
  *     it, and freeing the communicator frees it.
  *  6. Names of collectives are "gather", "gatherv", "scatter", "scatterv", "bcast", "allgather",
  *     "allgatherv", "alltoall", "alltoallv" (also for alltoallw), "barrier", "reduce",
- *     "allreduce", "reduce_scatter", "reduce_scatter_block", in any case.
+ *     "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan", in any case.
  *     Specifications of algorithms are "auto" (Tutti selects), "native" (the MPI's own) or
  *     name[:key=value,..] as `tutti list` shows them. The one in force comes from
  *     TUTTI_Algorithm_set, else from the environment, else it is "auto".

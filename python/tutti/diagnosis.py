@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from tutti import _engine, launcher, libraries, mpis, rules
+from tutti import launcher, libraries, mpis, rules
 from tutti.commands.run import check_settings, prepare
 from tutti.console import count
 from tutti.refusal import Refusal

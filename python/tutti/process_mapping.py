@@ -10,7 +10,7 @@ from typing import Any
 
 from tutti import bench
 from tutti._engine import Distances, Machine, Reordering
-from tutti.console import Refusal, duration
+from tutti.console import duration
 from tutti.heatmap import edges
 from tutti.plot import pyplot_for, save
 

@@ -261,6 +261,7 @@ def test_the_debian_packages(packages, tmp_path):
         run("dpkg", "-x", package, root)
     requires = run("dpkg", "-f", next(folder.glob("tutti-bench_*.deb")), "Depends")
     assert "libmpich12" in requires and "libopenmpi3" in requires
+    assert not list(root.rglob("*simgrid*.so")), "what the machine has is no dependency"
     libraries = next(root.glob("usr/lib/*/libtutti.so")).parent
     for mpi in mpis():
         report = runs_under(libraries / "libtutti.so", mpi, tmp_path / f"{mpi}.json",

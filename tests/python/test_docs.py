@@ -118,6 +118,16 @@ def test_links_out_of_the_site_become_names(tmp_path):
     assert "](decisions/" in text
 
 
+def test_files_of_the_tutorial_become_titles():
+    """MkDocs takes a block for text if another word follows its language."""
+    page = ROOT / "docs/tutorial/1-first-program.md"
+    text = docs_site.staged(page, "tutorial/1-first-program.md")
+    assert '```c title="irregular.c"\n#include <mpi.h>' in text and "```sh\n" in text
+    for page in (ROOT / "docs").rglob("*.md"):
+        text = docs_site.staged(page, page.relative_to(ROOT / "docs").as_posix())
+        assert not re.search(r'^ *```\w+ +(?!title=")', text, re.MULTILINE), page
+
+
 @pytest.fixture(scope="session")
 def man(tmp_path_factory):
     """A folder of manual pages."""
@@ -132,6 +142,12 @@ def test_manual_pages_have_every_command_and_setting(man):
         assert f".TP\n\\fB{setting.name}\\fR\n" in page, setting.name
     for name, entry in cli.COMMANDS.items():
         assert entry.hidden or f".SS tutti {name}\n" in page, name
+
+
+def test_the_manual_pages_on_the_site_have_no_macros(man):
+    text = docs_site.commands_reference(man)
+    assert "```text\ntutti run -- mpirun -n 16 ./app input.txt\n" in text
+    assert not re.search(r"^\.[A-Z]{2}\b|\\f[BIR]", text, re.MULTILINE)
 
 
 def test_the_site_is_built_without_broken_links():
