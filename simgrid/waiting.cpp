@@ -6,6 +6,7 @@
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
+#include <simgrid/semaphore.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -110,11 +111,18 @@ bool take_completed(Polling& own, MPI_Request& request, MPI_Status* status) {
   return true;
 }
 
-/// The ranks that wait for a signal. The ranks of a host map a signal at different addresses, which
-/// are equally far from the start of a page.
-std::vector<sg_actor_t>& waiting_for(const void* signal) {
+/// The ranks that wait for a signal. Suspending an actor would do, but SimGrid 3.32 then suspends
+/// its latest message too.
+struct Waiting {
+  sg_sem_t raised = sg_sem_init(0);
+  int ranks = 0;
+};
+
+/// The ranks of a host map a signal at different addresses, which are equally far from the start of
+/// a page.
+Waiting& waiting_for(const void* signal) {
   static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  static std::map<std::pair<sg_host_t, std::uintptr_t>, std::vector<sg_actor_t>> all;
+  static std::map<std::pair<sg_host_t, std::uintptr_t>, Waiting> all;
   return all[{sg_host_self(), reinterpret_cast<std::uintptr_t>(signal) % page}];
 }
 
@@ -138,13 +146,17 @@ TUTTI_EXPORT void tutti_simgrid_yield(void) {
 }
 
 TUTTI_EXPORT void tutti_simgrid_wait_for(const void* signal) {
-  waiting_for(signal).push_back(sg_actor_self());
-  sg_actor_suspend(sg_actor_self());
+  Waiting& waiting = waiting_for(signal);
+  ++waiting.ranks;
+  sg_sem_acquire(waiting.raised);
   forget_tests(polling());
 }
 
 TUTTI_EXPORT void tutti_simgrid_raise(const void* signal) {
-  for (sg_actor_t rank : std::exchange(waiting_for(signal), {})) sg_actor_resume(rank);
+  Waiting& waiting = waiting_for(signal);
+  for (int ranks = std::exchange(waiting.ranks, 0); ranks > 0; --ranks) {
+    sg_sem_release(waiting.raised);
+  }
 }
 
 TUTTI_EXPORT int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {

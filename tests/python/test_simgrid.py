@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
+from statistics import median
 from xml.etree import ElementTree
 
 import pytest
@@ -220,3 +222,16 @@ def test_node_memory_takes_the_time_of_two_copies():
     rows = [line.split() for line in running.output(job).splitlines() if "native:level=node" in line]
     minimum = float(rows[-1][4].replace(",", ""))
     assert 200 <= minimum <= 200 * 1.05
+
+
+@needs_simgrid
+def test_hierarchical_calls_do_not_slow_down(tmp_path):
+    file = tmp_path / "result.json"
+    job = running.Job(
+        ("tutti-bench", "allreduce", "--bytes", "512", "--algorithm", "hierarchical(native,leaders=1)",
+         "--repetitions", "200", "--warmup", "1", "--json", str(file)),
+        platforms.platform("switch:8"), 32, 4,
+    )  # fmt: skip
+    running.output(job)
+    samples = json.loads(file.read_text())["rows"][0]["algorithms"][0]["samples_us"]
+    assert median(samples[150:]) == pytest.approx(median(samples[:50]), rel=0.02)
