@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tutti import _engine
+from tutti.commands.contenders import time_cells
 from tutti.commands.explain_hierarchical import explain_hierarchical
 from tutti.commands.explain_report import explain_report
 from tutti.commands.explain_rule import as_json_of, drawn_for, sentence_of
@@ -118,13 +119,8 @@ def _contenders(out: Console, explained: Explanation) -> None:
     numbers = ("predicted", "learn", "data", "/bound", "rounds", "messages", "bytes moved")
     listing = table("with these sizes", *numbers, right=numbers)
     for contender in explained.contenders:
-        ratio = contender.seconds / explained.lower_bound if explained.lower_bound else 1.0
         listing.add_row(
-            f"[cyan]{contender.algorithm}[/]",
-            microseconds(contender.seconds),
-            microseconds(contender.learn_seconds),
-            microseconds(contender.data_seconds),
-            f"{ratio:.2f}",
+            *time_cells(explained, contender),
             f"{contender.rounds:,}",
             f"{contender.messages:,}",
             f"{contender.moved:,}",

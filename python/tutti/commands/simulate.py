@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tutti._engine import has_two_ports
+from tutti.commands.contenders import time_cells
 from tutti.commands.options import (
     Arrivals,
     AsJson,
@@ -54,15 +55,7 @@ def _print(explained: Explanation) -> None:
     numbers = ("run time", "learn", "data", "/bound", "messages")
     listing = table("algorithm", *numbers, right=numbers)
     for contender in explained.contenders:
-        ratio = contender.seconds / explained.lower_bound if explained.lower_bound else 1.0
-        listing.add_row(
-            f"[cyan]{contender.algorithm}[/]",
-            microseconds(contender.seconds),
-            microseconds(contender.learn_seconds),
-            microseconds(contender.data_seconds),
-            f"{ratio:.2f}",
-            f"{contender.messages:,}",
-        )
+        listing.add_row(*time_cells(explained, contender), f"{contender.messages:,}")
     listing.add_row("[dim]lower bound[/]", microseconds(explained.lower_bound), "", "", "1.00", "")
     out.print(listing)
     each_way = " each way" if has_two_ports(explained.collective) else ""
