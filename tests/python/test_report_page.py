@@ -335,6 +335,12 @@ def test_the_page_shows_crossovers_and_what_is_not_handled(tmp_path):
     assert "Crossovers" not in words(sample_with_tuning(tmp_path))
 
 
+def test_candidates_have_the_source_lines_of_their_calls(tmp_path, monkeypatch):
+    monkeypatch.setattr(source_lines, "lines_of", lambda *_: {"app: main+0x10": "/src/app.c:7"})
+    words = Page(rendered(sample_with_tuning(tmp_path))).all_text("script")
+    assert "At app.c:7 (app: main+0x10)." in words
+
+
 @pytest.mark.parametrize("width", [1280, 400])
 def test_the_page_fits_and_sorts_in_chromium(tmp_path, width):
     (tmp_path / "run.html").write_text(rendered(sample_with_crossovers(tmp_path)))
