@@ -1,4 +1,4 @@
-/// Python bindings of hierarchical collectives: plans, their verification, and modelled times.
+/// Python bindings of hierarchical collectives: programs, their verification, and modelled times.
 #include "select/hierarchical.hpp"
 
 #include <nanobind/stl/map.h>
@@ -38,7 +38,7 @@ std::vector<std::vector<Rank>> ranks_of(const Nodes& nodes) {
   return all;
 }
 
-/// A hierarchical call, with the plans of all ranks.
+/// A hierarchical call, with the programs of all ranks.
 class PyHierarchicalProblem {
  public:
   PyHierarchicalProblem(const std::string& collective, std::vector<Bytes> sizes,
@@ -58,16 +58,16 @@ class PyHierarchicalProblem {
     if (bound > 0) {
       options_.chunks = value_or_raise(agreed_chunks(call_, nodes_, options_, bound));
     }
-    plans_ = value_or_raise(hierarchical_plans(call_, nodes_, options_));
+    programs_ = value_or_raise(hierarchical_programs(call_, nodes_, options_));
   }
 
-  [[nodiscard]] std::string plan(Rank rank) const {
+  [[nodiscard]] std::string program(Rank rank) const {
     if (rank < 0 || rank >= call_.p()) {
       const std::string text =
           "rank " + std::to_string(rank) + ": expected 0 to " + std::to_string(call_.p() - 1);
       throw nb::index_error(text.c_str());
     }
-    return to_text(plans_[static_cast<std::size_t>(rank)]);
+    return to_text(programs_[static_cast<std::size_t>(rank)]);
   }
 
   [[nodiscard]] std::vector<std::vector<Rank>> ranks() const { return ranks_of(nodes_); }
@@ -75,14 +75,14 @@ class PyHierarchicalProblem {
   [[nodiscard]] std::vector<Bytes> memory() const {
     std::vector<Bytes> all;
     for (int node = 0; node < nodes_.count(); ++node) {
-      all.push_back(plans_[static_cast<std::size_t>(nodes_.rank_at(node, 0))].memory);
+      all.push_back(programs_[static_cast<std::size_t>(nodes_.rank_at(node, 0))].node_memory);
     }
     return all;
   }
 
   [[nodiscard]] std::vector<std::string> calls() const {
     std::vector<std::string> all;
-    for (const Call& inner : inner_calls(plans_, nodes_, call_.unit)) {
+    for (const Call& inner : inner_calls(programs_, nodes_, call_.unit)) {
       std::string text = std::string(name_of(inner.collective));
       if (setting_.kind == Setting::Kind::forced) {
         text += " by " + to_text(between_nodes(setting_.specification, inner.collective));
@@ -97,12 +97,15 @@ class PyHierarchicalProblem {
     return all;
   }
 
-  /// The first fault of the plans or of a schedule between nodes; empty if there is none.
+  /// The first fault of the programs or of a schedule between nodes; empty if there is none.
   [[nodiscard]] std::string fault() const {
-    if (const auto fault = check(call_, nodes_, options_, plans_)) return fault->text;
+    ProgramVerifier programs;
+    if (const auto fault = check(programs, call_, nodes_, options_, programs_, 0)) {
+      return fault->text;
+    }
     if (setting_.kind != Setting::Kind::forced) return "";
     Verifier verifier;
-    for (const Call& inner : inner_calls(plans_, nodes_, call_.unit)) {
+    for (const Call& inner : inner_calls(programs_, nodes_, call_.unit)) {
       const Specification between = between_nodes(setting_.specification, inner.collective);
       const Problems problems(between, inner);
       const auto fault =
@@ -129,8 +132,6 @@ class PyHierarchicalProblem {
     } else if (call_.root < 0 || call_.root >= call_.p()) {
       wrong = "root " + std::to_string(call_.root) + ": expected a rank from 0 to " +
               std::to_string(call_.p() - 1);
-    } else if (reduces(call_.collective) && call_.p() > 64) {
-      wrong = std::to_string(call_.p()) + " ranks: expected at most 64 for the plan of a reduction";
     }
     for (const Bytes bytes : call_.sizes) {
       if (bytes < 0) wrong = "size " + std::to_string(bytes) + ": expected at least 0 bytes";
@@ -146,7 +147,7 @@ class PyHierarchicalProblem {
   Call call_;
   Setting setting_;
   HierarchicalOptions options_;
-  std::vector<HierarchicalPlan> plans_;
+  std::vector<Program> programs_;
 };
 
 std::vector<std::string> explored(const std::string& collective, int ranks, Bytes block,
@@ -248,7 +249,7 @@ void bind_times(nb::module_& module) {
 void bind_hierarchical(nb::module_& module) {
   bind_times(module);
   nb::class_<PyHierarchicalProblem>(module, "HierarchicalProblem",
-                                    "A hierarchical call, with the plans of all ranks.")
+                                    "A hierarchical call, with the programs of all ranks.")
       .def(
           nb::init<const std::string&, std::vector<Bytes>, const std::string&, Rank,
                    const std::string&, Bytes, bool, const NodeMachine&>(),
@@ -263,10 +264,11 @@ void bind_hierarchical(nb::module_& module) {
       .def_prop_ro("ranks", &PyHierarchicalProblem::ranks, "The ranks of each node.")
       .def_prop_ro("memory", &PyHierarchicalProblem::memory,
                    "The bytes of node memory on each node.")
-      .def("plan", &PyHierarchicalProblem::plan, "rank"_a, "The steps of a rank as text.")
+      .def("program", &PyHierarchicalProblem::program, "rank"_a,
+           "The operations of a rank as text.")
       .def("calls", &PyHierarchicalProblem::calls, "The collectives between nodes, lane by lane.")
       .def("fault", &PyHierarchicalProblem::fault,
-           "The first fault of the plans; empty if they are correct.")
+           "The first fault of the programs; empty if they are correct.")
       .def("proposals", &PyHierarchicalProblem::proposals,
            "Modelled times, flat and through node memory; fastest first.");
   module.def("explored", explored, "collective"_a, "ranks"_a, "block"_a, "ranks_per_node"_a = 1,
@@ -292,7 +294,8 @@ void bind_hierarchical(nb::module_& module) {
         return sweep_hierarchical(named, value_or_raise(nodes_from(nodes)));
       },
       "collective"_a, "max_ranks"_a = 5, "nodes"_a = "",
-      "Verifies hierarchical plans on the shape `nodes`, or on all shapes of up to max_ranks ranks "
+      "Verifies hierarchical programs on the shape `nodes`, or on all shapes of up to max_ranks "
+      "ranks "
       "and some larger ones.");
 }
 

@@ -532,7 +532,7 @@ def hierarchical_estimate(collective: str, nodes: int, ranks: int, block: int, m
     """
 
 class HierarchicalProblem:
-    """A hierarchical call, with the plans of all ranks."""
+    """A hierarchical call, with the programs of all ranks."""
 
     def __init__(self, collective: str, sizes: Sequence[int], nodes: str, root: int = 0, algorithm: str = 'hierarchical(native)', bound: int = 0, commutative: bool = True, machine: NodeMachine = ...) -> None:
         """
@@ -556,14 +556,14 @@ class HierarchicalProblem:
     def memory(self) -> list[int]:
         """The bytes of node memory on each node."""
 
-    def plan(self, rank: int) -> str:
-        """The steps of a rank as text."""
+    def program(self, rank: int) -> str:
+        """The operations of a rank as text."""
 
     def calls(self) -> list[str]:
         """The collectives between nodes, lane by lane."""
 
     def fault(self) -> str:
-        """The first fault of the plans; empty if they are correct."""
+        """The first fault of the programs; empty if they are correct."""
 
     def proposals(self) -> list[Candidate]:
         """Modelled times, flat and through node memory; fastest first."""
@@ -583,7 +583,7 @@ def node_ranks(nodes: str) -> list[list[int]]:
 
 def sweep_hierarchical(collective: str, max_ranks: int = 5, nodes: str = '') -> SweepResult:
     """
-    Verifies hierarchical plans on the shape `nodes`, or on all shapes of up to max_ranks ranks and some larger ones.
+    Verifies hierarchical programs on the shape `nodes`, or on all shapes of up to max_ranks ranks and some larger ones.
     """
 
 class Rule:

@@ -62,7 +62,7 @@ def verify(
 def verify_hierarchical(
     max_ranks: int = 5, *, collective: str = "", nodes: str = "", progress: Progress | None = None
 ) -> _engine.SweepResult:
-    """Verifies hierarchical plans.
+    """Verifies hierarchical programs.
 
     Args:
         max_ranks: verify every distribution of up to this many ranks over nodes, and some larger

@@ -1,4 +1,4 @@
-/// Plans the calls of all ranks from global data.
+/// Lowers the calls of all ranks from global data.
 #include "algorithms/hierarchical_problems.hpp"
 
 #include <algorithm>
@@ -72,18 +72,18 @@ HierarchicalProblem hierarchical_problem(const Call& call, const Nodes& nodes, i
   return seen;
 }
 
-Result<std::vector<HierarchicalPlan>> hierarchical_plans(const Call& call, const Nodes& nodes,
-                                                         const HierarchicalOptions& options) {
-  std::vector<HierarchicalPlan> plans(index(call.p()));
+Result<std::vector<Program>> hierarchical_programs(const Call& call, const Nodes& nodes,
+                                                   const HierarchicalOptions& options) {
+  std::vector<Program> programs(index(call.p()));
   for (int node = 0; node < nodes.count(); ++node) {
     const HierarchicalProblem seen = hierarchical_problem(call, nodes, node, options);
     for (const Rank rank : nodes.ranks(node)) {
-      Result<HierarchicalPlan> plan = hierarchical_plan(seen, nodes, rank);
-      if (!plan) return Error{"runs flat because " + plan.error()};
-      plans[index(rank)] = std::move(*plan);
+      Result<Program> program = hierarchical_program(seen, nodes, rank);
+      if (!program) return Error{"runs flat because " + program.error()};
+      programs[index(rank)] = std::move(*program);
     }
   }
-  return plans;
+  return programs;
 }
 
 Result<int> agreed_chunks(const Call& call, const Nodes& nodes, const HierarchicalOptions& options,
@@ -101,16 +101,15 @@ Result<int> agreed_chunks(const Call& call, const Nodes& nodes, const Hierarchic
   return chunks;
 }
 
-std::vector<Call> inner_calls(std::span<const HierarchicalPlan> plans, const Nodes& nodes,
-                              Bytes unit) {
+std::vector<Call> inner_calls(std::span<const Program> programs, const Nodes& nodes, Bytes unit) {
   std::vector<Call> calls;
-  const int lanes = plans.front().leaders;
+  const int lanes = programs.front().lanes;
   for (int lane = 0; lane < lanes; ++lane) {
     std::vector<std::vector<const InnerCall*>> by_node;
     for (int node = 0; node < nodes.count(); ++node) {
       const Rank leader = nodes.rank_at(node, lane_leader(lane, lanes, nodes.size(node)));
       by_node.emplace_back();
-      for (const InnerCall& call : plans[index(leader)].calls) {
+      for (const InnerCall& call : programs[index(leader)].calls) {
         if (call.lane == lane) by_node.back().push_back(&call);
       }
     }

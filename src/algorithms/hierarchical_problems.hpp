@@ -1,4 +1,4 @@
-/// Plans hierarchical calls from global data, for verifiers, simulators and tests.
+/// Lowers hierarchical calls from global data, for verifiers, simulators and tests.
 #pragma once
 
 #include <span>
@@ -22,8 +22,8 @@ struct HierarchicalOptions {
                                                        int node,
                                                        const HierarchicalOptions& options);
 
-/// The plans of all ranks, or the reason why the call must stay flat.
-[[nodiscard]] Result<std::vector<HierarchicalPlan>> hierarchical_plans(
+/// The programs of all ranks, or the reason why the call must stay flat.
+[[nodiscard]] Result<std::vector<Program>> hierarchical_programs(
     const Call& call, const Nodes& nodes, const HierarchicalOptions& options);
 
 /// The number of chunks that keeps every node within `bound` bytes, or the reason why the call must
@@ -33,7 +33,7 @@ struct HierarchicalOptions {
 
 /// The inner calls of all lanes, lane by lane, each as a call whose ranks are nodes. `unit` is that
 /// of the call.
-[[nodiscard]] std::vector<Call> inner_calls(std::span<const HierarchicalPlan> plans,
-                                            const Nodes& nodes, Bytes unit);
+[[nodiscard]] std::vector<Call> inner_calls(std::span<const Program> programs, const Nodes& nodes,
+                                            Bytes unit);
 
 }  // namespace tutti

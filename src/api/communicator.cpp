@@ -268,8 +268,7 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
   decision.needs_commutativity = may_use_rules && rules_->depend_on_operation(collective);
   // Hierarchical reductions cut vectors and combine them by the ranks' locations.
   const bool stays_flat = is_fixed || (reduces(collective) && operation.whole);
-  const bool may_go = !stays_flat && !is_one_sided(collective);
-  if (setting.asks_for_hierarchical() && may_go) {
+  if (setting.asks_for_hierarchical() && !stays_flat) {
     decision.level = *setting.level;
     if (decision.level.leaders == 0) decision.deferred = DeferredLevel::leaders;
     const bool is_native = !decision.specification;
@@ -286,7 +285,8 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
   }
   decision.is_automatic = setting.kind == Setting::Kind::automatic;
   const bool is_open = decision.is_automatic ? !setting.asks_for_hierarchical() : !setting.level;
-  if (is_open && !decision.specification && may_go && p_ > 1 && exploration_budget_ > 0) {
+  const bool may_explore = !stays_flat && !is_one_sided(collective);
+  if (is_open && !decision.specification && may_explore && p_ > 1 && exploration_budget_ > 0) {
     decision.deferred = DeferredLevel::all;
     decision.is_flat = setting.level.has_value();
   }

@@ -33,15 +33,7 @@ int run_by_first(const SharedCall& call, HierarchicalRunner& runner, const Share
   hierarchical.send = call.send;
   hierarchical.type = call.reduction.send.type;
   hierarchical.op = call.reduction.op;
-  if (runner.node().local() == 0) {
-    hierarchical.receive.base = memory.data();
-    hierarchical.receive.each = call.problem.sizes.each;
-    std::byte* at = memory.data();
-    for (const Bytes bytes : call.problem.sizes.by_rank) {
-      hierarchical.receive.blocks.push_back({at, bytes});
-      at += bytes;
-    }
-  }
+  if (runner.node().local() == 0) hierarchical.receive.base = memory.data();
   return runner.run(hierarchical, refused);
 }
 
@@ -64,7 +56,7 @@ int fill_gathered(const SharedCall& call, Rank rank, HierarchicalRunner& runner,
   const bool is_bcast = call.problem.collective == Collective::bcast;
   const bool is_in_order = runner.node().nodes().in_rank_order() && call.bytes <= INT_MAX;
   if (is_bcast || is_in_order) {
-    return fill_in_place(runner, call.problem, {rank, call.send.base, call.send.each}, memory);
+    return fill_in_place(runner, call.problem, {rank, call.send.base, call.send.bytes}, memory);
   }
   std::string refused;
   return fill_by_first(call, runner, memory, refused);
@@ -167,7 +159,7 @@ int give(const void* address, Bytes bytes, HierarchicalSide& side) {
   if (address == MPI_IN_PLACE || (address == nullptr && bytes > 0)) return MPI_ERR_BUFFER;
   if (is_on_device(address)) return MPI_ERR_BUFFER;
   side.base = static_cast<std::byte*>(const_cast<void*>(address));
-  side.each = bytes;
+  side.bytes = bytes;
   return MPI_SUCCESS;
 }
 

@@ -1,4 +1,4 @@
-/// Plans a rank's call: chunk by chunk, with the signals that keep chunks apart.
+/// Lowers a rank's call: chunk by chunk, with the signals that keep chunks apart.
 #include "lowering/hierarchical.hpp"
 
 #include <algorithm>
@@ -21,31 +21,27 @@ int chunks_of(const HierarchicalProblem& call) {
   return call.collective == Collective::barrier ? 1 : call.chunks;
 }
 
-/// Appends the steps of all chunks. Two chunks are under way at once:
+/// Appends the operations of all chunks. Two chunks are under way at once:
 ///
 ///     in 0 | in 1  inner 0  out 0 | in 2  inner 1  out 1 | in 3  ..
-class HierarchicalPlanner {
+class HierarchicalLowerer {
  public:
-  HierarchicalPlanner(const HierarchicalProblem& call, const Nodes& nodes, Rank rank)
+  HierarchicalLowerer(const HierarchicalProblem& call, const Nodes& nodes, Rank rank)
       : chunks_(chunks_of(call)),
+        local_(nodes.local_of(rank)),
         ranks_(nodes.size(nodes.node_of(rank))),
         awaited_(static_cast<std::size_t>(ranks_), -1) {
-    plan_.collective = call.collective;
-    plan_.p = nodes.p();
-    plan_.rank = rank;
-    plan_.root = call.root;
-    plan_.node = nodes.node_of(rank);
-    plan_.local = nodes.local_of(rank);
-    plan_.leaders = std::clamp(call.leaders, 1, nodes.most());
-    const Bytes half = half_of_node_memory(call, nodes, plan_.node);
-    plan_.memory = chunks_ == 1 ? half : 2 * half;
+    const int node = nodes.node_of(rank);
+    program_.lanes = std::clamp(call.leaders, 1, nodes.most());
+    const Bytes half = half_of_node_memory(call, nodes, node);
+    program_.node_memory = chunks_ == 1 ? half : 2 * half;
     for (int i = 0; i < chunks_; ++i) {
       built_.push_back(
-          hierarchical_chunk(HierarchicalView(call, nodes, plan_.node, i), rank, i % 2 * half));
+          hierarchical_chunk(HierarchicalView(call, nodes, node, i), rank, i % 2 * half));
     }
   }
 
-  HierarchicalPlan done() {
+  Program done() {
     enter(0);
     for (int i = 0; i < chunks_; ++i) {
       if (i + 1 < chunks_) enter(i + 1);
@@ -53,8 +49,8 @@ class HierarchicalPlanner {
       between_nodes(i);
       leave(i);
     }
-    plan_.sequence_numbers = left(chunks_ - 1);
-    return std::move(plan_);
+    program_.sequence_numbers = left(chunks_ - 1);
+    return std::move(program_);
   }
 
  private:
@@ -71,16 +67,12 @@ class HierarchicalPlanner {
     bool known = true;
     for (int local = first; local < last; ++local) {
       int& awaited = awaited_[static_cast<std::size_t>(local)];
-      known = known && (local == plan_.local || awaited >= sequence);
+      known = known && (local == local_ || awaited >= sequence);
       awaited = std::max(awaited, sequence);
     }
     if (known) return;
-    HierarchicalStep step;
-    step.kind = HierarchicalStepKind::await;
-    step.sequence = sequence;
-    step.first = first;
-    step.last = last;
-    plan_.steps.push_back(step);
+    program_.operations.push_back(
+        {.kind = OperationKind::await, .first = first, .last = last, .sequence = sequence});
   }
   /// Waits until all ranks have left the memory that chunk `i` reuses.
   void await_free(int i) { await(i < 2 ? 0 : left(i - 2), 0, ranks_); }
@@ -88,17 +80,14 @@ class HierarchicalPlanner {
   /// A rank that is alone on its node signals only the end of the call, for the next call.
   void signal(int sequence) {
     if (ranks_ == 1 && sequence != left(chunks_ - 1)) return;
-    HierarchicalStep step;
-    step.kind = HierarchicalStepKind::signal;
-    step.sequence = sequence;
-    const bool again =
-        !plan_.steps.empty() && plan_.steps.back().kind == HierarchicalStepKind::signal;
-    if (again) plan_.steps.pop_back();
-    plan_.steps.push_back(step);
+    std::vector<Operation>& operations = program_.operations;
+    const bool again = !operations.empty() && operations.back().kind == OperationKind::signal;
+    if (again) operations.pop_back();
+    operations.push_back({.kind = OperationKind::signal, .sequence = sequence});
   }
 
-  void add(const std::vector<HierarchicalStep>& steps) {
-    plan_.steps.insert(plan_.steps.end(), steps.begin(), steps.end());
+  void add(const std::vector<Operation>& operations) {
+    program_.operations.insert(program_.operations.end(), operations.begin(), operations.end());
   }
 
   void enter(int i) {
@@ -126,11 +115,9 @@ class HierarchicalPlanner {
     await(now.combines ? combined(i) : entered(i), now.inner_needs.first, now.inner_needs.last);
     if (now.writes) await_free(i);
     for (InnerCall& call : now.calls) {
-      HierarchicalStep step;
-      step.kind = HierarchicalStepKind::inner;
-      step.call = static_cast<int>(plan_.calls.size());
-      plan_.steps.push_back(step);
-      plan_.calls.push_back(std::move(call));
+      program_.operations.push_back(
+          {.kind = OperationKind::call, .call = static_cast<int>(program_.calls.size())});
+      program_.calls.push_back(std::move(call));
     }
     signal(released(i));
   }
@@ -148,10 +135,11 @@ class HierarchicalPlanner {
   }
 
   int chunks_;
+  int local_;
   int ranks_;
   std::vector<int> awaited_;  ///< by local rank, the highest awaited sequence number
   std::vector<HierarchicalChunk> built_;
-  HierarchicalPlan plan_;
+  Program program_;
 };
 
 /// The elements of the largest block, which bound the useful chunks.
@@ -181,8 +169,8 @@ HierarchicalProblem largest_chunk(const HierarchicalProblem& call) {
   return largest;
 }
 
-/// Bounds the memory of a plan with call.chunks chunks; also with more chunks if nodes may not know
-/// how many others need.
+/// Bounds the memory of a program with call.chunks chunks; also with more chunks if nodes may not
+/// know how many others need.
 Bytes bound_on(const HierarchicalProblem& call, const Nodes& nodes, int node) {
   const Bytes chunk = half_of_node_memory(largest_chunk(call), nodes, node);
   if (call.chunks > 1) return 2 * chunk;
@@ -243,17 +231,28 @@ int size_exchange_words(Collective collective, int p, bool at_root) {
   }
 }
 
-Result<HierarchicalPlan> hierarchical_plan(const HierarchicalProblem& call, const Nodes& nodes,
-                                           Rank rank) {
+void run_in_sequence(Program& program) {
+  program.needs.clear();
+  for (std::size_t i = 0; i < program.operations.size(); ++i) {
+    Operation& operation = program.operations[i];
+    operation.first_need = static_cast<int>(program.needs.size());
+    if (i > 0) program.needs.push_back(static_cast<int>(i) - 1);
+    operation.last_need = static_cast<int>(program.needs.size());
+  }
+}
+
+Result<Program> hierarchical_program(const HierarchicalProblem& call, const Nodes& nodes,
+                                     Rank rank) {
   if (!can_be_hierarchical(call.collective)) {
     return Error{std::string(name_of(call.collective)) + " has no hierarchical form"};
   }
   if (reduces(call.collective) && !call.commutative && !nodes.in_rank_order()) {
     return Error{"the operation does not commute and the ranks of a node are not consecutive"};
   }
-  HierarchicalPlan plan = HierarchicalPlanner(call, nodes, rank).done();
-  if (call.direct && call.chunks == 1) use_sides(plan, nodes);
-  return plan;
+  Program program = HierarchicalLowerer(call, nodes, rank).done();
+  if (call.direct && call.chunks == 1) use_sides(program, call, nodes, rank);
+  run_in_sequence(program);
+  return program;
 }
 
 Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes, Rank rank) {

@@ -1,5 +1,5 @@
-/// Plans hierarchical calls: copies through node memory around an unmodified collective between
-/// nodes (Parsons & Pai 2014).
+/// Lowers hierarchical calls to programs: copies through node memory around an unmodified
+/// collective between nodes (Parsons & Pai 2014).
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 #include "core/nodes.hpp"
 #include "core/result.hpp"
-#include "schedule/hierarchical_plan.hpp"
+#include "lowering/program.hpp"
 
 namespace tutti {
 
@@ -46,7 +46,7 @@ struct HierarchicalProblem {
   friend bool operator==(const HierarchicalProblem&, const HierarchicalProblem&) = default;
 };
 
-/// The numbers that each rank writes for the others of its node before a plan can be made. This
+/// The numbers that each rank writes for the others of its node before a program can be made. This
 /// size exchange needs only node memory, whatever the collective.
 ///  - alltoallv (and w): 2 p, the bytes for each rank, then those from each rank;
 ///  - gatherv, scatterv: its own bytes, and at the root those of all ranks: p + 1;
@@ -57,7 +57,7 @@ struct HierarchicalProblem {
 /// between nodes. The form of others depends on the sizes of a call. O(n).
 [[nodiscard]] Collective form_between(Collective collective, const Nodes& nodes, int leaders);
 
-/// The plan of `rank`, which needs only the sizes that its node knows. The error, equal on all
+/// The program of `rank`, which needs only the sizes that its node knows. The error, equal on all
 /// ranks, is the reason why the call must stay flat: the collective has no hierarchical form, or an
 /// operation that does not commute needs consecutive ranks on each node.
 ///
@@ -75,11 +75,14 @@ struct HierarchicalProblem {
 /// rank, or if their ranks are not consecutive and the operation does not commute. Chunks alternate
 /// between two such layouts, so that ranks copy one while the other is between nodes. O(p) for each
 /// lane and chunk; alltoall O(p c).
-[[nodiscard]] Result<HierarchicalPlan> hierarchical_plan(const HierarchicalProblem& call,
-                                                         const Nodes& nodes, Rank rank);
+[[nodiscard]] Result<Program> hierarchical_program(const HierarchicalProblem& call,
+                                                   const Nodes& nodes, Rank rank);
 
-/// The bytes of node memory that `hierarchical_plan` uses on `rank`'s node, at most. O(p) for each
-/// lane and chunk; alltoall O(p c).
+/// Lets each operation need the one before.
+void run_in_sequence(Program& program);
+
+/// The bytes of node memory that `hierarchical_program` uses on `rank`'s node, at most. O(p) for
+/// each lane and chunk; alltoall O(p c).
 [[nodiscard]] Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes,
                                         Rank rank);
 

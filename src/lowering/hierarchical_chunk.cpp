@@ -76,9 +76,10 @@ Regions regions_of(const HierarchicalView& view) {
   return regions;
 }
 
-class ChunkPlanner {
+/// Lowers one chunk.
+class ChunkLowerer {
  public:
-  ChunkPlanner(const HierarchicalView& view, Rank rank, Bytes base)
+  ChunkLowerer(const HierarchicalView& view, Rank rank, Bytes base)
       : view_(view),
         collective_(view.call().collective),
         rank_(rank),
@@ -115,45 +116,45 @@ class ChunkPlanner {
     return lane_leader(lane, view_.lanes(), view_.ranks());
   }
 
-  /// Adds a copy, or extends the last one if both copy whole blocks that are consecutive in buffer
-  /// and node memory.
-  void copy(std::vector<HierarchicalStep>& steps, HierarchicalStepKind kind, int block, Bytes size,
-            Bytes at) {
+  /// Adds a copy of this chunk's part of a block, `before` bytes into a buffer, or extends the last
+  /// copy if both are consecutive in buffer and node memory.
+  void copy(std::vector<Operation>& copies, bool in, Bytes before, Bytes size, Bytes at) const {
     const BytePart part = view_.part(size);
     if (part.bytes() == 0) return;
-    const bool whole = part.bytes() == size;
-    const bool follows = !steps.empty() && steps.back().at + steps.back().bytes == at;
-    const bool joins = follows && whole && last_whole_;
-    last_whole_ = whole;
-    if (joins) {
-      steps.back().blocks.end = block + 1;
-      steps.back().bytes += size;
-      return;
+    const bool reads_input = in && collective_ != Collective::bcast;
+    const BufferRef side = {
+        reads_input ? Area::send : Area::receive, {}, before + part.begin, part.bytes()};
+    const BufferRef node = {Area::node, {}, at, part.bytes()};
+    const Operation next = {
+        .kind = OperationKind::copy, .from = in ? side : node, .to = in ? node : side};
+    const auto follows = [](const BufferRef& last, const BufferRef& ref) {
+      return last.offset + last.bytes == ref.offset;
+    };
+    if (copies.empty() || !follows(copies.back().from, next.from) ||
+        !follows(copies.back().to, next.to)) {
+      return copies.push_back(next);
     }
-    HierarchicalStep step;
-    step.kind = kind;
-    step.blocks = {block, block + 1};
-    step.offset = part.begin;
-    step.bytes = part.bytes();
-    step.at = at;
-    steps.push_back(step);
+    copies.back().from.bytes += part.bytes();
+    copies.back().to.bytes += part.bytes();
   }
 
   void write() {
     const Bytes at = base_ + (reduces(collective_) ? local_ * regions_.written.bytes : 0);
-    const auto put = [&](int block, Bytes size, std::size_t piece) {
-      copy(chunk_.in, HierarchicalStepKind::copy_in, block, size, at + regions_.written.at[piece]);
+    Bytes before = 0;
+    const auto put = [&](Bytes size, std::size_t piece) {
+      copy(chunk_.in, true, before, size, at + regions_.written.at[piece]);
+      before += size;
     };
     if (collective_ == Collective::barrier || (root_sends() && !at_root())) return;
-    if (is_vector(collective_)) return put(0, view_.size(0), 0);
+    if (is_vector(collective_)) return put(view_.size(0), 0);
     if (!is_alltoall(collective_) && !is_scatter(collective_) && !scatters_sums(collective_)) {
-      return put(0, view_.size(rank_), index(local_));
+      return put(view_.size(rank_), index(local_));
     }
     for (Rank to = 0; to < view_.nodes().p(); ++to) {
       if (is_alltoall(collective_)) {
-        put(to, view_.sent(local_, to), index(local_) * index(view_.nodes().p()) + index(to));
+        put(view_.sent(local_, to), index(local_) * index(view_.nodes().p()) + index(to));
       } else {
-        put(to, view_.size(to), index(to));
+        put(view_.size(to), index(to));
       }
     }
   }
@@ -249,20 +250,21 @@ class ChunkPlanner {
   }
 
   void read() {
-    const auto get = [&](int block, Bytes size, std::size_t piece) {
-      copy(chunk_.out, HierarchicalStepKind::copy_out, block, size,
-           base_ + regions_.result_at + regions_.result.at[piece]);
+    Bytes before = 0;
+    const auto get = [&](Bytes size, std::size_t piece) {
+      copy(chunk_.out, false, before, size, base_ + regions_.result_at + regions_.result.at[piece]);
+      before += size;
     };
     const int p = view_.nodes().p();
     if (is_vector(collective_)) {
-      get(0, view_.size(0), 0);
+      get(view_.size(0), 0);
     } else if (is_alltoall(collective_)) {
       read_pairs(get);
     } else if (is_scatter(collective_) || scatters_sums(collective_)) {
-      get(0, view_.size(rank_), result_by_rank() ? index(rank_) : index(local_));
+      get(view_.size(rank_), result_by_rank() ? index(rank_) : index(local_));
     } else if (collective_ != Collective::barrier) {
       for (Rank from = 0; from < p; ++from) {
-        get(from, view_.size(from), result_by_rank() ? index(from) : piece_of(from));
+        get(view_.size(from), result_by_rank() ? index(from) : piece_of(from));
       }
     }
     if (!chunk_.out.empty() || collective_ == Collective::barrier) need_for_result();
@@ -283,7 +285,7 @@ class ChunkPlanner {
     for (Rank from = 0; from < p; ++from) {
       const std::size_t received = index(local_) * index(p) + index(from);
       const std::size_t sent = index(view_.nodes().local_of(from)) * index(p) + index(rank_);
-      get(from, view_.received(local_, from), alone() ? sent : received);
+      get(view_.received(local_, from), alone() ? sent : received);
     }
   }
 
@@ -295,14 +297,13 @@ class ChunkPlanner {
   Rank root_;
   int root_node_;
   Regions regions_;
-  bool last_whole_ = false;  ///< the last copy is of whole blocks
   HierarchicalChunk chunk_;
 };
 
 }  // namespace
 
 HierarchicalChunk hierarchical_chunk(const HierarchicalView& view, Rank rank, Bytes base) {
-  return ChunkPlanner(view, rank, base).done();
+  return ChunkLowerer(view, rank, base).done();
 }
 
 Bytes chunk_memory(const HierarchicalView& view) { return regions_of(view).bytes; }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lowering/hierarchical_layout.hpp"
-#include "schedule/hierarchical_plan.hpp"
+#include "lowering/program.hpp"
 
 namespace tutti {
 
@@ -22,21 +22,21 @@ enum class HierarchicalStage : std::uint8_t {
 
 /// One rank's part in combining the vectors of its node.
 struct HierarchicalCombining {
-  std::vector<LocalRange> needs;           ///< ranks that must have written before
-  std::vector<HierarchicalStep> in_group;  ///< its slice of the vectors of its group
-  std::vector<LocalRange> groups_needed;   ///< ranks whose `in_group` must be done before `steps`
-  std::vector<HierarchicalStep> steps;     ///< its slice of the groups' sums, or of all vectors
+  std::vector<LocalRange> needs;          ///< ranks that must have written before
+  std::vector<Operation> in_group;        ///< its slice of the vectors of its group
+  std::vector<LocalRange> groups_needed;  ///< ranks whose `in_group` must be done before `steps`
+  std::vector<Operation> steps;           ///< its slice of the groups' sums, or of all vectors
 };
 
 /// One rank's part in a chunk.
 struct HierarchicalChunk {
-  std::vector<HierarchicalStep> in;
+  std::vector<Operation> in;
   bool combines = false;  ///< ranks of this node combine vectors before inner calls
   HierarchicalCombining combining;
   std::vector<InnerCall> calls;  ///< of the lanes that this rank leads
   LocalRange inner_needs;        ///< ranks that must have written or combined; empty: none
   bool writes = false;           ///< calls write to node memory that others must have left
-  std::vector<HierarchicalStep> out;
+  std::vector<Operation> out;
   HierarchicalStage out_after = HierarchicalStage::released;
   std::vector<LocalRange> out_needs;  ///< ranks that the copies out await
 };
@@ -61,6 +61,6 @@ struct HierarchicalChunk {
 
 /// Lets inner calls use the rank's own buffers instead of node memory, if no other rank of the node
 /// touches the same bytes and they are contiguous in the buffer.
-void use_sides(HierarchicalPlan& plan, const Nodes& nodes);
+void use_sides(Program& program, const HierarchicalProblem& call, const Nodes& nodes, Rank rank);
 
 }  // namespace tutti

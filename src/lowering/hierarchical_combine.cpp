@@ -44,17 +44,16 @@ struct Vectors {
     return part_of(bytes, static_cast<int>(i), static_cast<int>(of), unit);
   }
   /// Combines a slice of the vectors of `locals` into that of the last.
-  [[nodiscard]] std::vector<HierarchicalStep> combine(const std::vector<int>& locals,
-                                                      const BytePart& slice) const {
-    std::vector<HierarchicalStep> steps;
+  [[nodiscard]] std::vector<Operation> combine(const std::vector<int>& locals,
+                                               const BytePart& slice) const {
+    std::vector<Operation> steps;
     if (slice.bytes() == 0) return steps;
+    const auto vector = [&](int local) {
+      return BufferRef{Area::node, {}, base + local * bytes + slice.begin, slice.bytes()};
+    };
     for (std::size_t i = locals.size() - 1; i-- > 0;) {
-      HierarchicalStep step;
-      step.kind = HierarchicalStepKind::reduce;
-      step.bytes = slice.bytes();
-      step.from = base + locals[i] * bytes + slice.begin;
-      step.at = base + locals.back() * bytes + slice.begin;
-      steps.push_back(step);
+      steps.push_back(
+          {.kind = OperationKind::reduce, .from = vector(locals[i]), .to = vector(locals.back())});
     }
     return steps;
   }

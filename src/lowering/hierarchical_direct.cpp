@@ -15,14 +15,20 @@ struct Stretch {
   Bytes bytes = 0;
 };
 
-/// The copies of `kind`: whole blocks in sequence, the entire buffer (see hierarchical_chunk).
-std::vector<Stretch> stretches_of(const HierarchicalPlan& plan, HierarchicalStepKind kind) {
+/// True for a copy into node memory (`in`), or out of it.
+bool is_copy(const Operation& operation, bool in) {
+  return operation.kind == OperationKind::copy &&
+         (in ? operation.to : operation.from).area == Area::node;
+}
+
+/// The copies into or out of node memory: whole blocks in sequence, the entire buffer (see
+/// hierarchical_chunk).
+std::vector<Stretch> stretches_of(const Program& program, bool in) {
   std::vector<Stretch> stretches;
-  Bytes side = 0;
-  for (const HierarchicalStep& step : plan.steps) {
-    if (step.kind != kind) continue;
-    stretches.push_back({side, step.at, step.bytes});
-    side += step.bytes;
+  for (const Operation& copy : program.operations) {
+    if (!is_copy(copy, in)) continue;
+    const BufferRef& side = in ? copy.from : copy.to;
+    stretches.push_back({side.offset, (in ? copy.to : copy.from).offset, side.bytes});
   }
   return stretches;
 }
@@ -45,8 +51,8 @@ bool has_displacements(Collective collective) {
 }
 
 /// The inner buffer moved from node memory to the rank's buffer; none if it is scattered there.
-std::optional<InnerBuffer> moved(const InnerBuffer& end, Collective collective,
-                                 HierarchicalArea area, const std::vector<Stretch>& stretches) {
+std::optional<InnerBuffer> moved(const InnerBuffer& end, Collective collective, Area area,
+                                 const std::vector<Stretch>& stretches) {
   InnerBuffer side = {area, 0, end.counts, {}};
   Bytes next = 0;
   for (std::size_t i = 0; i < end.counts.size(); ++i) {
@@ -61,63 +67,56 @@ std::optional<InnerBuffer> moved(const InnerBuffer& end, Collective collective,
   return side;
 }
 
-/// Moves one inner buffer of all calls to the rank's buffer, and removes the copies of `kind`. Does
-/// nothing if a call would need a scattered buffer.
-void use_side(HierarchicalPlan& plan, HierarchicalStepKind kind, InnerBuffer InnerCall::*which) {
-  const std::vector<Stretch> stretches = stretches_of(plan, kind);
-  const HierarchicalArea area =
-      kind == HierarchicalStepKind::copy_in ? HierarchicalArea::send : HierarchicalArea::receive;
+/// Moves one inner buffer of all calls to the rank's buffer `area`, and removes the copies into or
+/// out of node memory. Does nothing if a call would need a scattered buffer.
+void use_side(Program& program, bool in, Area area, InnerBuffer InnerCall::*which) {
+  const std::vector<Stretch> stretches = stretches_of(program, in);
   std::vector<InnerBuffer> buffers;
-  for (const InnerCall& call : plan.calls) {
+  for (const InnerCall& call : program.calls) {
     const auto end = moved(call.*which, call.collective, area, stretches);
     if (!end) return;
     buffers.push_back(*end);
   }
-  std::erase_if(plan.steps, [kind](const HierarchicalStep& step) { return step.kind == kind; });
+  std::erase_if(program.operations, [in](const Operation& each) { return is_copy(each, in); });
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    InnerCall& call = plan.calls[i];
+    InnerCall& call = program.calls[i];
     call.*which = buffers[i];
     if (call.collective == Collective::bcast) call.receive = call.send;
   }
 }
 
-/// Does the plan use no node memory?
-bool is_apart(const HierarchicalPlan& plan) {
+/// Does the program use no node memory?
+bool is_apart(const Program& program) {
   const auto is_outside = [](const InnerBuffer& end) {
-    return end.counts.empty() || end.area != HierarchicalArea::node;
+    return end.counts.empty() || end.area != Area::node;
   };
-  return std::none_of(plan.steps.begin(), plan.steps.end(),
-                      [](const HierarchicalStep& step) {
-                        return step.kind == HierarchicalStepKind::copy_in ||
-                               step.kind == HierarchicalStepKind::copy_out;
-                      }) &&
-         std::all_of(plan.calls.begin(), plan.calls.end(), [&](const InnerCall& call) {
+  return std::none_of(program.operations.begin(), program.operations.end(),
+                      [](const Operation& each) { return each.kind == OperationKind::copy; }) &&
+         std::all_of(program.calls.begin(), program.calls.end(), [&](const InnerCall& call) {
            return is_outside(call.send) && is_outside(call.receive);
          });
 }
 
 }  // namespace
 
-void use_sides(HierarchicalPlan& plan, const Nodes& nodes) {
-  if (plan.calls.empty()) return;
-  const bool is_alone = nodes.size(plan.node) == 1;
-  const bool is_root = plan.rank == plan.root;
-  const bool leads_alone = plan.leaders == 1 && is_root;
-  const bool scatters =
-      plan.collective == Collective::scatter || plan.collective == Collective::scatterv;
-  if (plan.collective == Collective::bcast) {
-    if (is_alone)
-      use_side(plan, is_root ? HierarchicalStepKind::copy_in : HierarchicalStepKind::copy_out,
-               &InnerCall::send);
+void use_sides(Program& program, const HierarchicalProblem& call, const Nodes& nodes, Rank rank) {
+  if (program.calls.empty()) return;
+  const Collective collective = call.collective;
+  const bool is_alone = nodes.size(nodes.node_of(rank)) == 1;
+  const bool is_root = rank == call.root;
+  const bool leads_alone = program.lanes == 1 && is_root;
+  const bool scatters = collective == Collective::scatter || collective == Collective::scatterv;
+  if (collective == Collective::bcast) {
+    if (is_alone) use_side(program, is_root, Area::receive, &InnerCall::send);
   } else {
     if (is_alone || (leads_alone && scatters)) {
-      use_side(plan, HierarchicalStepKind::copy_in, &InnerCall::send);
+      use_side(program, true, Area::send, &InnerCall::send);
     }
-    if (is_alone || (leads_alone && flows_to_root(plan.collective))) {
-      use_side(plan, HierarchicalStepKind::copy_out, &InnerCall::receive);
+    if (is_alone || (leads_alone && flows_to_root(collective))) {
+      use_side(program, false, Area::receive, &InnerCall::receive);
     }
   }
-  if (is_alone && is_apart(plan)) plan.memory = 0;
+  if (is_alone && is_apart(program)) program.node_memory = 0;
 }
 
 }  // namespace tutti

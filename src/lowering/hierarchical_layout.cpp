@@ -84,7 +84,7 @@ LaneLayout layout_of_node(const HierarchicalView& view) {
   LaneLayout layout;
   for (int lane = 0; lane < view.lanes(); ++lane) {
     const BlockRange locals = locals_of_lane(lane, view.lanes(), view.ranks());
-    InnerBuffer end{HierarchicalArea::node, layout.bytes, {0}, {0}};
+    InnerBuffer end{Area::node, layout.bytes, {0}, {0}};
     for (auto local = static_cast<int>(locals.begin); local < locals.end; ++local) {
       const Bytes bytes = view.part(view.size(view.nodes().rank_at(view.node(), local))).bytes();
       layout.at.push_back(layout.bytes);
@@ -132,7 +132,7 @@ LaneLayout layout_of_vector(const HierarchicalView& view) {
   layout.bytes = bytes;
   for (int lane = 0; lane < view.lanes(); ++lane) {
     const BytePart part = part_of(bytes, lane, view.lanes(), view.call().unit);
-    layout.lanes.push_back({HierarchicalArea::node, part.begin, {part.bytes()}, {0}});
+    layout.lanes.push_back({Area::node, part.begin, {part.bytes()}, {0}});
   }
   return layout;
 }

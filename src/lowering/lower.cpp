@@ -35,7 +35,7 @@ class Lowerer {
     }
   }
 
-  BufferAssignment run() {
+  Program run() {
     for (const auto& [blocks, spot] : blocks_.contributions()) put(blocks, spot);
     if (blocks_.are_pairs() && traits_.in_place) load_pairs();
     join_values();
@@ -153,7 +153,7 @@ class Lowerer {
   }
 
   void copy(const Piece& piece) {
-    if (piece.from != piece.to) program_.add_local(StepKind::copy, piece, runner_);
+    if (piece.from != piece.to) program_.add_local(OperationKind::copy, piece, runner_);
   }
 
   /// The place for values that are put together, and for results.
@@ -291,11 +291,11 @@ class Lowerer {
         make_changeable(piece.blocks);
         for (const Piece& part : pieces_packed(piece.blocks, piece.to)) {
           const Piece turned = {part.blocks, part.to, part.from, part.bytes};
-          program_.add_local(StepKind::reduce, turned, runner_);
+          program_.add_local(OperationKind::reduce, turned, runner_);
         }
       } else {
         if (step.operand != Operand::only) {
-          program_.add_local(StepKind::reduce, piece, runner_);
+          program_.add_local(OperationKind::reduce, piece, runner_);
         }
         put_packed(piece.blocks, piece.to);
       }
@@ -337,8 +337,8 @@ class Lowerer {
 
 }  // namespace
 
-BufferAssignment lower(const Schedule& schedule, const Problem& problem, Bytes own,
-                       const BufferTraits& traits) {
+Program lower(const Schedule& schedule, const Problem& problem, Bytes own,
+              const BufferTraits& traits) {
   const bool in_parts = block_kind(schedule.collective) == BlockKind::parts;
   return Lowerer(schedule, in_parts ? problem.cut(schedule.parts) : problem, own, traits).run();
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/problem.hpp"
-#include "lowering/buffer_assignment.hpp"
+#include "lowering/program.hpp"
 
 namespace tutti {
 
@@ -28,7 +28,7 @@ namespace tutti {
 ///
 /// O(s log s) for s steps, times the ranges of blocks of a message that are not adjacent; and O(p)
 /// for pairs, and for reductions whose order lists all ranks.
-[[nodiscard]] BufferAssignment lower(const Schedule& schedule, const Problem& problem, Bytes own,
-                                     const BufferTraits& traits);
+[[nodiscard]] Program lower(const Schedule& schedule, const Problem& problem, Bytes own,
+                            const BufferTraits& traits);
 
 }  // namespace tutti

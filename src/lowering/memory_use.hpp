@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "lowering/buffer_assignment.hpp"
+#include "lowering/program.hpp"
 
 namespace tutti {
 

@@ -7,12 +7,12 @@
 
 namespace tutti {
 
-BufferAssignment ProgramBuilder::done() {
+Program ProgramBuilder::done() {
   program_.scratch = memory_.scratch();
   return std::move(program_);
 }
 
-Operation& ProgramBuilder::append(StepKind kind, Runner runner) {
+Operation& ProgramBuilder::append(OperationKind kind, Runner runner) {
   Operation& operation = program_.operations.emplace_back();
   operation.kind = kind;
   operation.runner = runner;
@@ -58,7 +58,7 @@ BufferRef ProgramBuilder::use(const Blocks& blocks, Spot spot, Bytes offset, Byt
   return ref;
 }
 
-void ProgramBuilder::add_local(StepKind kind, const Piece& piece, Runner runner) {
+void ProgramBuilder::add_local(OperationKind kind, const Piece& piece, Runner runner) {
   const bool is_callers = blocks_.are_reduced() || piece.from.stretch == MemoryUse::send_buffer;
   Operation& operation = append(kind, is_callers ? Runner::caller : runner);
   operation.from = use(piece.blocks, piece.from, 0, piece.bytes, false);
@@ -67,7 +67,7 @@ void ProgramBuilder::add_local(StepKind kind, const Piece& piece, Runner runner)
 
 void ProgramBuilder::add_message(const Step& step, Spot spot) {
   const bool sends = step.kind == StepKind::send;
-  Operation& operation = append(step.kind, step.runner);
+  Operation& operation = append(sends ? OperationKind::send : OperationKind::recv, step.runner);
   operation.peer = step.peer;
   operation.message = (sends ? sent_ : received_)[step.peer]++;
   operation.slots = step.slots;
@@ -84,7 +84,7 @@ void ProgramBuilder::add_message(const Step& step, Spot spot) {
 }
 
 void ProgramBuilder::add_wait(const Step& step) {
-  Operation& wait = append(StepKind::wait, step.runner);
+  Operation& wait = append(OperationKind::wait, step.runner);
   if (step.first == step.last) return;
   wait.first = first_operation_[index(step.first)];
   wait.last = first_operation_[index(step.last)];

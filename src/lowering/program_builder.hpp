@@ -28,7 +28,7 @@ class ProgramBuilder {
   [[nodiscard]] std::size_t steps() const { return first_operation_.size(); }
 
   /// A copy or a reduce. Reductions run it by the caller, as is a copy from the send buffer.
-  void add_local(StepKind kind, const Piece& piece, Runner runner);
+  void add_local(OperationKind kind, const Piece& piece, Runner runner);
   /// A send or receive of the step's values, or a segment of them. `spot` is where they begin.
   void add_message(const Step& step, Spot spot);
   /// A wait. Memory that only completed operations have used is free from here on.
@@ -40,11 +40,11 @@ class ProgramBuilder {
   [[nodiscard]] bool is_typed(Spot spot) const {
     return !blocks_.are_vectors() && memory_.area(spot) != Area::staging;
   }
-  [[nodiscard]] BufferAssignment done();
+  [[nodiscard]] Program done();
 
  private:
   [[nodiscard]] int count() const { return static_cast<int>(program_.operations.size()); }
-  Operation& append(StepKind kind, Runner runner);
+  Operation& append(OperationKind kind, Runner runner);
   template <class Find>
   void need(Find find);
   BufferRef use(const Blocks& blocks, Spot spot, Bytes offset, Bytes bytes, bool writes);
@@ -57,7 +57,7 @@ class ProgramBuilder {
   int all_completed_ = 0;             ///< all operations before this one are completed
   std::map<Rank, int> sent_;
   std::map<Rank, int> received_;
-  BufferAssignment program_;
+  Program program_;
 };
 
 }  // namespace tutti

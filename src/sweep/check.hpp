@@ -63,15 +63,15 @@ struct Programs {
   Order order;
   std::vector<Bytes> sizes;  ///< of the contract's blocks
   Bytes unit = 1;
-  std::vector<BufferLayout> layouts;       ///< by rank
-  std::vector<BufferAssignment> programs;  ///< by rank
+  std::vector<BufferLayout> layouts;  ///< by rank
+  std::vector<Program> programs;      ///< by rank
 
   Programs(const Specification& specification, const Call& call, const Problems& problems,
            std::span<const Schedule> schedules, int kind);
   /// The first fault, if any; see ProgramVerifier::verify.
   [[nodiscard]] std::optional<ProgramFault> check(ProgramVerifier& verifier,
                                                   std::uint64_t seed) const {
-    return verifier.verify({contract, &order, &sizes, unit}, programs, layouts, seed);
+    return verifier.verify({contract, &order, &sizes, unit, nullptr}, programs, layouts, seed);
   }
 };
 

@@ -114,18 +114,20 @@ class HierarchicalSweep {
   }
 
   void check(const Call& call, const Nodes& nodes, const HierarchicalOptions& options) {
-    const auto plans = hierarchical_plans(call, nodes, options);
+    const auto programs = hierarchical_programs(call, nodes, options);
     ++result_.cases;
     const bool stays_flat = reduces(collective_) && !options.commutative && !nodes.in_rank_order();
-    if (bool(plans) == stays_flat) {
-      return refuse(call, in_words(call, nodes, options) + ": " +
-                              (plans ? "planned, against the order of ranks" : plans.error()));
+    if (bool(programs) == stays_flat) {
+      return refuse(call,
+                    in_words(call, nodes, options) + ": " +
+                        (programs ? "lowered, against the order of ranks" : programs.error()));
     }
-    if (!plans) return;
-    if (const auto fault = tutti::check(call, nodes, options, *plans)) {
+    if (!programs) return;
+    const auto seed = static_cast<std::uint64_t>(result_.programs++);
+    if (const auto fault = tutti::check(programs_, call, nodes, options, *programs, seed)) {
       return refuse(call, in_words(call, nodes, options) + ": " + fault->text);
     }
-    for (const Call& inner : inner_calls(*plans, nodes, call.unit)) {
+    for (const Call& inner : inner_calls(*programs, nodes, call.unit)) {
       if (seen_.insert(in_words(inner)).second) verify_inner(inner);
     }
   }
@@ -187,12 +189,14 @@ class HierarchicalSweep {
 
 }  // namespace
 
-std::optional<HierarchicalFault> check(const Call& call, const Nodes& nodes,
-                                       const HierarchicalOptions& options,
-                                       std::span<const HierarchicalPlan> plans) {
-  const std::vector<Bytes> sizes = call.block_sizes(1);
+std::optional<ProgramFault> check(ProgramVerifier& verifier, const Call& call, const Nodes& nodes,
+                                  const HierarchicalOptions& options,
+                                  std::span<const Program> programs, std::uint64_t seed) {
   const Contract contract{call.collective, call.p(), call.root, 1, options.commutative};
-  return verify(HierarchicalCase{contract, sizes, call.unit}, nodes, plans);
+  const Order order = Order::identity(call.p());
+  const std::vector<Bytes> sizes = call.block_sizes(1);
+  const std::vector<BufferLayout> layouts(programs.size());
+  return verifier.verify({contract, &order, &sizes, call.unit, &nodes}, programs, layouts, seed);
 }
 
 SweepResult sweep_hierarchical(Collective collective, int max_p) {

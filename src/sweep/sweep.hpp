@@ -32,8 +32,8 @@ struct FailedCase {
 struct SweepResult {
   static constexpr std::size_t failures_at_most = 20;
 
-  long cases = 0;                    ///< sets of schedules or plans
-  long programs = 0;                 ///< sets of programs, made from these schedules
+  long cases = 0;                    ///< sets of schedules, or hierarchical calls
+  long programs = 0;                 ///< sets of programs, made from these
   long failed = 0;                   ///< cases or programs
   std::vector<FailedCase> failures;  ///< the smallest, by ranks, then by bytes
 

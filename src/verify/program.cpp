@@ -9,7 +9,7 @@
 namespace tutti {
 
 ProgramVerifier::Fault ProgramVerifier::verify(const ProgramCall& call,
-                                               std::span<const BufferAssignment> programs,
+                                               std::span<const Program> programs,
                                                std::span<const BufferLayout> layouts,
                                                std::uint64_t seed) {
   call_ = &call;
@@ -22,6 +22,9 @@ ProgramVerifier::Fault ProgramVerifier::verify(const ProgramCall& call,
     if (Fault fault = check_memory(rank)) return fault;
   }
   if (Fault fault = pair_messages()) return fault;
+  if (call.nodes != nullptr) {
+    if (Fault fault = check_nodes()) return fault;
+  }
   if (Fault fault = execute(seed)) return fault;
   for (Rank rank = 0; rank < call.contract.p; ++rank) {
     if (Fault fault = check_results(rank)) return fault;
@@ -77,14 +80,16 @@ void ProgramVerifier::lay_out() {
   partner_.assign(nodes, none);
   if (memory_.size() < p) memory_.resize(p);
   for (std::size_t rank = 0; rank < p; ++rank) {
-    memory_[rank].start(*call_, origins_, static_cast<Rank>(rank), layouts_[rank],
-                        programs_[rank].scratch);
+    memory_[rank].start(*call_, origins_, static_cast<Rank>(rank), layouts_[rank], programs_[rank]);
   }
+  const int count = call_->nodes == nullptr ? 0 : call_->nodes->count();
+  node_memory_.assign(at(count), {});
+  node_accesses_.assign(at(count), {});
 }
 
 /// Needs and waits name earlier operations only.
 ProgramVerifier::Fault ProgramVerifier::check_form(Rank rank) {
-  const BufferAssignment& program = programs_[at(rank)];
+  const Program& program = programs_[at(rank)];
   const int count = static_cast<int>(program.operations.size());
   for (int i = 0; i < count; ++i) {
     const Operation& operation = program.operations[at(i)];
@@ -95,7 +100,17 @@ ProgramVerifier::Fault ProgramVerifier::check_form(Rank rank) {
                      "needs operation " + std::to_string(other) + ", which is not before it");
       }
     }
-    const bool names_some = operation.kind == StepKind::wait && operation.first < operation.last;
+    const bool on_node = operation.kind >= OperationKind::signal ||
+                         operation.from.area == Area::node || operation.to.area == Area::node;
+    if (on_node && call_->nodes == nullptr) {
+      return fault(rank, i, "uses node memory, which its rank lacks");
+    }
+    if (operation.kind == OperationKind::call &&
+        (operation.call < 0 || at(operation.call) >= program.calls.size())) {
+      return fault(rank, i, "makes a call that its program lacks");
+    }
+    const bool names_some =
+        operation.kind == OperationKind::wait && operation.first < operation.last;
     if (names_some && (operation.first < 0 || operation.last > i)) {
       return fault(rank, i, "waits for operations that are not before it");
     }
@@ -103,35 +118,69 @@ ProgramVerifier::Fault ProgramVerifier::check_form(Rank rank) {
   return std::nullopt;
 }
 
-ProgramVerifier::Fault ProgramVerifier::resolve(Node node) {
+std::string ProgramVerifier::find(const InnerBuffer& buffer, RankMemory& memory) {
+  for (std::size_t i = 0; i < buffer.counts.size(); ++i) {
+    if (i == buffer.displacements.size()) return "has a count without a displacement";
+    const BufferRef ref = {buffer.area, {}, buffer.at + buffer.displacements[i], buffer.counts[i]};
+    if (std::string wrong = memory.find(ref, ranges_); !wrong.empty()) return wrong;
+  }
+  return "";
+}
+
+/// Finds the ranges that an operation reads, then those that it writes. In a bcast between nodes
+/// the root only reads its buffer, and all others only write it.
+std::string ProgramVerifier::find(Node node) {
+  const Rank rank = rank_of_[at(node)];
   const Operation& named = operation(node);
-  RankMemory& memory = memory_[at(rank_of_[at(node)])];
-  const bool reads = named.kind != StepKind::recv && named.kind != StepKind::wait;
-  const bool writes = named.kind != StepKind::send && named.kind != StepKind::wait;
+  RankMemory& memory = memory_[at(rank)];
+  const bool calls = named.kind == OperationKind::call;
+  const InnerCall* call = calls ? &programs_[at(rank)].calls[at(named.call)] : nullptr;
+  const bool is_bcast = calls && call->collective == Collective::bcast;
+  const bool is_root = calls && call_->nodes->node_of(rank) == call->root;
+  const bool local = named.kind == OperationKind::copy || named.kind == OperationKind::reduce;
   Ranges& found = ranges_of_[at(node)];
+  std::string wrong;
   found.first = static_cast<int>(ranges_.size());
-  std::string wrong = reads ? memory.find(named.from, ranges_) : "";
-  found.middle = static_cast<int>(ranges_.size());
-  if (wrong.empty() && writes) wrong = memory.find(named.to, ranges_);
+  if (local || named.kind == OperationKind::send) wrong = memory.find(named.from, ranges_);
+  if (calls && (!is_bcast || is_root)) wrong = find(call->send, memory);
+  found.middle = found.last = static_cast<int>(ranges_.size());
+  if (!wrong.empty()) return wrong;
+  if (local || named.kind == OperationKind::recv) wrong = memory.find(named.to, ranges_);
+  if (calls && (!is_bcast || !is_root)) wrong = find(call->receive, memory);
   found.last = static_cast<int>(ranges_.size());
-  if (wrong.empty() && reads && writes && named.from.bytes != named.to.bytes) {
+  if (wrong.empty() && local && named.from.bytes != named.to.bytes) {
     wrong = "copies " + std::to_string(named.from.bytes) + " bytes to " +
             std::to_string(named.to.bytes);
   }
-  const bool changes = named.kind == StepKind::reduce;
+  return wrong;
+}
+
+Area ProgramVerifier::area_of(Node node, bool is_target) const {
+  const Operation& named = operation(node);
+  if (named.kind != OperationKind::call) return (is_target ? named.to : named.from).area;
+  const InnerCall& call = programs_[at(rank_of_[at(node)])].calls[at(named.call)];
+  return (is_target ? call.receive : call.send).area;
+}
+
+ProgramVerifier::Fault ProgramVerifier::resolve(Node node) {
+  const Rank rank = rank_of_[at(node)];
+  std::string wrong = find(node);
+  const Ranges& found = ranges_of_[at(node)];
   for (int i = found.first; wrong.empty() && i < found.last; ++i) {
     const bool is_target = i >= found.middle;
-    const Area area = is_target ? named.to.area : named.from.area;
-    if (is_target && !memory.may_write(area, ranges_[at(i)])) {
+    const Area area = area_of(node, is_target);
+    if (is_target && !memory_[at(rank)].may_write(area, ranges_[at(i)])) {
       wrong = "writes bytes " + std::to_string(ranges_[at(i)].begin) + " to " +
               std::to_string(ranges_[at(i)].end) + " of " + name_of(area) +
               ", which are not the place of a result";
     }
-    accesses_.push_back({number(node), area, is_target || changes, ranges_[at(i)]});
-    if (!is_target) accesses_.back().writes = false;
+    accesses_.push_back({number(node), area, is_target, ranges_[at(i)]});
+    if (area != Area::node) continue;
+    node_accesses_[at(call_->nodes->node_of(rank))].push_back(
+        {node, area, is_target, ranges_[at(i)]});
   }
   if (wrong.empty()) return std::nullopt;
-  return fault(rank_of_[at(node)], number(node), wrong);
+  return fault(rank, number(node), wrong);
 }
 
 ProgramVerifier::Fault ProgramVerifier::check_memory(Rank rank) {
@@ -139,7 +188,7 @@ ProgramVerifier::Fault ProgramVerifier::check_memory(Rank rank) {
   for (Node node = first_[at(rank)]; node < first_[at(rank) + 1]; ++node) {
     if (Fault fault = resolve(node)) return fault;
   }
-  const BufferAssignment& program = programs_[at(rank)];
+  const Program& program = programs_[at(rank)];
   const std::vector<char>& after = order_.after_arrival(program);
   for (std::size_t i = 0; i < after.size(); ++i) {
     early_[at(first_[at(rank)]) + i] = after[i] == 0 ? 1 : 0;
@@ -159,12 +208,61 @@ ProgramVerifier::Fault ProgramVerifier::check_memory(Rank rank) {
                    (first.writes ? "writing" : "reading"));
 }
 
+/// Checks what the ranks of nodes share: signals, collectives between nodes, and node memory.
+ProgramVerifier::Fault ProgramVerifier::check_nodes() {
+  if (Fault fault = node_order_.find(*call_->nodes, programs_, call_->contract.collective)) {
+    return fault;
+  }
+  int number = 0;
+  for (const MatchedCall& call : node_order_.calls()) {
+    for (std::size_t i = 0; i < call.ranks.size(); ++i) {
+      partner_[at(first_[at(call.ranks[i])] + call.operations[i])] = number;
+    }
+    ++number;
+  }
+  for (int node = 0; node < call_->nodes->count(); ++node) {
+    if (Fault fault = check_node_memory(node)) return fault;
+  }
+  return std::nullopt;
+}
+
+ProgramVerifier::Fault ProgramVerifier::check_node_memory(int node) {
+  const auto uses = [&](const ByteAccess& access) {
+    return std::string(access.writes ? "writes" : "reads") + " bytes " +
+           std::to_string(access.bytes.begin) + " to " + std::to_string(access.bytes.end) +
+           " of node memory, which ";
+  };
+  const auto is_before = [&](Node one, Node other) {
+    return node_order_.is_before(rank_of_[at(one)], number(one), rank_of_[at(other)],
+                                 number(other));
+  };
+  std::vector<ByteAccess>& accesses = node_accesses_[at(node)];
+  for (const ByteAccess& access : accesses) {
+    const Rank rank = rank_of_[at(access.operation)];
+    for (const Rank other : call_->nodes->ranks(node)) {
+      if (!access.writes || node_order_.has_left(other, rank, number(access.operation))) continue;
+      return fault(
+          rank, number(access.operation),
+          uses(access) + "rank " + std::to_string(other) + " may be using in the call before");
+    }
+  }
+  const auto found = find_conflict(accesses, [&](Node first, Node second) {
+    return is_before(first, second) || is_before(second, first);
+  });
+  if (!found) return std::nullopt;
+  const auto& [first, second] = *found;
+  return fault(rank_of_[at(second.operation)], number(second.operation),
+               uses(second) + in_words(first.operation) + " of rank " +
+                   std::to_string(rank_of_[at(first.operation)]) + " may be " +
+                   (first.writes ? "writing" : "reading"));
+}
+
 ProgramVerifier::Fault ProgramVerifier::pair_messages() {
   ends_.clear();
   for (Node node = 0; node < static_cast<Node>(rank_of_.size()); ++node) {
     const Operation& named = operation(node);
-    const bool sends = named.kind == StepKind::send;
-    if (!sends && named.kind != StepKind::recv) continue;
+    const bool sends = named.kind == OperationKind::send;
+    if (!sends && named.kind != OperationKind::recv) continue;
     const Rank rank = rank_of_[at(node)];
     ends_.push_back(
         {sends ? rank : named.peer, sends ? named.peer : rank, named.message, sends, node});

@@ -8,18 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "verify/program_order.hpp"
+#include "verify/node_order.hpp"
 #include "verify/rank_memory.hpp"
 #include "verify/rank_sets.hpp"
 
 namespace tutti {
-
-/// A fault in a set of programs.
-struct ProgramFault {
-  Rank rank = no_rank;
-  int operation = -1;  ///< of that rank; -1: no single operation
-  std::string text;    ///< names both
-};
 
 /// Executes programs as the executor does, with bytes that name their origin. Reuses its memory
 /// between calls.
@@ -31,10 +24,14 @@ class ProgramVerifier {
   ///  - every operation stays inside its buffers, and writes only staging memory and the places of
   ///    results, each to its own length; segments of scattered or typed buffers do not occur;
   ///  - no operation uses bytes that another one may be writing, or writes bytes that another one
-  ///    may be using: one must be complete before the other starts, whatever the timing;
+  ///    may be using: one must be complete before the other starts, whatever the timing. In node
+  ///    memory that holds for all ranks of a node, and for the calls before and after;
   ///  - no operation reads undefined bytes, and none of the background thread reads the program's
   ///    input before the rank has arrived;
   ///  - sends and receives pair up, with equal lengths;
+  ///  - signals grow, and end on the number that the next call awaits; members of a collective
+  ///    between nodes agree on it, its root and counts; no rank may leave a barrier on nodes before
+  ///    all have entered (NodeOrder);
   ///  - all operations complete. `seed` determines when ranks arrive and messages complete, in any
   ///    sequence, and whether sends complete before their receives begin;
   ///  - operands of a reduction are whole elements of equal origin, no contribution is combined
@@ -42,7 +39,7 @@ class ProgramVerifier {
   ///  - at the end every result has its bytes, with the contributions of its ranks and no others.
   /// No fault depends on sizes: bytes are kept as ranges. O(operations log operations +
   /// ranges), and O(n^2) bits for a rank with n operations that uses bytes again.
-  [[nodiscard]] Fault verify(const ProgramCall& call, std::span<const BufferAssignment> programs,
+  [[nodiscard]] Fault verify(const ProgramCall& call, std::span<const Program> programs,
                              std::span<const BufferLayout> layouts, std::uint64_t seed);
 
  private:
@@ -50,7 +47,7 @@ class ProgramVerifier {
   using Node = int;
   static constexpr Node none = -1;
 
-  /// The ranges of a node's two references: first those it reads.
+  /// The ranges of a node's references: first those it reads.
   struct Ranges {
     int first = 0;
     int middle = 0;
@@ -80,9 +77,16 @@ class ProgramVerifier {
   void lay_out();
   [[nodiscard]] Fault check_memory(Rank rank);
   [[nodiscard]] Fault check_form(Rank rank);
+  [[nodiscard]] std::string find(const InnerBuffer& buffer, RankMemory& memory);
+  [[nodiscard]] std::string find(Node node);
   [[nodiscard]] Fault resolve(Node node);
+  [[nodiscard]] Area area_of(Node node, bool is_target) const;
+  [[nodiscard]] Fault check_nodes();
+  [[nodiscard]] Fault check_node_memory(int node);
   [[nodiscard]] Fault pair_messages();
-  void link(Rank rank);
+  template <class Visit>
+  void for_each_need(Node node, Visit visit) const;
+  void link();
 
   [[nodiscard]] Fault execute(std::uint64_t seed);
   void advance(Rank rank);
@@ -90,8 +94,15 @@ class ProgramVerifier {
   void start(Node node);
   void run_local(Node node);
   void deliver(Node send);
-  [[nodiscard]] std::vector<ByteSymbols> read(Node node, Area area, int first, int last);
-  void write(Node node, Area area, const std::vector<ByteSymbols>& message);
+  void enter(Node node);
+  void run_call(const MatchedCall& call);
+  [[nodiscard]] ByteContent& content(Rank rank, Area area);
+  [[nodiscard]] std::vector<ByteSymbols> read(Node node, Area area,
+                                              std::span<const ByteRange> ranges);
+  void write(Node node, Area area, std::span<const ByteRange> ranges,
+             const std::vector<ByteSymbols>& message);
+  [[nodiscard]] std::span<const ByteRange> sources(Node node) const;
+  [[nodiscard]] std::span<const ByteRange> targets(Node node) const;
   [[nodiscard]] std::vector<ByteSymbols> combined(Node node, const std::vector<ByteSymbols>& left,
                                                   const std::vector<ByteSymbols>& right);
   [[nodiscard]] int united(Node node, int left, int right);
@@ -104,23 +115,27 @@ class ProgramVerifier {
   void refuse(Node node, const std::string& text);
 
   const ProgramCall* call_ = nullptr;
-  std::span<const BufferAssignment> programs_;
+  std::span<const Program> programs_;
   std::span<const BufferLayout> layouts_;
   std::vector<Bytes> origins_;  ///< by block; then the end
   std::vector<RankMemory> memory_;
+  std::vector<ByteContent> node_memory_;
   std::vector<Node> first_;  ///< by rank; then the end
   std::vector<Rank> rank_of_;
   std::vector<Ranges> ranges_of_;
   std::vector<ByteRange> ranges_;
-  std::vector<Node> partner_;
+  std::vector<Node> partner_;  ///< of messages; of collectives between nodes: NodeOrder::calls
   std::vector<End> ends_;
   std::vector<ByteAccess> accesses_;
   ProgramOrder order_;
+  NodeOrder node_order_;
+  std::vector<std::vector<ByteAccess>> node_accesses_;  ///< by node
   std::vector<char> early_;  ///< by node: may start before the rank arrives
 
   std::vector<int> needs_left_;
   std::vector<int> first_reader_;  ///< by node; then the end
   std::vector<Node> readers_;
+  std::vector<int> next_reader_;  ///< while readers_ is filled
   std::vector<char> reached_, begun_, done_;
   std::vector<RankState> states_;
   std::vector<Node> ready_;   ///< to be started

@@ -1,14 +1,11 @@
 /// Finds conflicting accesses.
 #include "verify/program_order.hpp"
 
-#include <algorithm>
-#include <tuple>
-
 #include "core/index.hpp"
 
 namespace tutti {
 
-void ProgramOrder::find_order(const BufferAssignment& program) {
+void ProgramOrder::find_order(const Program& program) {
   const std::size_t count = program.operations.size();
   words_ = (count + 63) / 64;
   before_.assign(count * words_, 0);
@@ -25,43 +22,27 @@ void ProgramOrder::find_order(const BufferAssignment& program) {
     for (int need = operation.first_need; need < operation.last_need; ++need) {
       add(program.needs[index(need)]);
     }
-    if (operation.kind != StepKind::wait) continue;
+    if (operation.kind != OperationKind::wait) continue;
     for (int other = operation.first; other < operation.last; ++other) add(other);
     std::copy(row, row + words_, gate_.begin());
   }
 }
 
-std::optional<AccessConflict> ProgramOrder::conflict(const BufferAssignment& program,
+std::optional<AccessConflict> ProgramOrder::conflict(const Program& program,
                                                      std::vector<ByteAccess>& accesses) {
-  const auto key = [](const ByteAccess& access) {
-    return std::tuple(access.area, access.bytes.begin, access.operation);
-  };
-  std::sort(accesses.begin(), accesses.end(),
-            [&](const ByteAccess& a, const ByteAccess& b) { return key(a) < key(b); });
   bool is_known = false;
-  for (std::size_t i = 0; i < accesses.size(); ++i) {
-    for (std::size_t j = i + 1; j < accesses.size() && accesses[j].area == accesses[i].area &&
-                                accesses[j].bytes.begin < accesses[i].bytes.end;
-         ++j) {
-      if (!accesses[i].writes && !accesses[j].writes) continue;
-      if (!is_known) find_order(program);
-      is_known = true;
-      const bool in_sequence = accesses[i].operation <= accesses[j].operation;
-      const ByteAccess& first = in_sequence ? accesses[i] : accesses[j];
-      const ByteAccess& second = in_sequence ? accesses[j] : accesses[i];
-      if (first.operation == second.operation || !is_before(first.operation, second.operation)) {
-        return AccessConflict{first, second};
-      }
-    }
-  }
-  return std::nullopt;
+  return find_conflict(accesses, [&](int first, int second) {
+    if (!is_known) find_order(program);
+    is_known = true;
+    return is_before(first, second);
+  });
 }
 
-const std::vector<char>& ProgramOrder::after_arrival(const BufferAssignment& program) {
+const std::vector<char>& ProgramOrder::after_arrival(const Program& program) {
   after_arrival_.clear();
   bool gate = false;
   for (const Operation& operation : program.operations) {
-    const bool waits = operation.kind == StepKind::wait;
+    const bool waits = operation.kind == OperationKind::wait;
     bool after = gate || (!waits && operation.runner == Runner::caller);
     for (int need = operation.first_need; need < operation.last_need; ++need) {
       after = after || after_arrival_[index(program.needs[index(need)])] != 0;

@@ -1,45 +1,52 @@
 /// Executes programs in one of many sequences.
 #include <algorithm>
+#include <numeric>
 
 #include "core/index.hpp"
 #include "verify/program.hpp"
 
 namespace tutti {
 
+/// Calls visit(other) for each operation that `node` needs. An await needs the signals that it
+/// awaits.
+template <class Visit>
+void ProgramVerifier::for_each_need(Node node, Visit visit) const {
+  const Rank rank = rank_of_[at(node)];
+  const Operation& named = operation(node);
+  for (int need = named.first_need; need < named.last_need; ++need) {
+    visit(first_[at(rank)] + programs_[at(rank)].needs[at(need)]);
+  }
+  if (named.kind != OperationKind::await) return;
+  const std::span<const Rank> ranks = call_->nodes->ranks(call_->nodes->node_of(rank));
+  for (int local = named.first; local < named.last; ++local) {
+    const int signal = node_order_.signal_of(ranks[at(local)], named.sequence);
+    if (signal >= 0) visit(first_[at(ranks[at(local)])] + signal);
+  }
+}
+
 /// Prepares the lists of the operations that need others.
-void ProgramVerifier::link(Rank rank) {
-  const BufferAssignment& program = programs_[at(rank)];
-  const Node base = first_[at(rank)];
-  const std::size_t count = program.operations.size();
-  std::vector<int> degree(count + 1, 0);
-  for (const Operation& operation : program.operations) {
-    for (int need = operation.first_need; need < operation.last_need; ++need) {
-      ++degree[at(program.needs[at(need)])];
-    }
+void ProgramVerifier::link() {
+  const auto nodes = static_cast<Node>(rank_of_.size());
+  needs_left_.assign(at(nodes), 0);
+  first_reader_.assign(at(nodes) + 1, 0);
+  for (Node node = 0; node < nodes; ++node) {
+    for_each_need(node, [&](Node need) {
+      ++needs_left_[at(node)];
+      ++first_reader_[at(need) + 1];
+    });
   }
-  int end = static_cast<int>(readers_.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    first_reader_.push_back(end);
-    end += std::exchange(degree[i], end);
-  }
-  readers_.resize(at(end));
-  for (std::size_t i = 0; i < count; ++i) {
-    const Operation& operation = program.operations[i];
-    needs_left_.push_back(operation.last_need - operation.first_need);
-    for (int need = operation.first_need; need < operation.last_need; ++need) {
-      readers_[at(degree[at(program.needs[at(need)])]++)] = base + static_cast<Node>(i);
-    }
+  std::partial_sum(first_reader_.begin(), first_reader_.end(), first_reader_.begin());
+  readers_.resize(at(first_reader_.back()));
+  next_reader_.assign(first_reader_.begin(), first_reader_.end() - 1);
+  for (Node node = 0; node < nodes; ++node) {
+    for_each_need(node, [&](Node need) { readers_[at(next_reader_[at(need)]++)] = node; });
   }
 }
 
 ProgramVerifier::Fault ProgramVerifier::execute(std::uint64_t seed) {
   const int p = call_->contract.p;
   const std::size_t nodes = rank_of_.size();
-  needs_left_.clear();
-  first_reader_.clear();
-  readers_.clear();
-  for (Rank rank = 0; rank < p; ++rank) link(rank);
-  first_reader_.push_back(static_cast<int>(readers_.size()));
+  link();
   reached_.assign(nodes, 0);
   begun_.assign(nodes, 0);
   done_.assign(nodes, 0);
@@ -99,7 +106,7 @@ void ProgramVerifier::advance(Rank rank) {
   for (; state.next < count; ++state.next) {
     const Node node = first_[at(rank)] + state.next;
     const Operation& reached = operation(node);
-    if (reached.kind != StepKind::wait) {
+    if (reached.kind != OperationKind::wait) {
       reached_[at(node)] = 1;
       if (needs_left_[at(node)] == 0) ready_.push_back(node);
       continue;
@@ -119,20 +126,23 @@ void ProgramVerifier::start(Node node) {
   const Operation& begins = operation(node);
   RankState& state = states_[at(rank)];
   if (!state.arrived && begins.runner == Runner::caller) return state.held.push_back(node);
-  if (begins.kind == StepKind::copy || begins.kind == StepKind::reduce) {
+  if (begins.kind == OperationKind::copy || begins.kind == OperationKind::reduce) {
     run_local(node);
     return ended_.push_back(node);
+  }
+  if (begins.kind == OperationKind::call) return enter(node);
+  if (begins.kind == OperationKind::signal || begins.kind == OperationKind::await) {
+    return ended_.push_back(node);  // an await needs its signals
   }
   if (begins.slots > 0) {
     if (state.slots_in_use >= begins.slots) return state.queued.push_back(node);
     ++state.slots_in_use;
   }
   begun_[at(node)] = 1;
-  const bool sends = begins.kind == StepKind::send;
+  const bool sends = begins.kind == OperationKind::send;
   const Node send = sends ? node : partner_[at(node)];
   if (sends && eager_) {
-    const Ranges& ranges = ranges_of_[at(node)];
-    sent_[at(node)] = read(node, begins.from.area, ranges.first, ranges.middle);
+    sent_[at(node)] = read(node, begins.from.area, sources(node));
     ended_.push_back(node);
   }
   if (begun_[at(partner_[at(node)])] != 0) pending_.push_back(send);
@@ -141,12 +151,45 @@ void ProgramVerifier::start(Node node) {
 void ProgramVerifier::deliver(Node send) {
   const Node recv = partner_[at(send)];
   if (!eager_) {
-    const Ranges& ranges = ranges_of_[at(send)];
-    sent_[at(send)] = read(send, operation(send).from.area, ranges.first, ranges.middle);
+    sent_[at(send)] = read(send, operation(send).from.area, sources(send));
     ended_.push_back(send);
   }
-  write(recv, operation(recv).to.area, sent_[at(send)]);
+  write(recv, operation(recv).to.area, targets(recv), sent_[at(send)]);
   ended_.push_back(recv);
+}
+
+/// Runs a collective between nodes once all its members have entered.
+void ProgramVerifier::enter(Node node) {
+  begun_[at(node)] = 1;
+  const MatchedCall& call = node_order_.calls()[at(partner_[at(node)])];
+  const auto member = [&](std::size_t i) { return first_[at(call.ranks[i])] + call.operations[i]; };
+  for (std::size_t i = 0; i < call.ranks.size(); ++i) {
+    if (begun_[at(member(i))] == 0) return;
+  }
+  run_call(call);
+  for (std::size_t i = 0; i < call.ranks.size(); ++i) ended_.push_back(member(i));
+}
+
+/// Moves the bytes of a collective between nodes. Consecutive transfers to the same member combine.
+void ProgramVerifier::run_call(const MatchedCall& call) {
+  const auto member = [&](int i) { return first_[at(call.ranks[at(i)])] + call.operations[at(i)]; };
+  std::vector<std::vector<ByteSymbols>> moved;
+  for (const InnerTransfer& transfer : call.transfers) {
+    const Node from = member(transfer.from);
+    const ByteRange range = {transfer.read_at, transfer.read_at + transfer.bytes};
+    moved.push_back(read(from, area_of(from, false), {&range, 1}));
+    const bool first = moved.size() == 1 || (&transfer)[-1].to != transfer.to;
+    if (!transfer.combines || first || fault_) continue;
+    moved.back() = combined(from, moved[moved.size() - 2], moved.back());
+  }
+  for (std::size_t i = 0; i < call.transfers.size(); ++i) {
+    const InnerTransfer& transfer = call.transfers[i];
+    const bool more = transfer.combines && i + 1 < call.transfers.size() &&
+                      call.transfers[i + 1].to == transfer.to;
+    const ByteRange range = {transfer.write_at, transfer.write_at + transfer.bytes};
+    if (!more)
+      write(member(transfer.to), area_of(member(transfer.to), true), {&range, 1}, moved[i]);
+  }
 }
 
 void ProgramVerifier::complete(Node node) {
@@ -174,12 +217,29 @@ void ProgramVerifier::complete(Node node) {
   advance(rank);
 }
 
-std::vector<ByteSymbols> ProgramVerifier::read(Node node, Area area, int first, int last) {
+ByteContent& ProgramVerifier::content(Rank rank, Area area) {
+  return area == Area::node ? node_memory_[at(call_->nodes->node_of(rank))]
+                            : memory_[at(rank)].content(area);
+}
+
+std::span<const ByteRange> ProgramVerifier::sources(Node node) const {
+  const Ranges& found = ranges_of_[at(node)];
+  return std::span(ranges_).subspan(at(found.first), at(found.middle - found.first));
+}
+
+std::span<const ByteRange> ProgramVerifier::targets(Node node) const {
+  const Ranges& found = ranges_of_[at(node)];
+  return std::span(ranges_).subspan(at(found.middle), at(found.last - found.middle));
+}
+
+std::vector<ByteSymbols> ProgramVerifier::read(Node node, Area area,
+                                               std::span<const ByteRange> ranges) {
   const Rank rank = rank_of_[at(node)];
   const bool background = operation(node).runner == Runner::background;
   std::vector<ByteSymbols> found;
-  for (int i = first; i < last; ++i) {
-    const Bytes undefined = memory_[at(rank)].content(area).read(ranges_[at(i)], found);
+  for (const ByteRange& range : ranges) {
+    if (range.begin == range.end) continue;
+    const Bytes undefined = content(rank, area).read(range, found);
     if (undefined == ByteContent::none) continue;
     refuse(node, "reads byte " + std::to_string(undefined) + " of " + name_of(area) +
                      ", which is undefined");
@@ -195,25 +255,25 @@ std::vector<ByteSymbols> ProgramVerifier::read(Node node, Area area, int first, 
   return found;
 }
 
-void ProgramVerifier::write(Node node, Area area, const std::vector<ByteSymbols>& message) {
+void ProgramVerifier::write(Node node, Area area, std::span<const ByteRange> ranges,
+                            const std::vector<ByteSymbols>& message) {
   if (fault_) return;
-  const Ranges& ranges = ranges_of_[at(node)];
   Bytes from = 0;
-  for (int i = ranges.middle; i < ranges.last; ++i) {
-    memory_[at(rank_of_[at(node)])].content(area).write(ranges_[at(i)], message, from);
-    from += ranges_[at(i)].end - ranges_[at(i)].begin;
+  for (const ByteRange& range : ranges) {
+    if (range.begin == range.end) continue;
+    content(rank_of_[at(node)], area).write(range, message, from);
+    from += range.end - range.begin;
   }
 }
 
 void ProgramVerifier::run_local(Node node) {
   const Operation& local = operation(node);
-  const Ranges& ranges = ranges_of_[at(node)];
-  std::vector<ByteSymbols> bytes = read(node, local.from.area, ranges.first, ranges.middle);
-  if (local.kind == StepKind::reduce) {
-    const auto right = read(node, local.to.area, ranges.middle, ranges.last);
+  std::vector<ByteSymbols> bytes = read(node, local.from.area, sources(node));
+  if (local.kind == OperationKind::reduce) {
+    const auto right = read(node, local.to.area, targets(node));
     if (!fault_) bytes = combined(node, bytes, right);
   }
-  write(node, local.to.area, bytes);
+  write(node, local.to.area, targets(node), bytes);
 }
 
 std::vector<ByteSymbols> ProgramVerifier::combined(Node node, const std::vector<ByteSymbols>& left,
@@ -229,6 +289,9 @@ std::vector<ByteSymbols> ProgramVerifier::combined(Node node, const std::vector<
       if (part.origin != other.origin) {
         refuse(node, "combines " + in_words(part) + " with " + in_words(other));
         return result;
+      }
+      if ((part.origin - part.begin) % call_->unit != 0) {
+        refuse(node, "combines a part of an element");
       }
       part.set = united(node, part.set, other.set);
       result.push_back(part);
@@ -258,11 +321,13 @@ ProgramVerifier::Fault ProgramVerifier::stuck() const {
     if (done_[at(node)] != 0) continue;
     std::string text = "never completes: ";
     const Operation& open = operation(node);
-    if (begun_[at(node)] != 0) {
+    if (open.kind == OperationKind::call) {
+      text += "a member never enters";
+    } else if (begun_[at(node)] != 0) {
       const Node partner = partner_[at(node)];
       text +=
           "rank " + std::to_string(rank_of_[at(partner)]) + " never begins " + in_words(partner);
-    } else if (open.kind == StepKind::wait || reached_[at(node)] == 0) {
+    } else if (open.kind == OperationKind::wait || reached_[at(node)] == 0) {
       text += "a wait is not over";
     } else {
       text += "an operation that it needs, or a slot, is missing";

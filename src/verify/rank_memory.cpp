@@ -14,14 +14,8 @@ constexpr Bytes gap = 3;
 
 }  // namespace
 
-const char* name_of(Area area) {
-  return area == Area::send      ? "the send buffer"
-         : area == Area::receive ? "the receive buffer"
-                                 : "staging memory";
-}
-
 void RankMemory::start(const ProgramCall& call, const std::vector<Bytes>& origins, Rank rank,
-                       const BufferLayout& layout, Bytes scratch) {
+                       const BufferLayout& layout, const Program& program) {
   call_ = &call;
   origins_ = &origins;
   const Contract& contract = call.contract;
@@ -31,7 +25,8 @@ void RankMemory::start(const ProgramCall& call, const std::vector<Bytes>& origin
   for (ByteContent& content : contents_) content.clear();
   places_.clear();
   wanted_.clear();
-  buffer(Area::staging).bytes = scratch;
+  buffer(Area::staging).bytes = program.scratch;
+  buffer(Area::node).bytes = program.node_memory;
 
   const BlockSeries nothing;
   const BlockSeries before = contract.before(rank);
@@ -111,7 +106,7 @@ void RankMemory::want(const BlockSeries& blocks, int kept) {
 }
 
 bool RankMemory::may_write(Area area, ByteRange range) const {
-  if (area != Area::receive) return area == Area::staging;
+  if (area != Area::receive) return area != Area::send;
   const auto place =
       std::partition_point(places_.begin(), places_.end(),
                            [&](const ByteRange& other) { return other.end <= range.begin; });
@@ -150,10 +145,12 @@ std::string RankMemory::find(const BufferRef& ref, std::vector<ByteRange>& range
   if (ref.bytes == 0) return "";
   const Buffer& laid = buffer(ref.area);
   const std::size_t first = ranges.size();
-  if (ref.area == Area::staging || reduces(call_->contract.collective)) {
+  const bool combines = reduces(call_->contract.collective);
+  if (combines || ref.blocks.range.empty()) {
     ranges.push_back({ref.offset, ref.offset + ref.bytes});
-    if (reduces(call_->contract.collective) &&
-        (ref.offset % call_->unit != 0 || ref.bytes % call_->unit != 0)) {
+    // Node memory is aligned for any element, whatever its size.
+    const bool begins = ref.area == Area::node || ref.offset % call_->unit == 0;
+    if (combines && (!begins || ref.bytes % call_->unit != 0)) {
       return "refers to a part of an element";
     }
   } else {

@@ -1,12 +1,13 @@
-/// The memory of one rank in a call: the program's two buffers and staging memory.
+/// The memory of one rank in a call: the program's two buffers, staging and node memory.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "core/nodes.hpp"
 #include "core/order.hpp"
-#include "lowering/buffer_assignment.hpp"
+#include "lowering/program.hpp"
 #include "verify/byte_content.hpp"
 
 namespace tutti {
@@ -17,6 +18,7 @@ struct ProgramCall {
   const Order* order = nullptr;               ///< of the positions of blocks
   const std::vector<Bytes>* sizes = nullptr;  ///< of the contract's blocks
   Bytes unit = 1;                             ///< bytes of an element, in reductions
+  const Nodes* nodes = nullptr;               ///< whose ranks share memory; null: none do
 };
 
 /// The buffers that a program passes to a call.
@@ -34,15 +36,16 @@ class RankMemory {
   /// Fills the buffers with the blocks that the contract gives to `rank`. `origins` has the offset
   /// of each block into all blocks, and must outlive the call.
   void start(const ProgramCall& call, const std::vector<Bytes>& origins, Rank rank,
-             const BufferLayout& layout, Bytes scratch);
+             const BufferLayout& layout, const Program& program);
 
   /// Appends the ranges of bytes of `ref`. Returns a text if it has none: other bytes than it
   /// names, or bytes outside its area.
   [[nodiscard]] std::string find(const BufferRef& ref, std::vector<ByteRange>& ranges);
+  /// The bytes of an area but node memory.
   [[nodiscard]] ByteContent& content(Area area) {
     return contents_[static_cast<std::size_t>(area)];
   }
-  /// True if operations may write these bytes: staging memory, and the places of results.
+  /// True if operations may write these bytes: staging and node memory, and the places of results.
   [[nodiscard]] bool may_write(Area area, ByteRange range) const;
 
   /// The symbols that must be in the receive buffer at the end, without their sets of ranks.
@@ -74,14 +77,11 @@ class RankMemory {
   const ProgramCall* call_ = nullptr;
   const std::vector<Bytes>* origins_ = nullptr;
   bool scattered_ = false;
-  Buffer buffers_[3];  ///< by area
+  Buffer buffers_[4];  ///< by area
   ByteContent contents_[3];
   std::vector<ByteRange> places_;  ///< of results that are to be written, ascending
   std::vector<ByteSymbols> wanted_;
   std::vector<ByteRange> iov_;  ///< working memory
 };
-
-/// The name of an area in texts, e.g. "staging memory".
-[[nodiscard]] const char* name_of(Area area);
 
 }  // namespace tutti

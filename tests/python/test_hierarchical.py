@@ -43,7 +43,7 @@ def test_explain_shows_what_runs_between_nodes(command):
 def test_explain_shows_the_steps_of_a_rank(command):
     shown = command("explain", "allgather", "--nodes", "2x2", "--block", "5", "--steps", "1").out
     assert "Verified" in shown
-    assert "copy_in blocks [0,1) [0,5) to node [5,10)" in shown
+    assert "copy the send buffer [0,5) to node memory [5,10)" in shown
 
 
 def test_a_bound_on_node_memory_gives_chunks(command):

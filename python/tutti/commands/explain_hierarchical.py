@@ -119,5 +119,5 @@ def explain_hierarchical(
     out.print(f"[cyan]auto[/] explores {text} on the program's own calls.")
     if steps is not None:
         out.print(f"\n[bold]Steps of rank {steps}[/]")
-        for line in call.plan(steps).splitlines()[1:]:
+        for line in call.program(steps).splitlines():
             out.print(line, markup=False)

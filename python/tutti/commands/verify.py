@@ -22,7 +22,7 @@ _MAX_SHOWN = 3
 def _with_bar(
     max_ranks: int, sampled: int, collective: str, algorithm: str, nodes: str
 ) -> list[_engine.SweepResult]:
-    """Verifies schedules and hierarchical plans, and shows a progress bar on a terminal."""
+    """Verifies schedules and hierarchical programs, and shows a progress bar on a terminal."""
     with Progress(
         TextColumn("verifying"),
         BarColumn(),
@@ -68,7 +68,7 @@ def verify(
         str,
         typer.Option(
             metavar="SHAPE",
-            help="Only hierarchical plans on these nodes, e.g. 1,4,2:round_robin or 8x6.",
+            help="Only hierarchical programs on these nodes, e.g. 1,4,2:round_robin or 8x6.",
         ),
     ] = "",
     as_json: AsJson = False,
@@ -79,9 +79,9 @@ def verify(
     symbolically: every block must arrive exactly once where the contract requires it, without
     deadlock even if no message is buffered. Then the programs that they become are executed byte
     by byte, for contiguous, packed, scattered and typed buffers, with and without MPI_IN_PLACE: no
-    operation may use bytes that are undefined, out of bounds or still in flight. Hierarchical plans are verified on all small shapes of
-    nodes: 2 ranks may access the same byte of node memory only if a signal orders them. The exit
-    status is 1 if a case fails.
+    operation may use bytes that are undefined, out of bounds or still in flight. Hierarchical
+    programs are verified on all small shapes of nodes: 2 ranks may access the same byte of node
+    memory only if a signal orders them. The exit status is 1 if a case fails.
 
     ```
     tutti verify --max-ranks 12

@@ -215,11 +215,11 @@ void Calls::leave(const MpiCall& call, const Specification& specification,
 /// in vain.
 int Calls::exchange_expected(const MpiCall& call) {
   const bool gathers = is_gather(call.collective);
-  BufferAssignment assignment;
+  Program assignment;
   for (const auto& [peer, bytes] : planner_.expected_messages()) {
     if (bytes == 0) continue;
     Operation operation;
-    operation.kind = gathers ? StepKind::recv : StepKind::send;
+    operation.kind = gathers ? OperationKind::recv : OperationKind::send;
     operation.peer = peer;
     (gathers ? operation.to : operation.from) = {
         Area::staging, {}, assignment.scratch, bytes, true};

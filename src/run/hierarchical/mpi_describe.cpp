@@ -52,13 +52,13 @@ class Description {
     if (!is_plain(side)) return memory_.send(blocks_of(side, p_), hierarchical_.send);
     TypedBlock whole = block_of(side, 0);
     whole.count *= p_;
-    return memory_.send(whole, p_, hierarchical_.send);
+    return memory_.send(whole, hierarchical_.send);
   }
   int receive_all(const CallSide& side) {
     if (!is_plain(side)) return memory_.receive(blocks_of(side, p_), hierarchical_.receive);
     TypedBlock whole = block_of(side, 0);
     whole.count *= p_;
-    return memory_.receive(whole, p_, hierarchical_.receive);
+    return memory_.receive(whole, hierarchical_.receive);
   }
   [[nodiscard]] static bool is_plain(const CallSide& side) {
     return side.blocks.are_equal() && side.types == nullptr;
@@ -96,10 +96,10 @@ int Description::rooted() {
   if (regular && each != own.bytes()) return MPI_ERR_TRUNCATE;
   int error = MPI_SUCCESS;
   if (call_.is_scatter()) {
-    if (!call_.in_place()) error = memory_.receive(own, 1, hierarchical_.receive);
+    if (!call_.in_place()) error = memory_.receive(own, hierarchical_.receive);
     if (at_root && error == MPI_SUCCESS) error = send_all(whole);
   } else {
-    error = memory_.send(own, 1, hierarchical_.send);
+    error = memory_.send(own, hierarchical_.send);
     if (at_root && error == MPI_SUCCESS) error = receive_all(whole);
   }
   return error;
@@ -109,8 +109,8 @@ int Description::rooted() {
 int Description::vector() {
   const TypedBlock buffer = block_of(call_.receive, 0);
   hierarchical_.call.sizes.each = buffer.bytes();
-  if (rank_ == call_.root) return memory_.send(buffer, 1, hierarchical_.send);
-  return memory_.receive(buffer, 1, hierarchical_.receive);
+  if (rank_ == call_.root) return memory_.send(buffer, hierarchical_.receive);
+  return memory_.receive(buffer, hierarchical_.receive);
 }
 
 int Description::gathered() {
@@ -123,7 +123,7 @@ int Description::gathered() {
   if (!is_irregular(call_.collective)) sizes.each = side.bytes(0);
   const int error = receive_all(side);
   if (own.bytes() != side.bytes(rank_)) return MPI_ERR_TRUNCATE;
-  return error == MPI_SUCCESS ? memory_.send(own, 1, hierarchical_.send) : error;
+  return error == MPI_SUCCESS ? memory_.send(own, hierarchical_.send) : error;
 }
 
 int Description::pairs() {
@@ -159,9 +159,9 @@ int Description::reduced(std::string& refused) {
   if (block_kind(call_.collective) == BlockKind::ranks) return scattered();
   const TypedBlock given = vector_of(sent, sent.blocks.count(0));
   hierarchical_.call.sizes.each = given.bytes();
-  if (const int error = memory_.send(given, 1, hierarchical_.send)) return error;
+  if (const int error = memory_.send(given, hierarchical_.send)) return error;
   if (call_.collective == Collective::reduce && rank_ != call_.root) return MPI_SUCCESS;
-  return memory_.receive(vector_of(call_.receive, given.count), 1, hierarchical_.receive);
+  return memory_.receive(vector_of(call_.receive, given.count), hierarchical_.receive);
 }
 
 /// Describes the vectors of a reduce_scatter(_block).
@@ -179,9 +179,9 @@ int Description::scattered() {
   hierarchical_.call.sizes.each = is_irregular(call_.collective) ? 0 : blocks.front().bytes();
   if (const int error = memory_.send(blocks, hierarchical_.send)) return error;
   if (call_.in_place()) {
-    if (const int error = memory_.part(hierarchical_.send, p_)) return error;
+    if (const int error = memory_.part(hierarchical_.send)) return error;
   }
-  return memory_.receive(vector_of(call_.receive, counts.count(rank_)), 1, hierarchical_.receive);
+  return memory_.receive(vector_of(call_.receive, counts.count(rank_)), hierarchical_.receive);
 }
 
 }  // namespace

@@ -9,44 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "lowering/hierarchical.hpp"
-#include "run/communicator/mpi_communicator.hpp"
-#include "run/node/mpi_node.hpp"
+#include "run/hierarchical/mpi_node_buffers.hpp"
 
 namespace tutti {
-
-/// The send or receive buffer of a call at one rank, as packed blocks. Without memory it reads as
-/// zeros and discards what it receives, for dummy participation.
-struct HierarchicalSide {
-  struct Block {
-    std::byte* address;
-    Bytes bytes;
-  };
-  std::byte* base = nullptr;  ///< of consecutive blocks; null if they are scattered
-  Bytes each = 0;             ///< bytes of a block, if all are equal and consecutive
-  std::vector<Block> blocks;  ///< else the address and bytes of each
-  Bytes bytes = 0;            ///< of all blocks
-
-  /// Calls visit(address, bytes) for each contiguous part of the bytes [offset, offset + count) of
-  /// the blocks `range`, in sequence.
-  template <class Visit>
-  void visit(BlockRange range, Bytes offset, Bytes count, Visit visit) const;
-};
-
-/// One hierarchical call at one rank. `call.sizes` holds the sizes that this rank knows. In calls
-/// with a size exchange (see size_exchange_words()) this rank's numbers are in `own_sizes`.
-struct HierarchicalCall {
-  HierarchicalProblem call;
-  HierarchicalSide send;
-  HierarchicalSide receive;
-  std::vector<Bytes> own_sizes;
-  bool is_dummy = false;  ///< this rank's arguments are invalid: it takes part with zeros
-  MPI_Datatype type{};    ///< of elements, in reductions
-  MPI_Op op{};
-  /// The algorithm between nodes; null: the MPI's own collectives.
-  const Specification* inner = nullptr;
-  CallContext context = {};  ///< of the algorithm between nodes
-};
 
 /// Runs the hierarchical calls of one communicator.
 class HierarchicalRunner {
@@ -103,9 +68,28 @@ class HierarchicalRunner {
   int first_ranks(PrivateComm*& comm);
 
  private:
-  explicit HierarchicalRunner(MPI_Comm comm) : comm_(comm) {}
-  /// The communicator of each lane, with one rank of each node; null on all other ranks.
-  using Lanes = std::vector<PrivateComm*>;
+  /// The advance of signals in each call, whatever its program. So ranks whose programs differ, in
+  /// an erroneous program, begin the next call in step.
+  static constexpr NodeSignal::Count sequence_numbers_of_call = 1 << 20;
+  // Sequence numbers before those of the program: the selection, then sizes, then the number of
+  // chunks in calls that agree on it.
+  static constexpr NodeSignal::Count selection_sequence = 1;
+  static constexpr NodeSignal::Count sizes_sequence = 2;
+  static constexpr NodeSignal::Count chunks_sequence = 3;
+  /// Marks a call that does not fit into the memory of some node: it stays flat on all ranks.
+  static constexpr int refused_chunks = max_chunks + 1;
+  static constexpr int chunks_word = 0;  ///< of the first rank's further words
+  // At most 5 sequence numbers per chunk, and few per call (see hierarchical_program).
+  static_assert(sequence_numbers_of_call > 6 * NodeSignal::Count{max_chunks});
+
+  [[nodiscard]] static bool exchanges_sizes(Collective collective) {
+    return size_exchange_words(collective, 1, false) > 0;
+  }
+  static void keep_first(int& error, int another) {
+    if (error == MPI_SUCCESS) error = another;
+  }
+
+  HierarchicalRunner(MPI_Comm comm, Rank rank) : comm_(comm), rank_(rank), transport_(comm, rank) {}
   int lanes_of(int leaders, Lanes*& lanes);
   [[nodiscard]] std::vector<int> leaders_of(int lane, int leaders) const;
   int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
@@ -120,56 +104,28 @@ class HierarchicalRunner {
   int agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes);
   int grow_for(const HierarchicalProblem& call, Lanes& lanes);
   void read_sizes(HierarchicalCall& hierarchical) const;
-  [[nodiscard]] NodeSignal::Count count_of(int sequence) const {
-    return sequence == 0 ? begin_ : base_ + static_cast<NodeSignal::Count>(sequence);
-  }
   int await(NodeSignal::Count sequence, int first, int last);
   int signal_and_await(NodeSignal::Count sequence, int first, int last);
-  const HierarchicalPlan* plan_of(const HierarchicalProblem& call, std::string& refused);
-  int follow(const HierarchicalPlan& plan, HierarchicalCall& hierarchical, Lanes& lanes);
-  int take(const HierarchicalPlan& plan, const HierarchicalStep& step,
-           HierarchicalCall& hierarchical, Lanes& lanes);
+  const Program* program_of(const HierarchicalProblem& call, std::string& refused);
 
-  struct Planned {
+  struct Lowered {
     HierarchicalProblem call;
-    HierarchicalPlan plan;
+    Program program;
   };
 
   MPI_Comm comm_;
   Bytes staging_ = 0;
   std::unique_ptr<SharedNode> node_;
-  Rank rank_ = 0;
+  Rank rank_;
+  MpiTransport transport_;  ///< without messages; programs need one
+  Executor executor_;
   NodeSignal::Count begin_ = 0;  ///< value of the signals when all have left the last call
-  NodeSignal::Count base_ = 0;   ///< of the plan's sequence numbers above 0; number 0 is begin_
+  NodeSignal::Count base_ = 0;   ///< of the program's sequence numbers above 0; number 0 is begin_
   /// By the local ranks of the leaders, one for each node: numbers of leaders share some.
   std::map<std::vector<int>, std::unique_ptr<PrivateComm>> communicators_;
   std::map<int, Lanes> lanes_;
-  std::array<Planned, 8> planned_;
-  std::size_t next_planned_ = 0;
+  std::array<Lowered, 8> lowered_;
+  std::size_t next_lowered_ = 0;
 };
-
-/// Runs one inner call on a lane. `send` and `receive` are the addresses of its buffers. Returns an
-/// MPI error code.
-int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, PrivateComm& lane,
-              std::byte* send, std::byte* receive);
-
-template <class Visit>
-void HierarchicalSide::visit(BlockRange range, Bytes offset, Bytes count, Visit visit) const {
-  if (blocks.empty()) {
-    visit(base == nullptr ? nullptr : base + range.begin * each + offset, count);
-    return;
-  }
-  for (BlockIndex i = range.begin; i < range.end && count > 0; ++i) {
-    const Block& block = blocks[static_cast<std::size_t>(i)];
-    if (offset >= block.bytes) {
-      offset -= block.bytes;
-      continue;
-    }
-    const Bytes part = std::min(count, block.bytes - offset);
-    visit(block.address + offset, part);
-    count -= part;
-    offset = 0;
-  }
-}
 
 }  // namespace tutti

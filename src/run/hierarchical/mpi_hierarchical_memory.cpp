@@ -1,4 +1,4 @@
-/// Grows node memory on demand.
+/// Grows node memory on demand, and agrees on the number of chunks.
 #include <algorithm>
 #include <array>
 
@@ -9,11 +9,32 @@ namespace tutti {
 
 /// Must ranks agree on the number of chunks? Otherwise each computes the same number.
 bool HierarchicalRunner::agrees_on_chunks(const HierarchicalProblem& call) const {
-  const bool exchanges = size_exchange_words(call.collective, 1, false) > 0;
+  const bool exchanges = exchanges_sizes(call.collective);
   if (exchanges || !node_->grows()) return exchanges;
   HierarchicalProblem whole = call;
   whole.chunks = 1;
   return chunks_for(whole, node_->nodes(), rank_, node_->sure_capacity()) != 1;
+}
+
+/// All nodes use as many chunks as the one that needs most. Their first ranks agree on the number.
+int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes) {
+  int error = MPI_SUCCESS;
+  if (node_->local() == 0) {
+    // Wait until all have read the number of the last call.
+    if (node_->grows()) error = await(begin_, 0, node_->ranks());
+    keep_first(error, grow_for(hierarchical.call, lanes));
+    const int chunks = chunks_for(hierarchical.call, node_->nodes(), rank_, node_->capacity())
+                           .value_or(refused_chunks);
+    std::vector<int> all(static_cast<std::size_t>(node_->nodes().count()), chunks);
+    if (!lanes.empty()) {
+      keep_first(error, mpi().Allgather(&chunks, sizeof chunks, mpi().byte, all.data(),
+                                        sizeof chunks, mpi().byte, lanes.front()->handle()));
+    }
+    node_->further(0)[chunks_word] = *std::max_element(all.begin(), all.end());
+  }
+  keep_first(error, signal_and_await(begin_ + chunks_sequence, 0, 1));
+  hierarchical.call.chunks = static_cast<int>(node_->further(0)[chunks_word]);
+  return error;
 }
 
 /// Grows node memory, up to its limit, until it holds the whole call. Collective over the first

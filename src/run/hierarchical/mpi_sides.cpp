@@ -19,41 +19,24 @@ Region held_region(const TypedBlock& block, std::byte* at) {
   return {at, block.bytes(), 0};
 }
 
-HierarchicalSide equal_side(std::byte* base, const TypedBlock& whole, int blocks) {
-  HierarchicalSide side;
-  side.base = base;
-  side.each = blocks == 0 ? 0 : whole.bytes() / blocks;
-  side.bytes = whole.bytes();
-  return side;
-}
-
-/// Are the blocks consecutive? Empty ones may have any address.
-bool follow_one_another(const std::vector<HierarchicalSide::Block>& blocks) {
-  const std::byte* next = nullptr;
-  for (const HierarchicalSide::Block& block : blocks) {
-    if (block.bytes == 0) continue;
-    if (next != nullptr && block.address != next) return false;
-    next = block.address + block.bytes;
-  }
-  return true;
-}
-
-std::byte* first_address(const std::vector<HierarchicalSide::Block>& blocks) {
-  const auto first =
-      std::find_if(blocks.begin(), blocks.end(),
-                   [](const HierarchicalSide::Block& block) { return block.bytes > 0; });
-  return first == blocks.end() ? nullptr : first->address;
-}
-
+/// The blocks, in staging if `packed` is set.
 HierarchicalSide side_of(const std::vector<TypedBlock>& blocks, std::byte* packed) {
   HierarchicalSide side;
+  side.base = packed;
+  bool follow = true;  // empty blocks may have any address
   for (const TypedBlock& block : blocks) {
-    auto* address = packed == nullptr ? static_cast<std::byte*>(block.address) : packed;
-    side.blocks.push_back({address, block.bytes()});
+    auto* const address = static_cast<std::byte*>(block.address);
+    const bool scatters = packed == nullptr && block.bytes() > 0;
+    if (scatters && side.base == nullptr) side.base = address - side.bytes;
+    if (scatters && address != side.base + side.bytes) follow = false;
+    if (scatters) side.blocks.push_back({address, side.bytes, block.bytes()});
     side.bytes += block.bytes();
-    if (packed != nullptr) packed += block.bytes();
   }
-  if (follow_one_another(side.blocks)) side.base = first_address(side.blocks);
+  if (follow) {
+    side.blocks.clear();
+  } else {
+    side.base = nullptr;
+  }
   return side;
 }
 
@@ -103,11 +86,11 @@ int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byt
   return MPI_SUCCESS;
 }
 
-int SideMemory::hold_side(const TypedBlock& whole, int blocks, bool sends, HierarchicalSide& side) {
+int SideMemory::hold_side(const TypedBlock& whole, bool sends, HierarchicalSide& side) {
   if (is_nowhere(whole)) return MPI_ERR_BUFFER;
   auto* base = static_cast<std::byte*>(whole.address);
   const int error = whole.info.contiguous ? MPI_SUCCESS : hold({whole}, sends, base);
-  if (error == MPI_SUCCESS) side = equal_side(base, whole, blocks);
+  if (error == MPI_SUCCESS) side = {base, {}, whole.bytes()};
   return error;
 }
 
@@ -120,22 +103,17 @@ int SideMemory::hold_side(const std::vector<TypedBlock>& blocks, bool sends,
   return error;
 }
 
-int SideMemory::part(HierarchicalSide& side, int blocks) {
-  const Bytes bytes = side.bytes;
-  std::byte* at = more(bytes);
-  if (at == nullptr) {
+int SideMemory::part(HierarchicalSide& side) {
+  std::byte* const packed = more(side.bytes);
+  if (packed == nullptr) {
     side = {};
     return MPI_ERR_NO_MEM;
   }
-  side.visit({0, blocks}, 0, bytes, [&at](const std::byte* from, Bytes part) {
+  std::byte* at = packed;
+  side.visit(0, side.bytes, [&at](const std::byte* from, Bytes part) {
     if (from != nullptr) at = std::copy_n(from, part, at);
   });
-  at = memory_.back().get();
-  side.base = at;
-  for (HierarchicalSide::Block& block : side.blocks) {
-    block.address = at;
-    at += block.bytes;
-  }
+  side = {packed, {}, side.bytes};
   return MPI_SUCCESS;
 }
 

@@ -26,18 +26,15 @@ class SideMemory {
  public:
   explicit SideMemory(Transport& transport) : transport_(transport) {}
 
-  /// Describes the send buffer `whole` of `blocks` consecutive blocks of equal size. Returns an MPI
-  /// error code, as do the functions below, and then leaves `side` without memory. MPI_ERR_BUFFER:
-  /// a null buffer with bytes to move.
-  int send(const TypedBlock& whole, int blocks, HierarchicalSide& side) {
-    return hold_side(whole, blocks, true, side);
-  }
+  /// Describes the send buffer `whole`. Returns an MPI error code, as do the functions below, and
+  /// then leaves `side` without memory. MPI_ERR_BUFFER: a null buffer with bytes to move.
+  int send(const TypedBlock& whole, HierarchicalSide& side) { return hold_side(whole, true, side); }
   int send(const std::vector<TypedBlock>& blocks, HierarchicalSide& side) {
     return hold_side(blocks, true, side);
   }
   /// The same for a receive buffer, which finish() fills if it needs staging.
-  int receive(const TypedBlock& whole, int blocks, HierarchicalSide& side) {
-    return hold_side(whole, blocks, false, side);
+  int receive(const TypedBlock& whole, HierarchicalSide& side) {
+    return hold_side(whole, false, side);
   }
   int receive(const std::vector<TypedBlock>& blocks, HierarchicalSide& side) {
     return hold_side(blocks, false, side);
@@ -45,14 +42,14 @@ class SideMemory {
   /// Unpacks the received data.
   int finish();
   /// Copies a send buffer that the call overwrites before all of it is read.
-  int part(HierarchicalSide& side, int blocks);
+  int part(HierarchicalSide& side);
 
  private:
   struct Unpacked {
     TypedBlock block;
     std::byte* packed;
   };
-  int hold_side(const TypedBlock& whole, int blocks, bool sends, HierarchicalSide& side);
+  int hold_side(const TypedBlock& whole, bool sends, HierarchicalSide& side);
   int hold_side(const std::vector<TypedBlock>& blocks, bool sends, HierarchicalSide& side);
   std::byte* more(Bytes bytes);
   int hold(const std::vector<TypedBlock>& blocks, bool sends, std::byte*& packed);

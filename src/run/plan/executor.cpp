@@ -45,12 +45,12 @@ void Executor::begin_call() {
   tag_base_ = static_cast<int>(++calls_ % distinguished_calls) * tags_of_call;
 }
 
-int Executor::run(const BufferAssignment& assignment, Buffers& buffers, Transport& transport) {
+int Executor::run(const Program& assignment, Buffers& buffers, Transport& transport) {
   begin(assignment);
   return finish(assignment, buffers, transport);
 }
 
-void Executor::begin(const BufferAssignment& assignment) {
+void Executor::begin(const Program& assignment) {
   progress_.assign(assignment.operations.size(), {});
   held_.clear();
   ready_.clear();
@@ -65,7 +65,7 @@ void Executor::begin(const BufferAssignment& assignment) {
   arrived_ = false;
 }
 
-int Executor::progress(const BufferAssignment& assignment, Buffers& buffers, Transport& transport,
+int Executor::progress(const Program& assignment, Buffers& buffers, Transport& transport,
                        bool& moved) {
   const std::size_t open = open_;
   const std::size_t next = next_;
@@ -79,7 +79,7 @@ int Executor::progress(const BufferAssignment& assignment, Buffers& buffers, Tra
   return error;
 }
 
-int Executor::finish(const BufferAssignment& assignment, Buffers& buffers, Transport& transport) {
+int Executor::finish(const Program& assignment, Buffers& buffers, Transport& transport) {
   arrived_ = true;
   Abandon unless(transport);
   for (const int number : held_) check_needs(assignment, number);
@@ -107,11 +107,11 @@ int Executor::await(Transport& transport) {
   return error;
 }
 
-int Executor::advance(const BufferAssignment& assignment, Buffers& buffers, Transport& transport) {
+int Executor::advance(const Program& assignment, Buffers& buffers, Transport& transport) {
   for (; next_ < assignment.operations.size(); ++next_) {
     const Operation& operation = assignment.operations[next_];
     const auto number = static_cast<int>(next_);
-    if (operation.kind == StepKind::wait) {
+    if (operation.kind == OperationKind::wait) {
       if (!is_over(operation)) return 0;
       complete(assignment, number);
     } else if (!arrived_ && operation.runner == Runner::caller) {
@@ -125,7 +125,7 @@ int Executor::advance(const BufferAssignment& assignment, Buffers& buffers, Tran
 }
 
 /// Makes an operation ready, or lets it wait for the first of its needs that is not done.
-void Executor::check_needs(const BufferAssignment& assignment, int number) {
+void Executor::check_needs(const Program& assignment, int number) {
   const Operation& operation = assignment.operations[static_cast<std::size_t>(number)];
   Progress& known = at(number);
   for (known.need = std::max(known.need, operation.first_need); known.need < operation.last_need;
@@ -144,8 +144,7 @@ void Executor::check_needs(const BufferAssignment& assignment, int number) {
   }
 }
 
-int Executor::start_ready(const BufferAssignment& assignment, Buffers& buffers,
-                          Transport& transport) {
+int Executor::start_ready(const Program& assignment, Buffers& buffers, Transport& transport) {
   const auto has_slot = [&] {
     if (served_ == queue_.size()) return false;
     const auto first = static_cast<std::size_t>(queue_[served_]);
@@ -166,22 +165,22 @@ int Executor::start_ready(const BufferAssignment& assignment, Buffers& buffers,
   return 0;
 }
 
-int Executor::start(const BufferAssignment& assignment, int number, Buffers& buffers,
-                    Transport& transport) {
+int Executor::start(const Program& assignment, int number, Buffers& buffers, Transport& transport) {
   const Operation& operation = assignment.operations[static_cast<std::size_t>(number)];
-  if (operation.kind == StepKind::copy || operation.kind == StepKind::reduce) {
+  const bool sends = operation.kind == OperationKind::send;
+  if (!sends && operation.kind != OperationKind::recv) {
     int error = 0;
-    if (operation.kind == StepKind::reduce) {
-      error = buffers.reduce(operation.from, operation.to);
-    } else if (const int lost = copy(operation, buffers, transport, error)) {
-      return lost;
+    if (operation.kind == OperationKind::copy) {
+      if (const int lost = copy(operation, buffers, transport, error)) return lost;
+    } else {
+      error = operation.kind == OperationKind::reduce ? buffers.reduce(operation.from, operation.to)
+                                                      : buffers.run(operation);
     }
     // An error without a message must not make other ranks wait.
     if (damage_ == 0) damage_ = error;
     complete(assignment, number);
     return 0;
   }
-  const bool sends = operation.kind == StepKind::send;
   Region region;
   if (const int error = buffers.find(sends ? operation.from : operation.to, region)) return error;
   const int tag = tag_base_ + first_message_tag + operation.message % message_tags;
@@ -200,7 +199,7 @@ int Executor::copy(const Operation& operation, Buffers& buffers, Transport& tran
 }
 
 /// Ends an operation, and examines again those that wait for it.
-void Executor::complete(const BufferAssignment& assignment, int number) {
+void Executor::complete(const Program& assignment, int number) {
   at(number).done = true;
   --open_;
   if (assignment.operations[static_cast<std::size_t>(number)].slots > 0) --slots_in_use_;
@@ -211,7 +210,7 @@ void Executor::complete(const BufferAssignment& assignment, int number) {
   }
 }
 
-void Executor::complete_received(const BufferAssignment& assignment) {
+void Executor::complete_received(const Program& assignment) {
   for (const int number : completed_) complete(assignment, number);
   completed_.clear();
 }

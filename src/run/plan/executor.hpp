@@ -1,10 +1,10 @@
-/// Executes lowered schedules and protocols over a transport.
+/// Executes programs and protocols over a transport.
 #pragma once
 
 #include <cassert>
 #include <vector>
 
-#include "lowering/buffer_assignment.hpp"
+#include "lowering/program.hpp"
 #include "protocols/protocol.hpp"
 #include "run/transport/transport.hpp"
 
@@ -31,9 +31,16 @@ class Buffers {
     assert(!"these buffers have no operation");
     return -1;
   }
+  /// Runs a signal, an await or a collective between nodes, and waits until it has completed.
+  /// Returns 0 or an error code of the transport.
+  virtual int run(const Operation& operation) {
+    static_cast<void>(operation);
+    assert(!"these buffers have no node memory");
+    return -1;
+  }
 };
 
-/// Executes all schedules. It keeps its memory from run to run: a run allocates nothing if an
+/// Executes all programs. It keeps its memory from run to run: a run allocates nothing if an
 /// earlier one had as many operations.
 class Executor {
  public:
@@ -48,17 +55,16 @@ class Executor {
   /// message, such as a truncation, all others still run, so that no other rank waits in vain, and
   /// the error is returned at the end. After any other error all open messages are abandoned and
   /// the error is returned.
-  int run(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
+  int run(const Program& assignment, Buffers& buffers, Transport& transport);
 
   /// The same in parts, by two threads that alternate: begin(), then progress() any number of times
   /// before this rank has arrived, then finish().
-  void begin(const BufferAssignment& assignment);
+  void begin(const Program& assignment);
   /// Runs the operations that may run before the rank arrives, and sets `moved` if any did. Never
   /// waits. Errors are those of run().
-  int progress(const BufferAssignment& assignment, Buffers& buffers, Transport& transport,
-               bool& moved);
+  int progress(const Program& assignment, Buffers& buffers, Transport& transport, bool& moved);
   /// Runs all remaining operations, after the rank has arrived.
-  int finish(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
+  int finish(const Program& assignment, Buffers& buffers, Transport& transport);
   [[nodiscard]] bool is_done() const { return open_ == 0; }
 
   /// The operations and needs that the last run has examined. A run takes O(operations + needs).
@@ -77,13 +83,13 @@ class Executor {
     bool done = false;
   };
 
-  int advance(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
-  void check_needs(const BufferAssignment& assignment, int number);
-  int start_ready(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
-  int start(const BufferAssignment& assignment, int number, Buffers& buffers, Transport& transport);
+  int advance(const Program& assignment, Buffers& buffers, Transport& transport);
+  void check_needs(const Program& assignment, int number);
+  int start_ready(const Program& assignment, Buffers& buffers, Transport& transport);
+  int start(const Program& assignment, int number, Buffers& buffers, Transport& transport);
   int copy(const Operation& operation, Buffers& buffers, Transport& transport, int& error);
-  void complete(const BufferAssignment& assignment, int number);
-  void complete_received(const BufferAssignment& assignment);
+  void complete(const Program& assignment, int number);
+  void complete_received(const Program& assignment);
   int await(Transport& transport);
   int poll(Transport& transport);
   [[nodiscard]] bool is_over(const Operation& wait);

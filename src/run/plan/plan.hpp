@@ -6,7 +6,7 @@
 
 #include "algorithms/problems.hpp"
 #include "core/order.hpp"
-#include "lowering/buffer_assignment.hpp"
+#include "lowering/program.hpp"
 
 namespace tutti {
 
@@ -70,7 +70,7 @@ struct Plan {
   PlanKey key;
   Order order = Order::identity(1);
   const std::vector<Rank>* rank_order = nullptr;  ///< see CallProblem
-  BufferAssignment assignment;
+  Program assignment;
 };
 
 /// A plan's approximate memory in bytes. O(operations).

@@ -39,8 +39,8 @@ Announcements announcements_of(const Plan& plan, Collective collective, Rank ran
   Announcements announcements;
   const Rank root = plan.key.root;
   for (const Operation& operation : plan.assignment.operations) {
-    const bool sends = operation.kind == StepKind::send;
-    if (!sends && operation.kind != StepKind::recv) continue;
+    const bool sends = operation.kind == OperationKind::send;
+    if (!sends && operation.kind != OperationKind::recv) continue;
     const Bytes message = sends ? operation.from.bytes : operation.to.bytes;
     // In a scatter announcements travel with the blocks, in a gather against the signals.
     const bool announces = sends != is_gather(collective);

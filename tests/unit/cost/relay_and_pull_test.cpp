@@ -159,7 +159,7 @@ TEST(Pull, HandsItsNeedsAndSlotsToTheExecutor) {
             "3 send 2 [2,3) 10 after 2 slots 1\n");
   EXPECT_EQ(*from_text(to_text(root)), root);
   const Problems problems(*specification(call.collective, "linear_pull:flight=1"), call);
-  const BufferAssignment placed = lower(root, problems.at(0), 10, {});
+  const Program placed = lower(root, problems.at(0), 10, {});
   const Operation& second = placed.operations[3];
   EXPECT_EQ(second.slots, 1);
   ASSERT_EQ(second.last_need - second.first_need, 1);

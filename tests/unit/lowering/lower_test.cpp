@@ -12,7 +12,7 @@ namespace tutti {
 namespace {
 
 /// The program of `rank` of p ranks with a vector, or blocks, of 8 bytes per rank.
-BufferAssignment program_of(const char* algorithm, Collective collective, int p, Rank rank) {
+Program program_of(const char* algorithm, Collective collective, int p, Rank rank) {
   const Specification specification = testing_support::spec_of(collective, algorithm);
   Problem problem;
   problem.collective = collective;
@@ -29,13 +29,13 @@ TEST(Lowering, OfLogarithmicallyManyMessagesKeepsRangesOfBlocks) {
   constexpr int log_p = 28;
   constexpr int p = 1 << log_p;
   for (const char* algorithm : {"halving_doubling", "bine", "circulant"}) {
-    const BufferAssignment program = program_of(algorithm, Collective::allreduce, p, p / 3);
+    const Program program = program_of(algorithm, Collective::allreduce, p, p / 3);
     // log p exchanges, combinations and exchanges again; circular ranges take 2 copies each.
     EXPECT_LE(program.operations.size(), 7U * log_p) << algorithm;
     EXPECT_LE(program.needs.size(), std::size_t{log_p} * log_p) << algorithm;
   }
   for (const char* algorithm : {"recursive_doubling", "bine", "bruck", "circulant"}) {
-    const BufferAssignment program = program_of(algorithm, Collective::allgather, p, p / 3);
+    const Program program = program_of(algorithm, Collective::allgather, p, p / 3);
     EXPECT_LE(program.operations.size(), 2U * log_p + 1) << algorithm;
     EXPECT_EQ(program.scratch, 0) << algorithm;
   }
@@ -44,22 +44,22 @@ TEST(Lowering, OfLogarithmicallyManyMessagesKeepsRangesOfBlocks) {
 TEST(Lowering, OfReduceScatterNeedsNoCopyPerBlock) {
   constexpr int log_p = 16;
   for (const char* algorithm : {"recursive_halving", "bine", "circulant"}) {
-    const BufferAssignment program =
+    const Program program =
         program_of(algorithm, Collective::reduce_scatter_block, 1 << log_p, 40001);
     EXPECT_LE(program.operations.size(), 7U * log_p) << algorithm;
   }
 }
 
 /// The operations of a kind of all ranks of a call.
-long operations(const char* algorithm, const Call& call, StepKind kind,
+long operations(const char* algorithm, const Call& call, OperationKind kind,
                 const BufferTraits& traits) {
   const Problems problems(testing_support::spec_of(call.collective, algorithm), call);
   long count = 0;
   for (Rank rank = 0; rank < call.p(); ++rank) {
     BufferTraits mine = traits;
     mine.packs_blocks = traits.packs_blocks && rank == call.root;
-    const BufferAssignment program = lower(problems.schedule(rank), problems.at(rank),
-                                           call.sizes[static_cast<std::size_t>(rank)], mine);
+    const Program program = lower(problems.schedule(rank), problems.at(rank),
+                                  call.sizes[static_cast<std::size_t>(rank)], mine);
     count += std::count_if(program.operations.begin(), program.operations.end(),
                            [kind](const Operation& each) { return each.kind == kind; });
   }
@@ -70,29 +70,30 @@ TEST(Lowering, OfGathersCopiesOnlyTheOwnBlock) {
   const Call call{Collective::gather, 0, std::vector<Bytes>(8, 10), 0};
   // Ranks 2, 4 and 6 forward, and the root has its own block; the others send from the caller's
   // buffer.
-  EXPECT_EQ(operations("binomial", call, StepKind::copy, {}), 4);
-  EXPECT_EQ(operations("linear", call, StepKind::copy, {}), 1);
+  EXPECT_EQ(operations("binomial", call, OperationKind::copy, {}), 4);
+  EXPECT_EQ(operations("linear", call, OperationKind::copy, {}), 1);
   // The root unpacks {2 3} and {4 5 6 7}, and receives {1} where it belongs.
-  EXPECT_EQ(operations("binomial", call, StepKind::copy, {.packs_blocks = true}), 6);
+  EXPECT_EQ(operations("binomial", call, OperationKind::copy, {.packs_blocks = true}), 6);
 }
 
 TEST(Lowering, OfSegmentsPacksABlockOnce) {
   const Call call{Collective::gather, 0, std::vector<Bytes>(3, 10), 0};
   // Two leaves whose datatype is not contiguous, and the root's own block.
-  EXPECT_EQ(operations("linear_sync:segment=4", call, StepKind::send, {}), 6);
-  EXPECT_EQ(operations("linear_sync:segment=4", call, StepKind::copy, {.send_contiguous = false}),
-            3);
+  EXPECT_EQ(operations("linear_sync:segment=4", call, OperationKind::send, {}), 6);
+  EXPECT_EQ(
+      operations("linear_sync:segment=4", call, OperationKind::copy, {.send_contiguous = false}),
+      3);
 }
 
 TEST(Lowering, OfScattersForwardsFromWhereItReceives) {
   const Call call{Collective::scatter, 0, std::vector<Bytes>(8, 10), 0};
-  EXPECT_EQ(operations("binomial", call, StepKind::copy, {}), 4);
+  EXPECT_EQ(operations("binomial", call, OperationKind::copy, {}), 4);
   // Ranks with odd numbers receive only their own block.
   Call only_own = call;
   only_own.collective = Collective::scatterv;
   only_own.sizes = {10, 10, 10, 0, 10, 0, 0, 0};
   // Rank 4 would forward nothing, rank 2 neither: both receive where the caller wants the block.
-  EXPECT_EQ(operations("binomial", only_own, StepKind::copy, {}), 1);
+  EXPECT_EQ(operations("binomial", only_own, OperationKind::copy, {}), 1);
 }
 
 }  // namespace

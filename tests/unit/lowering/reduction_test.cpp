@@ -128,12 +128,12 @@ class OrderedCall {
     return "";
   }
 
-  [[nodiscard]] const BufferAssignment& assignment(Rank rank) const {
+  [[nodiscard]] const Program& assignment(Rank rank) const {
     return placements_[static_cast<std::size_t>(rank)];
   }
-  [[nodiscard]] long operations(StepKind kind) const {
+  [[nodiscard]] long operations(OperationKind kind) const {
     long count = 0;
-    for (const BufferAssignment& assignment : placements_) {
+    for (const Program& assignment : placements_) {
       count += std::count_if(assignment.operations.begin(), assignment.operations.end(),
                              [kind](const Operation& each) { return each.kind == kind; });
     }
@@ -153,7 +153,7 @@ class OrderedCall {
     traits.in_place = in_place_ && (!has_root(call_.collective) || rank == call_.root);
     traits.swaps = swaps_;
     traits.padding = rank % 2 * unit;
-    BufferAssignment assignment = lower(schedule, problems.at(rank), 0, traits);
+    Program assignment = lower(schedule, problems.at(rank), 0, traits);
     for (Operation& operation : assignment.operations) operation.runner = Runner::background;
     ElementBuffers& buffers = buffers_.emplace_back();
     Elements vector;
@@ -202,7 +202,7 @@ class OrderedCall {
   bool swaps_;
   std::vector<ElementBuffers> buffers_;
   std::vector<ElementBuffers> before_;
-  std::vector<BufferAssignment> placements_;
+  std::vector<Program> placements_;
 };
 
 /// Equal and unequal blocks, none, and vectors that parts do not divide.
@@ -283,7 +283,7 @@ TEST(ReductionLowering, NothingIsCopiedWhereOperandsMayChangeSides) {
   const auto copies = [](const char* name, Collective collective) {
     const OrderedCall call(*specification(collective, name),
                            call_of(collective, 0, std::vector<Bytes>(8, 16 * unit)), false, true);
-    return call.operations(StepKind::copy);
+    return call.operations(OperationKind::copy);
   };
   EXPECT_EQ(copies("halving_doubling", Collective::allreduce), 0);
   EXPECT_EQ(copies("ring", Collective::allreduce), 0);
@@ -307,7 +307,7 @@ TEST(ReductionLowering, ReceivesAsideWithoutAWaitDoNotShare) {
   EXPECT_EQ(call.assignment(0).scratch, 3 * 16 * unit);  // and one in the receive buffer
   EXPECT_TRUE(std::all_of(call.assignment(0).operations.begin(),
                           call.assignment(0).operations.end(), [](const Operation& operation) {
-                            return operation.kind != StepKind::recv ||
+                            return operation.kind != OperationKind::recv ||
                                    operation.first_need == operation.last_need;
                           }));
 }
@@ -317,8 +317,8 @@ TEST(ReductionLowering, AMessageOfBlocksThatDoNotLieTogetherIsCopiedTogether) {
   const OrderedCall call(*specification(Collective::reduce_scatter, "circulant"),
                          call_of(Collective::reduce_scatter, 0, std::vector<Bytes>(6, unit)), false,
                          true);
-  EXPECT_GT(call.operations(StepKind::copy), 0);
-  EXPECT_EQ(call.operations(StepKind::send), 18);
+  EXPECT_GT(call.operations(OperationKind::copy), 0);
+  EXPECT_EQ(call.operations(OperationKind::send), 18);
 }
 
 }  // namespace

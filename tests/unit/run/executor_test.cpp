@@ -123,8 +123,8 @@ class ThreadedCall {
   }
 
   /// The background runs what it may until the rank arrives, which takes it a while.
-  int run_by_two_threads(Rank rank, Executor& executor, const BufferAssignment& assignment,
-                         Buffers& buffers, Transport& transport) {
+  int run_by_two_threads(Rank rank, Executor& executor, const Program& assignment, Buffers& buffers,
+                         Transport& transport) {
     std::mutex mutex;
     std::atomic<bool> arrived = false;
     int error = 0;
@@ -274,25 +274,25 @@ class NoBuffers final : public Buffers {
 /// Messages that need other messages, then rounds that wait for all messages before.
 TEST(Executor, ExaminesEachOperationAndNeedOnce) {
   constexpr int messages = 1000;
-  BufferAssignment assignment;
-  const auto add = [&](StepKind kind, int peer) -> Operation& {
+  Program assignment;
+  const auto add = [&](OperationKind kind, int peer) -> Operation& {
     Operation& operation = assignment.operations.emplace_back();
     operation.kind = kind;
     operation.peer = peer;
     operation.first_need = operation.last_need = static_cast<int>(assignment.needs.size());
     return operation;
   };
-  for (int i = 0; i < messages; ++i) add(StepKind::recv, i);
+  for (int i = 0; i < messages; ++i) add(OperationKind::recv, i);
   for (int i = 0; i < messages; ++i) {
-    Operation& send = add(StepKind::send, i);
+    Operation& send = add(OperationKind::send, i);
     assignment.needs.push_back(i);
     ++send.last_need;
     send.slots = i % 2 == 0 ? 2 : 0;
   }
   for (int i = 0; i < messages; ++i) {
-    add(StepKind::send, i);
+    add(OperationKind::send, i);
     const auto before = static_cast<int>(assignment.operations.size());
-    add(StepKind::wait, no_rank).last = before;
+    add(OperationKind::wait, no_rank).last = before;
   }
   LastFirst transport;
   NoBuffers buffers;

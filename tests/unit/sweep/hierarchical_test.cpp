@@ -1,246 +1,77 @@
-/// Tests hierarchical plans: their numbers, and that the verifier finds their faults.
-#include "sweep/hierarchical.hpp"
-
+/// Tests hierarchical programs: their numbers, and what they do without.
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "core/distributions.hpp"
-#include "core/index.hpp"
 #include "protocols/node_arrivals.hpp"
 #include "sweep/check.hpp"
+#include "unit/sweep/hierarchical_calls.hpp"
 
 namespace tutti {
 namespace {
 
-/// A call with blocks of 12 bytes, so that up to 3 chunks are equal, elements of 2 bytes in
-/// reductions, irregular if possible.
-Call small_call(Collective collective, int p, Rank root) {
-  Call call;
-  call.collective = collective;
-  call.root = root;
-  call.sizes.assign(index(p), collective == Collective::barrier ? 0 : 12);
-  if (reduces(collective) || block_kind(collective) == BlockKind::parts) call.unit = 2;
-  if (block_kind(collective) == BlockKind::parts) call.sizes.assign(index(p), 96);
-  if (is_irregular(collective)) {
-    call.sizes = distribute(Distribution::decreasing, p, 4);
-    for (Bytes& bytes : call.sizes) bytes *= 6;
-  }
-  return call;
-}
-
-std::vector<HierarchicalPlan> plans_of(const Call& call, const Nodes& nodes,
-                                       const HierarchicalOptions& options) {
-  return *hierarchical_plans(call, nodes, options);
-}
-
-std::string fault_of(const Call& call, const Nodes& nodes, const HierarchicalOptions& options,
-                     const std::vector<HierarchicalPlan>& plans) {
-  const auto fault = check(call, nodes, options, plans);
-  return fault ? fault->text : "";
-}
-
-/// Calls visit(call, nodes, options, plans) for valid plans of all kinds on nodes without and with
-/// groups.
-template <class Visit>
-void for_each_case(Collective collective, Visit visit) {
-  for (const char* shape : {"1,4,3", "1,4,3/2"}) {
-    const Nodes nodes = *nodes_from(shape);
-    for (const int chunks : {1, 3}) {
-      for (const Rank root : {1, 3}) {
-        const Call call = small_call(collective, nodes.p(), root);
-        const HierarchicalOptions options{2, chunks, true, false};
-        const std::vector<HierarchicalPlan> plans = plans_of(call, nodes, options);
-        ASSERT_EQ(fault_of(call, nodes, options, plans), "");
-        visit(call, nodes, options, plans);
-      }
-    }
-    if (!reduces(collective)) return;  // others ignore groups
-  }
-}
-
-class HierarchicalFaults : public testing::TestWithParam<Collective> {};
-
-/// The plans without the awaits for which `drop` is true.
-template <class Drop>
-std::vector<HierarchicalPlan> without_awaits(std::vector<HierarchicalPlan> plans, Drop drop) {
-  for (HierarchicalPlan& plan : plans) {
-    std::erase_if(plan.steps, [&](const HierarchicalStep& step) {
-      return step.kind == HierarchicalStepKind::await && drop(plan, step);
-    });
-  }
-  return plans;
-}
-
-TEST_P(HierarchicalFaults, AreFoundWhereAnAwaitIsMissing) {
-  for_each_case(GetParam(), [](const Call& call, const Nodes& nodes,
-                               const HierarchicalOptions& options,
-                               const std::vector<HierarchicalPlan>& plans) {
-    // With chunks other awaits may imply one.
-    if (options.chunks > 1) return;
-    for (const HierarchicalPlan& plan : plans) {
-      for (const HierarchicalStep& missing : plan.steps) {
-        if (missing.kind != HierarchicalStepKind::await) continue;
-        const auto broken =
-            without_awaits(plans, [&](const HierarchicalPlan& of, const HierarchicalStep& step) {
-              return of.rank == plan.rank && step == missing;
-            });
-        EXPECT_NE(fault_of(call, nodes, options, broken), "")
-            << "root " << call.root << ", without await of " << missing.sequence << "\n"
-            << to_text(plan);
-      }
-    }
-  });
-}
-
-TEST_P(HierarchicalFaults, AreFoundWhereARankAwaitsNobody) {
-  for_each_case(
-      GetParam(), [](const Call& call, const Nodes& nodes, const HierarchicalOptions& options,
-                     const std::vector<HierarchicalPlan>& plans) {
-        for (Rank rank = 0; rank < nodes.p(); ++rank) {
-          const auto drop = [rank](const HierarchicalPlan& plan, const HierarchicalStep&) {
-            return plan.rank == rank;
-          };
-          const auto broken = without_awaits(plans, drop);
-          if (broken == plans) continue;
-          EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(plans[index(rank)]);
-        }
-      });
-}
-
-TEST_P(HierarchicalFaults, AreFoundWhereARaiseOrCopyOrCallIsMissing) {
-  for_each_case(GetParam(), [](const Call& call, const Nodes& nodes,
-                               const HierarchicalOptions& options,
-                               const std::vector<HierarchicalPlan>& plans) {
-    if (call.root == 1) return;  // one root will do
-    for (Rank rank = 0; rank < nodes.p(); ++rank) {
-      const std::size_t steps = plans[index(rank)].steps.size();
-      for (std::size_t i = 0; i < steps; ++i) {
-        const HierarchicalStepKind kind = plans[index(rank)].steps[i].kind;
-        const bool last = i + 1 == steps;
-        if (kind == HierarchicalStepKind::await || (kind == HierarchicalStepKind::signal && !last))
-          continue;
-        std::vector<HierarchicalPlan> broken = plans;
-        auto& left = broken[index(rank)].steps;
-        left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
-        EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(plans[index(rank)]);
-      }
-    }
-  });
-}
-
-TEST_P(HierarchicalFaults, AreFoundWhereAPlaceIsWrong) {
-  for_each_case(
-      GetParam(), [](const Call& call, const Nodes& nodes, const HierarchicalOptions& options,
-                     const std::vector<HierarchicalPlan>& plans) {
-        if (call.root == 1) return;  // one root will do
-        for (Rank rank = 0; rank < nodes.p(); ++rank) {
-          std::vector<HierarchicalPlan> broken = plans;
-          for (HierarchicalStep& step : broken[index(rank)].steps) {
-            if (step.bytes == 0) continue;
-            for (Bytes* value : {&step.at, &step.offset, &step.from}) {
-              if (step.kind != HierarchicalStepKind::reduce && value == &step.from) continue;
-              if (step.kind == HierarchicalStepKind::reduce && value == &step.offset) continue;
-              *value += 1;
-              EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(broken[index(rank)]);
-              *value -= 1;
-            }
-          }
-          for (InnerCall& inner : broken[index(rank)].calls) {
-            for (InnerBuffer* end : {&inner.send, &inner.receive}) {
-              Bytes bytes = 0;
-              for (const Bytes count : end->counts) bytes += count;
-              if (bytes == 0) continue;
-              end->at += 1;
-              EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(broken[index(rank)]);
-              end->at -= 1;
-              end->counts.front() += call.unit;
-              const std::string fault = fault_of(call, nodes, options, broken);
-              EXPECT_NE(fault, "") << to_text(broken[index(rank)]);
-              end->counts.front() -= call.unit;
-            }
-          }
-        }
-      });
-}
-
-INSTANTIATE_TEST_SUITE_P(Levels, HierarchicalFaults, testing::ValuesIn(hierarchical_collectives),
-                         [](const auto& test) { return std::string(name_of(test.param)); });
-
-TEST(HierarchicalFaultsOfCalls, AreFoundWhereMembersDisagree) {
-  const Nodes nodes = *nodes_from("2x2");
-  const Call call = small_call(Collective::allgather, 4, 0);
-  std::vector<HierarchicalPlan> plans = plans_of(call, nodes, {});
-  plans[2].calls[0].collective = Collective::alltoall;
-  EXPECT_NE(fault_of(call, nodes, {}, plans).find("disagree"), std::string::npos);
-  plans = plans_of(call, nodes, {});
-  plans[2].calls[0].lane = 1;
-  EXPECT_NE(fault_of(call, nodes, {}, plans).find("lead lane 1"), std::string::npos);
-}
-
 // Two nodes of two ranks, an alltoall of 5 bytes. Flat, each rank sends 2 messages to the other
 // node, 8 in all; through node memory each leader sends one of 4 blocks.
-TEST(HierarchicalPlans, SendOneMessageToANodeWhereRanksWouldSendMany) {
+TEST(HierarchicalPrograms, SendOneMessageToANodeWhereRanksWouldSendMany) {
   const Nodes nodes = *nodes_from("2x2");
   const Call call{Collective::alltoall, 0, {5, 5, 5, 5}};
-  const std::vector<HierarchicalPlan> plans = plans_of(call, nodes, {});
-  const std::vector<Call> inner = inner_calls(plans, nodes, 1);
+  const std::vector<Program> programs = programs_of(call, nodes, {});
+  const std::vector<Call> inner = inner_calls(programs, nodes, 1);
   ASSERT_EQ(inner.size(), 1u);
   EXPECT_EQ(inner[0].collective, Collective::alltoall);
   EXPECT_EQ(inner[0].sizes, (std::vector<Bytes>{20, 20}));
-  EXPECT_TRUE(plans[1].calls.empty());
-  EXPECT_EQ(plans[0].memory, 128);  // 4 blocks for 2 nodes both ways, on lines of 64 bytes
+  EXPECT_TRUE(programs[1].calls.empty());
+  EXPECT_EQ(programs[0].node_memory, 128);  // 4 blocks for 2 nodes both ways, on lines of 64 bytes
 }
 
-TEST(HierarchicalPlans, OfOneRankOnEachNodeAreTheInnerCollectiveAlone) {
+TEST(HierarchicalPrograms, OfOneRankOnEachNodeAreTheInnerCollectiveAlone) {
   const Nodes nodes = *nodes_from("5x1");
   for (const Collective collective : hierarchical_collectives) {
     HierarchicalOptions options;
     options.direct = true;
     const Call call = small_call(collective, 5, 2);
-    const std::vector<HierarchicalPlan> plans = plans_of(call, nodes, options);
-    for (const HierarchicalPlan& plan : plans) {
-      ASSERT_EQ(plan.steps.size(), 2u) << to_text(plan);
-      EXPECT_EQ(plan.steps[0].kind, HierarchicalStepKind::inner);
-      EXPECT_EQ(plan.steps[1].kind, HierarchicalStepKind::signal);
+    const std::vector<Program> programs = programs_of(call, nodes, options);
+    for (const Program& program : programs) {
+      ASSERT_EQ(program.operations.size(), 2u) << to_text(program);
+      EXPECT_EQ(program.operations[0].kind, OperationKind::call);
+      EXPECT_EQ(program.operations[1].kind, OperationKind::signal);
     }
   }
 }
 
 // Ranks 0 and 10 use their own buffers directly, by two lanes, in any collective. A reduce_scatter
 // has no displacements, so two lanes would need scattered buffers.
-TEST(HierarchicalPlans, CopyNothingWhereARankIsAloneOnItsNode) {
+TEST(HierarchicalPrograms, CopyNothingWhereARankIsAloneOnItsNode) {
   const Nodes nodes = *nodes_from("1,4,2,3,1");
   for (const Collective collective : hierarchical_collectives) {
     for (const Rank root : {0, 3}) {
       const Call call = small_call(collective, nodes.p(), root);
       const bool scatters_sums = reduces(collective) && block_kind(collective) == BlockKind::ranks;
       const HierarchicalOptions options{scatters_sums ? 1 : 2, 1, true, true};
-      const std::vector<HierarchicalPlan> plans = plans_of(call, nodes, options);
-      EXPECT_EQ(fault_of(call, nodes, options, plans), "");
+      const std::vector<Program> programs = programs_of(call, nodes, options);
+      EXPECT_EQ(fault_of(call, nodes, options, programs), "");
       for (const Rank alone : {0, 10}) {
-        const HierarchicalPlan& plan = plans[index(alone)];
-        EXPECT_EQ(plan.memory, 0) << to_text(plan);
-        for (const HierarchicalStep& step : plan.steps) {
-          const bool is_last = &step == &plan.steps.back();
-          EXPECT_EQ(step.kind, is_last ? HierarchicalStepKind::signal : HierarchicalStepKind::inner)
-              << to_text(plan);
+        const Program& program = programs[index(alone)];
+        EXPECT_EQ(program.node_memory, 0) << to_text(program);
+        for (const Operation& operation : program.operations) {
+          const bool is_last = &operation == &program.operations.back();
+          EXPECT_EQ(operation.kind, is_last ? OperationKind::signal : OperationKind::call)
+              << to_text(program);
         }
       }
     }
   }
 }
 
-TEST(HierarchicalPlans, OfOneNodeCallNobody) {
+TEST(HierarchicalPrograms, OfOneNodeCallNobody) {
   for (const Collective collective : hierarchical_collectives) {
-    for (const HierarchicalPlan& plan :
-         plans_of(small_call(collective, 4, 2), *nodes_from("4"), {})) {
-      EXPECT_TRUE(plan.calls.empty());
+    for (const Program& program : programs_of(small_call(collective, 4, 2), *nodes_from("4"), {})) {
+      EXPECT_TRUE(program.calls.empty());
     }
   }
 }
 
-TEST(HierarchicalPlans, StayWithinTheBoundOnNodeMemory) {
+TEST(HierarchicalPrograms, StayWithinTheBoundOnNodeMemory) {
   const Nodes nodes = *nodes_from("3,2,4:round_robin");
   for (const Collective collective : hierarchical_collectives) {
     if (collective == Collective::barrier) continue;
@@ -250,14 +81,14 @@ TEST(HierarchicalPlans, StayWithinTheBoundOnNodeMemory) {
     EXPECT_EQ(*agreed_chunks(call, nodes, options, 1 << 30), 1);
     options.chunks = *agreed_chunks(call, nodes, options, 20000);
     EXPECT_GT(options.chunks, 1) << name_of(collective);
-    for (const HierarchicalPlan& plan : plans_of(call, nodes, options)) {
-      EXPECT_LE(plan.memory, 20000) << name_of(collective);
+    for (const Program& program : programs_of(call, nodes, options)) {
+      EXPECT_LE(program.node_memory, 20000) << name_of(collective);
     }
   }
 }
 
 // Bytes one by one, three times as many as an int counts.
-TEST(HierarchicalPlans, CountInAnIntWithinTheMostNodeMemory) {
+TEST(HierarchicalPrograms, CountInAnIntWithinTheMostNodeMemory) {
   const Nodes nodes = *nodes_from("3,1,2");
   const auto is_counted = [](Bytes number) {
     return number >= 0 && number <= std::numeric_limits<int>::max();
@@ -269,11 +100,11 @@ TEST(HierarchicalPlans, CountInAnIntWithinTheMostNodeMemory) {
     for (Bytes& bytes : call.sizes) bytes = bytes * (Bytes{6} << 30) / 12;
     HierarchicalOptions options{2, 1, true, true};
     options.chunks = *agreed_chunks(call, nodes, options, max_node_memory);
-    for (const HierarchicalPlan& plan : plans_of(call, nodes, options)) {
-      for (const HierarchicalStep& step : plan.steps) {
-        EXPECT_TRUE(is_counted(step.bytes)) << name_of(collective) << " " << step.bytes;
+    for (const Program& program : programs_of(call, nodes, options)) {
+      for (const Operation& operation : program.operations) {
+        EXPECT_TRUE(is_counted(operation.to.bytes)) << name_of(collective);
       }
-      for (const InnerCall& inner : plan.calls) {
+      for (const InnerCall& inner : program.calls) {
         for (const InnerBuffer* end : {&inner.send, &inner.receive}) {
           for (std::size_t i = 0; i < end->counts.size(); ++i) {
             EXPECT_TRUE(is_counted(end->counts[i] + end->displacements[i])) << name_of(collective);
@@ -286,7 +117,7 @@ TEST(HierarchicalPlans, CountInAnIntWithinTheMostNodeMemory) {
 
 // One node proposes one chunk, another one more: memory for parts of 8 and 9 of 17 bytes, twice, is
 // more than that for the whole.
-TEST(HierarchicalPlans, OfUnlikeNodesStayWithinTheBoundOnNodeMemory) {
+TEST(HierarchicalPrograms, OfUnlikeNodesStayWithinTheBoundOnNodeMemory) {
   const Nodes nodes = *nodes_from("3,5,4");
   for (const Collective collective :
        {Collective::alltoallv, Collective::gatherv, Collective::scatterv}) {
@@ -305,15 +136,16 @@ TEST(HierarchicalPlans, OfUnlikeNodesStayWithinTheBoundOnNodeMemory) {
         const Result<int> chunks = agreed_chunks(call, nodes, options, bound);
         if (!chunks) continue;
         options.chunks = *chunks;
-        for (const HierarchicalPlan& plan : plans_of(call, nodes, options)) {
-          ASSERT_LE(plan.memory, bound) << name_of(collective) << " " << most << " " << *chunks;
+        for (const Program& program : programs_of(call, nodes, options)) {
+          ASSERT_LE(program.node_memory, bound)
+              << name_of(collective) << " " << most << " " << *chunks;
         }
       }
     }
   }
 }
 
-TEST(HierarchicalPlans, RefuseWhatDoesNotFitElementByElement) {
+TEST(HierarchicalPrograms, RefuseWhatDoesNotFitElementByElement) {
   const Nodes nodes = *nodes_from("3,5,4");
   const auto refused =
       agreed_chunks(small_call(Collective::alltoall, nodes.p(), 0), nodes, {1, 1, true, false}, 64);
@@ -322,24 +154,24 @@ TEST(HierarchicalPlans, RefuseWhatDoesNotFitElementByElement) {
             "runs flat because 64 bytes of node memory cannot hold one element of each block");
 }
 
-TEST(HierarchicalPlans, RefuseWhatWouldBreakTheOrderOfAnOperation) {
+TEST(HierarchicalPrograms, RefuseWhatWouldBreakTheOrderOfAnOperation) {
   const HierarchicalOptions ordered{1, 1, false, false};
   const Call call = small_call(Collective::allreduce, 4, 0);
-  EXPECT_TRUE(hierarchical_plans(call, *nodes_from("2x2"), ordered));
-  const auto refused = hierarchical_plans(call, *nodes_from("2x2:round_robin"), ordered);
+  EXPECT_TRUE(hierarchical_programs(call, *nodes_from("2x2"), ordered));
+  const auto refused = hierarchical_programs(call, *nodes_from("2x2:round_robin"), ordered);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().find("runs flat"), std::string::npos);
-  EXPECT_TRUE(hierarchical_plans(call, *nodes_from("4x1:round_robin"), ordered));
+  EXPECT_TRUE(hierarchical_programs(call, *nodes_from("4x1:round_robin"), ordered));
 }
 
 // A gatherv of irregular blocks, through node memory, between nodes in order of arrival.
-TEST(HierarchicalPlans, ComposeWithArrivalsAndIrregularSizes) {
+TEST(HierarchicalPrograms, ComposeWithArrivalsAndIrregularSizes) {
   const Nodes nodes = *nodes_from("1,4,2,3,1:round_robin");
   Call call = small_call(Collective::gatherv, nodes.p(), 4);
   const std::vector<double> arrivals = {9, 0, 0, 7, 0, 1, 0, 0, 0, 0, 0};
   const HierarchicalOptions options{2, 1, true, false};
-  const std::vector<HierarchicalPlan> plans = plans_of(call, nodes, options);
-  EXPECT_EQ(fault_of(call, nodes, options, plans), "");
+  const std::vector<Program> programs = programs_of(call, nodes, options);
+  EXPECT_EQ(fault_of(call, nodes, options, programs), "");
   ArrivalEpoch expected;
   expected.arrivals = arrivals;
   const ArrivalEpoch between = epoch_between(expected, nodes);
@@ -347,7 +179,7 @@ TEST(HierarchicalPlans, ComposeWithArrivalsAndIrregularSizes) {
   EXPECT_EQ(arrived, (std::vector<double>{9, 1, 0, 7, 0}));
   EXPECT_EQ(between.ranking, (std::vector<double>{4, 2, 0, 3, 1}));
   Verifier verifier;
-  for (Call inner : inner_calls(plans, nodes, 1)) {
+  for (Call inner : inner_calls(programs, nodes, 1)) {
     EXPECT_EQ(inner.root, 4);
     inner.arrivals = arrived;
     const Specification spec =
@@ -377,15 +209,16 @@ Combining combining_of(const char* shape, const char* measured_by) {
   for (std::size_t group = 0; group < all.size(); ++group) {
     for (const int local : all[group]) group_of[index(local)] = static_cast<int>(group);
   }
-  for (const HierarchicalPlan& plan : plans_of(call, nodes, {1, 1, true, false})) {
-    if (plan.node != 0) continue;
-    for (const HierarchicalStep& step : plan.steps) {
-      if (step.kind == HierarchicalStepKind::inner) break;
-      if (step.kind == HierarchicalStepKind::await && step.sequence > 0)
-        sum.awaited += step.last - step.first;
-      if (step.kind != HierarchicalStepKind::reduce) continue;
+  const std::vector<Program> programs = programs_of(call, nodes, {1, 1, true, false});
+  for (const Rank rank : nodes.ranks(0)) {
+    for (const Operation& operation : programs[index(rank)].operations) {
+      if (operation.kind == OperationKind::call) break;
+      if (operation.kind == OperationKind::await && operation.sequence > 0)
+        sum.awaited += operation.last - operation.first;
+      if (operation.kind != OperationKind::reduce) continue;
       const auto owner = [&](Bytes at) { return group_of[index(static_cast<int>(at / 960))]; };
-      if (owner(step.from) != owner(step.at)) sum.between_groups += step.bytes;
+      if (owner(operation.from.offset) != owner(operation.to.offset))
+        sum.between_groups += operation.to.bytes;
     }
   }
   return sum;
@@ -395,23 +228,23 @@ Combining combining_of(const char* shape, const char* measured_by) {
 // group; with groups they are one by then. A rank awaits the three others of its group, itself and
 // one rank of each group, instead of all eight; then the leader of node 0 awaits all eight, and the
 // others the leader.
-TEST(HierarchicalPlans, CombineInGroupsFirst) {
+TEST(HierarchicalPrograms, CombineInGroupsFirst) {
   EXPECT_EQ(combining_of("8,1", "8,1/4").between_groups, 4 * 960);
   EXPECT_EQ(combining_of("8,1/4", "8,1/4").between_groups, 960);
   EXPECT_LT(combining_of("8,1/4", "8,1/4").awaited, combining_of("8,1", "8,1/4").awaited);
 }
 
-TEST(HierarchicalPlans, LeaveGroupsThatBringNothingAlone) {
+TEST(HierarchicalPrograms, LeaveGroupsThatBringNothingAlone) {
   const Call call = small_call(Collective::reduce_scatter, 7, 0);
-  const auto plans = [&](const char* shape, bool commutative) {
-    return *hierarchical_plans(call, *nodes_from(shape), {2, 1, commutative, false});
+  const auto programs = [&](const char* shape, bool commutative) {
+    return *hierarchical_programs(call, *nodes_from(shape), {2, 1, commutative, false});
   };
-  EXPECT_EQ(plans("5,2/1", true), plans("5,2", true));
-  EXPECT_EQ(plans("5,2/5", true), plans("5,2", true));
+  EXPECT_EQ(programs("5,2/1", true), programs("5,2", true));
+  EXPECT_EQ(programs("5,2/5", true), programs("5,2", true));
   // These groups would change the order of the operation.
-  EXPECT_EQ(plans("5,2/round_robin:2", false), plans("5,2", false));
-  EXPECT_NE(plans("5,2/round_robin:2", true), plans("5,2", true));
-  EXPECT_NE(plans("5,2/2", false), plans("5,2", false));
+  EXPECT_EQ(programs("5,2/round_robin:2", false), programs("5,2", false));
+  EXPECT_NE(programs("5,2/round_robin:2", true), programs("5,2", true));
+  EXPECT_NE(programs("5,2/2", false), programs("5,2", false));
 }
 
 TEST(NodesFromText, TakeGroups) {

@@ -30,12 +30,12 @@ class PlantedInPrograms : public testing::Test {
     }
   }
 
-  BufferAssignment& program(Rank rank) { return made_->programs[static_cast<std::size_t>(rank)]; }
+  Program& program(Rank rank) { return made_->programs[static_cast<std::size_t>(rank)]; }
   Operation& operation(Rank rank, int number) {
     return program(rank).operations[static_cast<std::size_t>(number)];
   }
   /// The number of the n-th operation of a kind.
-  int find(Rank rank, StepKind kind, int n = 0) {
+  int find(Rank rank, OperationKind kind, int n = 0) {
     const auto& operations = program(rank).operations;
     for (std::size_t i = 0; i < operations.size(); ++i) {
       if (operations[i].kind == kind && n-- == 0) return static_cast<int>(i);
@@ -63,7 +63,7 @@ class PlantedInPrograms : public testing::Test {
 
 TEST_F(PlantedInPrograms, WrongOffsetPutsOtherBytesIntoAResult) {
   reset(Collective::bcast, "scatter_allgather", 4);
-  const int recv = find(1, StepKind::recv, 0);
+  const int recv = find(1, OperationKind::recv, 0);
   operation(1, recv).to.offset += 1;
   const auto fault = made_->check(verifier_, 1);
   ASSERT_TRUE(fault);
@@ -74,7 +74,7 @@ TEST_F(PlantedInPrograms, WrongOffsetPutsOtherBytesIntoAResult) {
 TEST_F(PlantedInPrograms, WrongOffsetOfASendReadsUndefinedBytes) {
   reset(Collective::gather, "binomial:order=natural", 4);
   // Rank 2 stages its own block and that of rank 3, and sends both.
-  const int send = find(2, StepKind::send);
+  const int send = find(2, OperationKind::send);
   program(2).scratch += 2;
   operation(2, send).from.offset += 1;
   expect(2, send, "reads byte 4 of staging memory, which is undefined");
@@ -82,7 +82,7 @@ TEST_F(PlantedInPrograms, WrongOffsetOfASendReadsUndefinedBytes) {
 
 TEST_F(PlantedInPrograms, WrongSourceOfABlockIsInTheResult) {
   reset(Collective::alltoall, "linear:order=natural", 4);
-  const int send = find(1, StepKind::send);
+  const int send = find(1, OperationKind::send);
   BlockRange& block = operation(1, send).from.blocks.range;
   block.begin = block.end - 1 == 4 ? 6 : 4;  // a block of rank 1 for another rank
   block.end = block.begin + 1;
@@ -95,17 +95,17 @@ TEST_F(PlantedInPrograms, WrongSourceOfABlockIsInTheResult) {
 TEST_F(PlantedInPrograms, BytesOutsideABuffer) {
   reset(Collective::gather, "binomial:order=natural", 4);
   program(2).scratch -= 1;
-  expect(2, find(2, StepKind::recv), "of staging memory, which has 3");
+  expect(2, find(2, OperationKind::recv), "of staging memory, which has 3");
   reset(Collective::gather, "linear", 4);
-  const int send = find(3, StepKind::send);
+  const int send = find(3, OperationKind::send);
   operation(3, send).from.area = Area::receive;
   expect(3, send, "uses the receive buffer, which it lacks");
 }
 
 TEST_F(PlantedInPrograms, WritesWhereNoResultBelongs) {
   reset(Collective::scatter, "linear", 3, contiguous + 1);
-  Operation extra = operation(0, find(0, StepKind::send));
-  extra.kind = StepKind::copy;
+  Operation extra = operation(0, find(0, OperationKind::send));
+  extra.kind = OperationKind::copy;
   extra.to = extra.from;
   program(0).operations.push_back(extra);
   expect(0, static_cast<int>(program(0).operations.size()) - 1, "not the place of a result");
@@ -113,8 +113,8 @@ TEST_F(PlantedInPrograms, WritesWhereNoResultBelongs) {
 
 TEST_F(PlantedInPrograms, StagingReusedTooEarly) {
   reset(Collective::reduce, "linear", 4);
-  const int first = find(0, StepKind::recv, 1);
-  const int second = find(0, StepKind::recv, 2);
+  const int first = find(0, OperationKind::recv, 1);
+  const int second = find(0, OperationKind::recv, 2);
   ASSERT_EQ(operation(0, first).to.area, Area::staging);
   ASSERT_EQ(operation(0, second).to.area, Area::staging);
   operation(0, second).to.offset = operation(0, first).to.offset;
@@ -123,16 +123,16 @@ TEST_F(PlantedInPrograms, StagingReusedTooEarly) {
 
 TEST_F(PlantedInPrograms, StagingReusedWhileATransferReadsIt) {
   reset(Collective::alltoall, "bruck", 4, packed);
-  const int send = find(1, StepKind::send);
-  Operation over = operation(1, find(1, StepKind::copy));
-  over.kind = StepKind::copy;
+  const int send = find(1, OperationKind::send);
+  Operation over = operation(1, find(1, OperationKind::copy));
+  over.kind = OperationKind::copy;
   over.to = operation(1, send).from;
   over.to.bytes = over.from.bytes;
   over.first_need = operation(1, send).first_need;  // the copies that fill these bytes
   over.last_need = operation(1, send).last_need;
   program(1).operations.insert(program(1).operations.begin() + send + 1, over);
   for (Operation& later : program(1).operations) {
-    if (later.kind == StepKind::wait) later.first = later.last = 0;
+    if (later.kind == OperationKind::wait) later.first = later.last = 0;
   }
   for (int& need : program(1).needs) need += need > send ? 1 : 0;
   expect(1, send + 1, "(send");
@@ -140,24 +140,24 @@ TEST_F(PlantedInPrograms, StagingReusedWhileATransferReadsIt) {
 
 TEST_F(PlantedInPrograms, MissingNeed) {
   reset(Collective::gather, "binomial:order=natural", 4);
-  const int send = find(2, StepKind::send);
+  const int send = find(2, OperationKind::send);
   operation(2, send).last_need = operation(2, send).first_need;
   expect(2, send, "may be writing");
 }
 
 TEST_F(PlantedInPrograms, MissingWait) {
   reset(Collective::allgather, "ring", 4);
-  const int send = find(1, StepKind::send, 1);
+  const int send = find(1, OperationKind::send, 1);
   operation(1, send).last_need = operation(1, send).first_need;
   for (Operation& each : program(1).operations) {
-    if (each.kind == StepKind::wait) each.first = each.last = 0;
+    if (each.kind == OperationKind::wait) each.first = each.last = 0;
   }
   expect(1, send, "may be writing");
 }
 
 TEST_F(PlantedInPrograms, OverlappingAreas) {
   reset(Collective::gather, "binomial:order=natural", 4);
-  const int copy = find(2, StepKind::copy);
+  const int copy = find(2, OperationKind::copy);
   program(2).scratch += 8;
   Operation& changed = operation(2, copy);
   changed.from = changed.to;
@@ -167,31 +167,32 @@ TEST_F(PlantedInPrograms, OverlappingAreas) {
 
 TEST_F(PlantedInPrograms, UnmatchedMessages) {
   reset(Collective::gather, "linear:order=natural", 3);
-  operation(2, find(2, StepKind::send)).message = 1;
-  expect(0, find(0, StepKind::recv, 1), "receives message 0 from rank 2, which has no partner");
+  operation(2, find(2, OperationKind::send)).message = 1;
+  expect(0, find(0, OperationKind::recv, 1),
+         "receives message 0 from rank 2, which has no partner");
   reset(Collective::gather, "linear:order=natural", 3);
-  program(0).operations.erase(program(0).operations.begin() + find(0, StepKind::recv, 1));
-  expect(2, find(2, StepKind::send), "sends message 0 to rank 0, which has no partner");
+  program(0).operations.erase(program(0).operations.begin() + find(0, OperationKind::recv, 1));
+  expect(2, find(2, OperationKind::send), "sends message 0 to rank 0, which has no partner");
 }
 
 TEST_F(PlantedInPrograms, LengthsThatDiffer) {
   reset(Collective::bcast, "linear", 3);
-  Operation& recv = operation(2, find(2, StepKind::recv));
+  Operation& recv = operation(2, find(2, OperationKind::recv));
   recv.to.bytes = 1;
   recv.to.whole = false;
-  expect(0, find(0, StepKind::send, 1), "sends 2 bytes to rank 2, which receives 1");
+  expect(0, find(0, OperationKind::send, 1), "sends 2 bytes to rank 2, which receives 1");
 }
 
 TEST_F(PlantedInPrograms, Deadlock) {
   reset(Collective::alltoall, "linear", 2);
   for (const Rank rank : {0, 1}) {
-    BufferAssignment& cyclic = program(rank);
-    const int recv = find(rank, StepKind::recv);
-    const int send = find(rank, StepKind::send);
+    Program& cyclic = program(rank);
+    const int recv = find(rank, OperationKind::recv);
+    const int send = find(rank, OperationKind::send);
     // Both receive before they send.
     std::swap(operation(rank, recv), operation(rank, std::max(0, std::min(recv, send))));
-    const int before = find(rank, StepKind::recv);
-    const int after = find(rank, StepKind::send);
+    const int before = find(rank, OperationKind::recv);
+    const int after = find(rank, OperationKind::send);
     ASSERT_LT(before, after);
     cyclic.needs.push_back(before);
     operation(rank, after).first_need = static_cast<int>(cyclic.needs.size()) - 1;
@@ -204,28 +205,28 @@ TEST_F(PlantedInPrograms, Deadlock) {
 
 TEST_F(PlantedInPrograms, SegmentsOfTypedBuffers) {
   reset(Collective::gather, "linear", 3, typed);
-  const int recv = find(0, StepKind::recv);
+  const int recv = find(0, OperationKind::recv);
   operation(0, recv).to.bytes = 1;
   expect(0, recv, "names 1 bytes of the receive buffer where its blocks have 2");
 }
 
 TEST_F(PlantedInPrograms, InputReadBeforeArrival) {
   reset(Collective::gather, "linear", 3);
-  const int send = find(1, StepKind::send);
+  const int send = find(1, OperationKind::send);
   operation(1, send).runner = Runner::background;
   expect(1, send, "before the rank arrives");
 }
 
 TEST_F(PlantedInPrograms, MissingResult) {
   reset(Collective::allgather, "linear", 3);
-  const int copy = find(1, StepKind::copy);
+  const int copy = find(1, OperationKind::copy);
   operation(1, copy).from = operation(1, copy).to = {};
   expect(1, -1, "lacks byte 0 of block 1 at the end");
 }
 
 TEST_F(PlantedInPrograms, OperandsInTheWrongOrder) {
   reset(Collective::reduce, "linear", 3);
-  const int reduce = find(0, StepKind::reduce);
+  const int reduce = find(0, OperationKind::reduce);
   std::swap(operation(0, reduce).from, operation(0, reduce).to);
   const auto fault = made_->check(verifier_, 1);
   ASSERT_TRUE(fault);
@@ -234,14 +235,14 @@ TEST_F(PlantedInPrograms, OperandsInTheWrongOrder) {
 
 TEST_F(PlantedInPrograms, ContributionCombinedTwiceOrNever) {
   reset(Collective::allreduce, "ring", 3);
-  const int reduce = find(1, StepKind::reduce);
+  const int reduce = find(1, OperationKind::reduce);
   Operation again = operation(1, reduce);
   again.first_need = static_cast<int>(program(1).needs.size());
   program(1).needs.push_back(reduce);
   again.last_need = static_cast<int>(program(1).needs.size());
   program(1).operations.insert(program(1).operations.begin() + reduce + 1, again);
   for (Operation& later : program(1).operations) {
-    if (later.kind != StepKind::wait) continue;
+    if (later.kind != OperationKind::wait) continue;
     if (later.first > reduce) ++later.first;
     if (later.last > reduce) ++later.last;
   }
@@ -252,7 +253,7 @@ TEST_F(PlantedInPrograms, ContributionCombinedTwiceOrNever) {
   EXPECT_NE(fault->text.find("twice"), std::string::npos) << fault->text;
 
   reset(Collective::allreduce, "ring", 3);
-  operation(1, find(1, StepKind::reduce)).kind = StepKind::copy;
+  operation(1, find(1, OperationKind::reduce)).kind = OperationKind::copy;
   const auto missing = made_->check(verifier_, 1);
   ASSERT_TRUE(missing);
   EXPECT_NE(missing->text.find("lacks the contribution of rank"), std::string::npos)

@@ -1,5 +1,5 @@
 /// Applies the contracts of inner collectives, by bytes.
-#include "verify/hierarchical_inner.hpp"
+#include "verify/inner_call.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "schedule/hierarchical_plan.hpp"
+#include "lowering/inner_call.hpp"
 
 namespace tutti {
 

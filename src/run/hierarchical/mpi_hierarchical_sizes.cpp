@@ -1,0 +1,163 @@
+/// Exchanges selections and sizes within nodes.
+#include <algorithm>
+
+#include "run/hierarchical/mpi_hierarchical.hpp"
+
+namespace tutti {
+
+namespace {
+
+// Offsets of a rank's further words. Some exist once for each of `calls_in_turn` successive calls,
+// as ranks may be calls ahead of one another if none waits.
+constexpr int calls_in_turn = 8;
+constexpr int size_words = 1;  // after the number of chunks
+constexpr int selection_words = size_words + calls_in_turn;
+static_assert(selection_words + calls_in_turn <= HierarchicalRunner::further_words);
+
+/// Such a word holds a number below this, plus a multiple that identifies the call. So a reader
+/// ignores the word of an earlier or later call.
+constexpr std::int64_t max_recorded = std::int64_t{1} << 48;
+constexpr std::int64_t distinguished_calls = std::int64_t{1} << 15;
+
+}  // namespace
+
+int HierarchicalRunner::broadcast_selection(bool knows, int& candidate) {
+  note(selection_words, knows ? std::optional(candidate) : std::nullopt);
+  node_->signal(node_->local()).signal_to(begin_ + selection_sequence);
+  for (int local = 0; local < node_->ranks() && !knows; ++local) {
+    if (local == node_->local()) continue;
+    if (const int error = node_->wait(local, begin_ + selection_sequence)) return error;
+    const std::optional<std::int64_t> selected = recorded(selection_words, local);
+    knows = selected.has_value();
+    if (selected) candidate = static_cast<int>(*selected);
+  }
+  return MPI_SUCCESS;
+}
+
+std::atomic_ref<std::int64_t> HierarchicalRunner::word_of_call(int words, int local) const {
+  const int turn = static_cast<int>(begin_ / sequence_numbers_of_call % calls_in_turn);
+  return std::atomic_ref(node_->further(local)[words + turn]);
+}
+
+/// Records a number from 0, or none, for the call that begins now. Ranks that then see this rank's
+/// signal may read it. All ranks count calls alike, even after errors.
+void HierarchicalRunner::note(int words, std::optional<std::int64_t> number) {
+  const std::int64_t call = begin_ / sequence_numbers_of_call % distinguished_calls;
+  word_of_call(words, node_->local())
+      .store(call * max_recorded + (number ? *number + 1 : 0), std::memory_order_relaxed);
+}
+
+std::optional<std::int64_t> HierarchicalRunner::recorded(int words, int local) const {
+  const std::int64_t word = word_of_call(words, local).load(std::memory_order_relaxed);
+  const std::int64_t call = begin_ / sequence_numbers_of_call % distinguished_calls;
+  const bool is_known = word / max_recorded == call && word % max_recorded > 0;
+  return is_known ? std::optional(word % max_recorded - 1) : std::nullopt;
+}
+
+/// Do the sizes match, as far as the node knows? A gatherv or scatterv compares this rank's size
+/// with the root's count, an alltoallv what it expects with what ranks of its node send.
+bool HierarchicalRunner::fits(const HierarchicalCall& hierarchical) const {
+  const Collective collective = hierarchical.call.collective;
+  if (hierarchical.is_dummy || !exchanges_sizes(collective)) return true;
+  const HierarchicalSizes& sizes = hierarchical.call.sizes;
+  const Nodes& nodes = node_->nodes();
+  const auto rank = static_cast<std::size_t>(rank_);
+  const auto p = static_cast<std::size_t>(nodes.p());
+  if (has_root(collective)) return sizes.by_rank[rank] == hierarchical.own_sizes[0];
+  for (int local = 0; local < node_->ranks(); ++local) {
+    const auto from = static_cast<std::size_t>(nodes.rank_at(nodes.node_of(rank_), local));
+    const Bytes sent = sizes.sent[static_cast<std::size_t>(local) * p + rank];
+    if (sent != hierarchical.own_sizes[p + from]) return false;
+  }
+  return true;
+}
+
+/// Sets the sizes that do not follow from this rank's arguments.
+int HierarchicalRunner::learn(HierarchicalCall& hierarchical, Lanes& lanes) {
+  int error = MPI_SUCCESS;
+  if (exchanges_sizes(hierarchical.call.collective)) {
+    error = exchange_sizes(hierarchical);
+    if (error == MPI_SUCCESS) read_sizes(hierarchical);
+  } else {
+    error = learn_size(hierarchical);
+  }
+  if (!agrees_on_chunks(hierarchical.call)) return error;
+  if (error == MPI_SUCCESS) error = agree_on_chunks(hierarchical, lanes);
+  base_ = begin_ + chunks_sequence;
+  return error;
+}
+
+int HierarchicalRunner::learn_size(HierarchicalCall& hierarchical) {
+  Bytes& each = hierarchical.call.sizes.each;
+  note(size_words, hierarchical.is_dummy ? std::nullopt : std::optional(each));
+  if (!hierarchical.is_dummy) {
+    // The first rank of the node may be a dummy: it waits for this before it agrees on chunks.
+    if (agrees_on_chunks(hierarchical.call)) {
+      node_->signal(node_->local()).signal_to(begin_ + sizes_sequence);
+    }
+    return MPI_SUCCESS;
+  }
+  // Take the others' sizes, because this rank's inner calls must match theirs.
+  const int error = signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
+  for (int local = 0; local < node_->ranks(); ++local) {
+    each = std::max<Bytes>(each, recorded(size_words, local).value_or(0));
+  }
+  return error;
+}
+
+int HierarchicalRunner::signal_and_await(NodeSignal::Count sequence, int first, int last) {
+  node_->signal(node_->local()).signal_to(sequence);
+  return await(sequence, first, last);
+}
+
+int HierarchicalRunner::await(NodeSignal::Count sequence, int first, int last) {
+  for (int local = first; local < last; ++local) {
+    if (const int error = node_->wait(local, sequence)) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+int HierarchicalRunner::exchange_sizes(HierarchicalCall& hierarchical) {
+  // Wait until all have read the sizes of the last call.
+  if (const int error = await(begin_, 0, node_->ranks())) return error;
+  std::copy(hierarchical.own_sizes.begin(), hierarchical.own_sizes.end(),
+            node_->exchanged_sizes(node_->local()));
+  return signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
+}
+
+void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
+  const Nodes& nodes = node_->nodes();
+  const auto p = static_cast<std::size_t>(nodes.p());
+  HierarchicalSizes& sizes = hierarchical.call.sizes;
+  const int here = nodes.node_of(rank_);
+  if (hierarchical.call.collective == Collective::alltoallv) {
+    for (int local = 0; local < node_->ranks(); ++local) {
+      const std::int64_t* exchanged = node_->exchanged_sizes(local);
+      sizes.sent.insert(sizes.sent.end(), exchanged, exchanged + p);
+      sizes.received.insert(sizes.received.end(), exchanged + p, exchanged + 2 * p);
+    }
+    // If ranks of the node contradict one another, the sender's size counts (see fits).
+    for (int from = 0; from < node_->ranks(); ++from) {
+      const auto sender = static_cast<std::size_t>(nodes.rank_at(here, from));
+      for (int to = 0; to < node_->ranks(); ++to) {
+        sizes.received[static_cast<std::size_t>(to) * p + sender] =
+            node_->exchanged_sizes(from)[nodes.rank_at(here, to)];
+      }
+    }
+    return;
+  }
+  if (nodes.node_of(hierarchical.call.root) == here) {
+    // The root's counts apply.
+    const std::int64_t* exchanged =
+        node_->exchanged_sizes(nodes.local_of(hierarchical.call.root)) + 1;
+    sizes.by_rank.assign(exchanged, exchanged + p);
+    return;
+  }
+  sizes.by_rank.assign(p, 0);
+  for (int local = 0; local < node_->ranks(); ++local) {
+    const auto rank = static_cast<std::size_t>(nodes.rank_at(here, local));
+    sizes.by_rank[rank] = node_->exchanged_sizes(local)[0];
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,56 @@
+/// Copies and combines bytes in node memory, signals, and runs collectives between nodes.
+#include "run/hierarchical/mpi_node_buffers.hpp"
+
+#include <cstring>
+
+namespace tutti {
+
+bool NodeBuffers::copy(const BufferRef& from, const BufferRef& to) {
+  const bool in = to.area == Area::node;
+  const BufferRef& used = in ? from : to;
+  std::byte* at = node_.data() + (in ? to : from).offset;
+  const HierarchicalSide& side =
+      used.area == Area::send ? hierarchical_.send : hierarchical_.receive;
+  side.visit(used.offset, used.bytes, [&at, in](std::byte* address, Bytes bytes) {
+    const auto size = static_cast<std::size_t>(bytes);
+    if (address == nullptr) {
+      if (in) std::memset(at, 0, size);
+    } else {
+      std::memcpy(in ? at : address, in ? address : at, size);
+    }
+    at += bytes;
+  });
+  return true;
+}
+
+int NodeBuffers::reduce(const BufferRef& from, const BufferRef& to) {
+  if (hierarchical_.is_dummy) return MPI_SUCCESS;
+  return mpi().Reduce_local(node_.data() + from.offset, node_.data() + to.offset,
+                            static_cast<int>(to.bytes / hierarchical_.call.unit),
+                            hierarchical_.type, hierarchical_.op);
+}
+
+std::byte* NodeBuffers::address_of(const InnerBuffer& buffer) const {
+  std::byte* const base = buffer.area == Area::node   ? node_.data()
+                          : buffer.area == Area::send ? hierarchical_.send.base
+                                                      : hierarchical_.receive.base;
+  return base + buffer.at;
+}
+
+int NodeBuffers::run(const Operation& operation) {
+  if (operation.kind == OperationKind::signal) {
+    node_.signal(node_.local()).signal_to(count_of(operation.sequence));
+    return MPI_SUCCESS;
+  }
+  if (operation.kind == OperationKind::await) {
+    for (int local = operation.first; local < operation.last; ++local) {
+      if (const int error = node_.wait(local, count_of(operation.sequence))) return error;
+    }
+    return MPI_SUCCESS;
+  }
+  const InnerCall& call = program_.calls[static_cast<std::size_t>(operation.call)];
+  return run_inner(call, hierarchical_, *lanes_[static_cast<std::size_t>(call.lane)],
+                   address_of(call.send), address_of(call.receive));
+}
+
+}  // namespace tutti
