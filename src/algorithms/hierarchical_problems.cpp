@@ -72,12 +72,21 @@ HierarchicalProblem hierarchical_problem(const Call& call, const Nodes& nodes, i
   return seen;
 }
 
+bool passes_in_place(const Call& call, Rank rank) {
+  const BlockKind kind = block_kind(call.collective);
+  const bool scatters_sums = reduces(call.collective) && kind == BlockKind::ranks;
+  if (call.collective == Collective::bcast || kind == BlockKind::none || scatters_sums)
+    return false;
+  return !has_root(call.collective) || rank == call.root;
+}
+
 Result<std::vector<Program>> hierarchical_programs(const Call& call, const Nodes& nodes,
                                                    const HierarchicalOptions& options) {
   std::vector<Program> programs(index(call.p()));
   for (int node = 0; node < nodes.count(); ++node) {
-    const HierarchicalProblem seen = hierarchical_problem(call, nodes, node, options);
+    HierarchicalProblem seen = hierarchical_problem(call, nodes, node, options);
     for (const Rank rank : nodes.ranks(node)) {
+      seen.in_place = options.in_place && passes_in_place(call, rank);
       Result<Program> program = hierarchical_program(seen, nodes, rank);
       if (!program) return Error{"runs flat because " + program.error()};
       programs[index(rank)] = std::move(*program);

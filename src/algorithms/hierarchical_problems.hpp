@@ -15,12 +15,16 @@ struct HierarchicalOptions {
   int chunks = 1;
   bool commutative = true;  ///< of the operation, in reductions
   bool direct = false;      ///< see HierarchicalProblem
+  bool in_place = false;    ///< all ranks that may pass MPI_IN_PLACE do
 };
 
 /// The call as the ranks of `node` know it; sizes that they do not know are -1.
 [[nodiscard]] HierarchicalProblem hierarchical_problem(const Call& call, const Nodes& nodes,
                                                        int node,
                                                        const HierarchicalOptions& options);
+
+/// True if `rank` may pass MPI_IN_PLACE, with the meaning of HierarchicalProblem::in_place.
+[[nodiscard]] bool passes_in_place(const Call& call, Rank rank);
 
 /// The programs of all ranks, or the reason why the call must stay flat.
 [[nodiscard]] Result<std::vector<Program>> hierarchical_programs(

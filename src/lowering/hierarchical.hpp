@@ -31,7 +31,8 @@ struct HierarchicalSizes {
   friend bool operator==(const HierarchicalSizes&, const HierarchicalSizes&) = default;
 };
 
-/// One call as a rank knows it. All members but `direct` and `sizes` are equal on all ranks.
+/// One call as a rank knows it. All members but `in_place`, `direct` and `sizes` are equal on all
+/// ranks.
 struct HierarchicalProblem {
   Collective collective = Collective::barrier;
   Rank root = 0;
@@ -39,8 +40,12 @@ struct HierarchicalProblem {
   bool commutative = true;  ///< of the operation, in reductions
   Bytes unit = 1;  ///< bytes of an element: parts of vectors and chunks end between elements
   int chunks = 1;  ///< successive parts of each block; see chunks_for
-  /// This rank's buffers hold packed bytes, so its inner call may use them instead of node memory
-  /// that no other rank would touch.
+  /// MPI_IN_PLACE: the rank's contribution is in the receive buffer, or, at the root of a scatter,
+  /// its result in the send buffer. Not for reduce_scatter(_block), where results overwrite
+  /// contributions that later chunks read: there Area::send must be other memory.
+  bool in_place = false;
+  /// This rank's buffers hold packed bytes, and are not in place. So its inner call may use them
+  /// instead of node memory that no other rank would touch.
   bool direct = false;
   HierarchicalSizes sizes;
   friend bool operator==(const HierarchicalProblem&, const HierarchicalProblem&) = default;

@@ -104,12 +104,14 @@ class ChunkLowerer {
   /// Is there only one node?
   [[nodiscard]] bool alone() const { return view_.nodes().count() == 1; }
   [[nodiscard]] bool at_root() const { return rank_ == root_; }
+  [[nodiscard]] bool in_place() const { return view_.call().in_place; }
   [[nodiscard]] bool at_root_node() const { return view_.node() == root_node_; }
   [[nodiscard]] bool root_sends() const {
     return is_scatter(collective_) || collective_ == Collective::bcast;
   }
   [[nodiscard]] bool wants_result() const {
     if (collective_ == Collective::bcast) return !at_root();
+    if (is_scatter(collective_) && in_place()) return false;
     return !flows_to_root(collective_) || at_root();
   }
   [[nodiscard]] int leader_of(int lane) const {
@@ -121,7 +123,9 @@ class ChunkLowerer {
   void copy(std::vector<Operation>& copies, bool in, Bytes before, Bytes size, Bytes at) const {
     const BytePart part = view_.part(size);
     if (part.bytes() == 0) return;
-    const bool reads_input = in && collective_ != Collective::bcast;
+    const bool has_one =
+        collective_ == Collective::bcast || (in_place() && !is_scatter(collective_));
+    const bool reads_input = in && !has_one;
     const BufferRef side = {
         reads_input ? Area::send : Area::receive, {}, before + part.begin, part.bytes()};
     const BufferRef node = {Area::node, {}, at, part.bytes()};
@@ -148,6 +152,7 @@ class ChunkLowerer {
     if (collective_ == Collective::barrier || (root_sends() && !at_root())) return;
     if (is_vector(collective_)) return put(view_.size(0), 0);
     if (!is_alltoall(collective_) && !is_scatter(collective_) && !scatters_sums(collective_)) {
+      for (Rank rank = 0; in_place() && rank < rank_; ++rank) before += view_.size(rank);
       return put(view_.size(rank_), index(local_));
     }
     for (Rank to = 0; to < view_.nodes().p(); ++to) {
@@ -251,20 +256,22 @@ class ChunkLowerer {
 
   void read() {
     Bytes before = 0;
-    const auto get = [&](Bytes size, std::size_t piece) {
-      copy(chunk_.out, false, before, size, base_ + regions_.result_at + regions_.result.at[piece]);
+    const auto get = [&](Rank from, Bytes size, std::size_t piece) {
+      const bool kept = in_place() && from == rank_;
+      const Bytes at = base_ + regions_.result_at + regions_.result.at[piece];
+      if (!kept) copy(chunk_.out, false, before, size, at);
       before += size;
     };
     const int p = view_.nodes().p();
     if (is_vector(collective_)) {
-      get(view_.size(0), 0);
+      get(no_rank, view_.size(0), 0);
     } else if (is_alltoall(collective_)) {
       read_pairs(get);
     } else if (is_scatter(collective_) || scatters_sums(collective_)) {
-      get(view_.size(rank_), result_by_rank() ? index(rank_) : index(local_));
+      get(no_rank, view_.size(rank_), result_by_rank() ? index(rank_) : index(local_));
     } else if (collective_ != Collective::barrier) {
       for (Rank from = 0; from < p; ++from) {
-        get(view_.size(from), result_by_rank() ? index(from) : piece_of(from));
+        get(from, view_.size(from), result_by_rank() ? index(from) : piece_of(from));
       }
     }
     if (!chunk_.out.empty() || collective_ == Collective::barrier) need_for_result();
@@ -285,7 +292,7 @@ class ChunkLowerer {
     for (Rank from = 0; from < p; ++from) {
       const std::size_t received = index(local_) * index(p) + index(from);
       const std::size_t sent = index(view_.nodes().local_of(from)) * index(p) + index(rank_);
-      get(view_.received(local_, from), alone() ? sent : received);
+      get(from, view_.received(local_, from), alone() ? sent : received);
     }
   }
 

@@ -105,9 +105,15 @@ class HierarchicalSweep {
   SweepResult done() { return std::move(result_); }
 
  private:
-  /// Checks 1 to 3 chunks, and direct use of the ranks' buffers.
+  /// Checks 1 to 3 chunks, with and without MPI_IN_PLACE, and direct use of the ranks' buffers.
   void run(const Call& call, const Nodes& nodes, HierarchicalOptions options) {
-    for (options.chunks = 1; options.chunks <= 3; ++options.chunks) check(call, nodes, options);
+    for (options.chunks = 1; options.chunks <= 3; ++options.chunks) {
+      for (const bool in_place : {false, true}) {
+        options.in_place = in_place;
+        if (!in_place || passes_in_place(call, call.root)) check(call, nodes, options);
+      }
+    }
+    options.in_place = false;
     options.chunks = 1;
     options.direct = true;
     check(call, nodes, options);
@@ -171,6 +177,7 @@ class HierarchicalSweep {
     }
     return text + ", leaders " + std::to_string(options.leaders) + ", chunks " +
            std::to_string(options.chunks) + (options.direct ? ", direct" : "") +
+           (options.in_place ? ", in place" : "") +
            (options.commutative ? "" : ", in the order of ranks");
   }
 
@@ -195,7 +202,11 @@ std::optional<ProgramFault> check(ProgramVerifier& verifier, const Call& call, c
   const Contract contract{call.collective, call.p(), call.root, 1, options.commutative};
   const Order order = Order::identity(call.p());
   const std::vector<Bytes> sizes = call.block_sizes(1);
-  const std::vector<BufferLayout> layouts(programs.size());
+  std::vector<BufferLayout> layouts(programs.size());
+  for (Rank rank = 0; rank < call.p(); ++rank) {
+    layouts[static_cast<std::size_t>(rank)].traits.in_place =
+        options.in_place && passes_in_place(call, rank);
+  }
   return verifier.verify({contract, &order, &sizes, call.unit, &nodes}, programs, layouts, seed);
 }
 

@@ -33,7 +33,7 @@ void RankMemory::start(const ProgramCall& call, const std::vector<Bytes>& origin
   const BlockSeries after = contract.after(rank);
   const bool in_place = layout.traits.in_place;
   const bool in_receive = in_place || collective == Collective::bcast;
-  const bool stays_in_send = in_place && before.count > after.count && !reduces(collective);
+  const bool stays_in_send = in_place && has_root(collective) && !flows_to_root(collective);
   lay_out(Area::send, in_receive && !stays_in_send ? nothing : before,
           layout.traits.send_contiguous);
   lay_out(Area::receive,

@@ -55,10 +55,11 @@ class Description {
     return memory_.send(whole, hierarchical_.send);
   }
   int receive_all(const CallSide& side) {
-    if (!is_plain(side)) return memory_.receive(blocks_of(side, p_), hierarchical_.receive);
+    if (!is_plain(side))
+      return memory_.receive(blocks_of(side, p_), call_.in_place(), hierarchical_.receive);
     TypedBlock whole = block_of(side, 0);
     whole.count *= p_;
-    return memory_.receive(whole, hierarchical_.receive);
+    return memory_.receive(whole, call_.in_place(), hierarchical_.receive);
   }
   [[nodiscard]] static bool is_plain(const CallSide& side) {
     return side.blocks.are_equal() && side.types == nullptr;
@@ -96,10 +97,10 @@ int Description::rooted() {
   if (regular && each != own.bytes()) return MPI_ERR_TRUNCATE;
   int error = MPI_SUCCESS;
   if (call_.is_scatter()) {
-    if (!call_.in_place()) error = memory_.receive(own, hierarchical_.receive);
+    if (!call_.in_place()) error = memory_.receive(own, false, hierarchical_.receive);
     if (at_root && error == MPI_SUCCESS) error = send_all(whole);
   } else {
-    error = memory_.send(own, hierarchical_.send);
+    if (!call_.in_place()) error = memory_.send(own, hierarchical_.send);
     if (at_root && error == MPI_SUCCESS) error = receive_all(whole);
   }
   return error;
@@ -110,7 +111,7 @@ int Description::vector() {
   const TypedBlock buffer = block_of(call_.receive, 0);
   hierarchical_.call.sizes.each = buffer.bytes();
   if (rank_ == call_.root) return memory_.send(buffer, hierarchical_.receive);
-  return memory_.receive(buffer, hierarchical_.receive);
+  return memory_.receive(buffer, false, hierarchical_.receive);
 }
 
 int Description::gathered() {
@@ -123,7 +124,8 @@ int Description::gathered() {
   if (!is_irregular(call_.collective)) sizes.each = side.bytes(0);
   const int error = receive_all(side);
   if (own.bytes() != side.bytes(rank_)) return MPI_ERR_TRUNCATE;
-  return error == MPI_SUCCESS ? memory_.send(own, hierarchical_.send) : error;
+  if (error != MPI_SUCCESS || call_.in_place()) return error;
+  return memory_.send(own, hierarchical_.send);
 }
 
 int Description::pairs() {
@@ -138,7 +140,7 @@ int Description::pairs() {
       hierarchical_.own_sizes[static_cast<std::size_t>(p_ + rank)] = call_.receive.bytes(rank);
     }
   }
-  const int error = send_all(sent);
+  const int error = call_.in_place() ? MPI_SUCCESS : send_all(sent);
   return error == MPI_SUCCESS ? receive_all(call_.receive) : error;
 }
 
@@ -159,9 +161,12 @@ int Description::reduced(std::string& refused) {
   if (block_kind(call_.collective) == BlockKind::ranks) return scattered();
   const TypedBlock given = vector_of(sent, sent.blocks.count(0));
   hierarchical_.call.sizes.each = given.bytes();
-  if (const int error = memory_.send(given, hierarchical_.send)) return error;
+  if (!call_.in_place()) {
+    if (const int error = memory_.send(given, hierarchical_.send)) return error;
+  }
   if (call_.collective == Collective::reduce && rank_ != call_.root) return MPI_SUCCESS;
-  return memory_.receive(vector_of(call_.receive, given.count), hierarchical_.receive);
+  return memory_.receive(vector_of(call_.receive, given.count), call_.in_place(),
+                         hierarchical_.receive);
 }
 
 /// Describes the vectors of a reduce_scatter(_block).
@@ -181,7 +186,8 @@ int Description::scattered() {
   if (call_.in_place()) {
     if (const int error = memory_.part(hierarchical_.send)) return error;
   }
-  return memory_.receive(vector_of(call_.receive, counts.count(rank_)), hierarchical_.receive);
+  return memory_.receive(vector_of(call_.receive, counts.count(rank_)), false,
+                         hierarchical_.receive);
 }
 
 }  // namespace
@@ -201,8 +207,11 @@ int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, SideMemory& m
   if (is_dummy || call.collective == Collective::barrier) return MPI_SUCCESS;
   Description description(call, rank, p, memory, hierarchical);
   const int error = description.make(refused);
-  const bool has_two_buffers = !call.in_place() || call.collective == Collective::bcast;
-  plain.direct = error == MPI_SUCCESS && has_two_buffers && can_be_inner_buffers(hierarchical);
+  const bool in_place = call.in_place() && call.collective != Collective::bcast;
+  const bool scatters_sums =
+      reduces(call.collective) && block_kind(call.collective) == BlockKind::ranks;
+  plain.in_place = in_place && !scatters_sums;
+  plain.direct = error == MPI_SUCCESS && !in_place && can_be_inner_buffers(hierarchical);
   return error;
 }
 

@@ -101,10 +101,13 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
   const int count_mismatch =
       error == MPI_SUCCESS && !fits(hierarchical) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
   if (count_mismatch != MPI_SUCCESS) {
-    hierarchical.receive = {};
     // An alltoallv still sends: the others' receive counts match what this rank sends.
     if (has_root(hierarchical.call.collective)) hierarchical.send = {};
-    hierarchical.call.direct = false;
+    if (hierarchical.call.in_place && !has_root(hierarchical.call.collective)) {
+      hierarchical.send = hierarchical.receive;
+    }
+    hierarchical.receive = {};
+    hierarchical.call.in_place = hierarchical.call.direct = false;
   }
   if (error == MPI_SUCCESS) {
     const Program* program = program_of(hierarchical.call, refused);

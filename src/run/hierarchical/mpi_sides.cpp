@@ -69,7 +69,7 @@ std::byte* SideMemory::more(Bytes bytes) {
 }
 
 /// Allocates staging for the blocks, and packs them if they are sent.
-int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byte*& packed) {
+int SideMemory::hold(const std::vector<TypedBlock>& blocks, Use use, std::byte*& packed) {
   Bytes bytes = 0;
   for (const TypedBlock& block : blocks) bytes += block.bytes();
   packed = more(bytes);
@@ -77,8 +77,8 @@ int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byt
   std::byte* at = packed;
   for (const TypedBlock& block : blocks) {
     if (block.bytes() == 0) continue;
-    if (!sends) unpacked_.push_back({block, at});
-    if (sends) {
+    if (use != Use::send) unpacked_.push_back({block, at});
+    if (use != Use::receive) {
       if (const int error = transport_.copy(region_of(block), held_region(block, at))) return error;
     }
     at += block.bytes();
@@ -86,19 +86,18 @@ int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byt
   return MPI_SUCCESS;
 }
 
-int SideMemory::hold_side(const TypedBlock& whole, bool sends, HierarchicalSide& side) {
+int SideMemory::hold_side(const TypedBlock& whole, Use use, HierarchicalSide& side) {
   if (is_nowhere(whole)) return MPI_ERR_BUFFER;
   auto* base = static_cast<std::byte*>(whole.address);
-  const int error = whole.info.contiguous ? MPI_SUCCESS : hold({whole}, sends, base);
+  const int error = whole.info.contiguous ? MPI_SUCCESS : hold({whole}, use, base);
   if (error == MPI_SUCCESS) side = {base, {}, whole.bytes()};
   return error;
 }
 
-int SideMemory::hold_side(const std::vector<TypedBlock>& blocks, bool sends,
-                          HierarchicalSide& side) {
+int SideMemory::hold_side(const std::vector<TypedBlock>& blocks, Use use, HierarchicalSide& side) {
   if (std::any_of(blocks.begin(), blocks.end(), is_nowhere)) return MPI_ERR_BUFFER;
   std::byte* packed = nullptr;
-  const int error = are_contiguous(blocks) ? MPI_SUCCESS : hold(blocks, sends, packed);
+  const int error = are_contiguous(blocks) ? MPI_SUCCESS : hold(blocks, use, packed);
   if (error == MPI_SUCCESS) side = side_of(blocks, packed);
   return error;
 }

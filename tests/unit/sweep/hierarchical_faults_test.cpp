@@ -191,6 +191,21 @@ TEST(HierarchicalFaultsAreNamed, APartOfAnElementIsCombined) {
   EXPECT_NE(fault.find("combines a part of an element"), std::string::npos) << fault;
 }
 
+TEST(HierarchicalFaultsAreNamed, ABlockInPlaceIsOverwritten) {
+  const Nodes nodes = *nodes_from("2x2");
+  const Call call = small_call(Collective::allgather, 4, 0);
+  HierarchicalOptions options{1, 1, true, false, true};
+  std::vector<Program> programs = programs_of(call, nodes, options);
+  ASSERT_EQ(fault_of(call, nodes, options, programs), "");
+  // The copy of the block before its own one takes that one too.
+  Operation& copy = find(programs[1], OperationKind::copy, 1);
+  for (BufferRef* ref : {&copy.from, &copy.to}) ref->bytes += 12;
+  const std::string fault = fault_of(call, nodes, options, programs);
+  EXPECT_NE(fault.find("of the receive buffer, which are not the place of a result"),
+            std::string::npos)
+      << fault;
+}
+
 TEST(HierarchicalFaultsAreNamed, MembersThatDisagree) {
   const auto fault_with = [](auto change) {
     return planted(Collective::allgather,
