@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "algorithms/problems.hpp"
+#include "lowering/hierarchical.hpp"
 #include "run/plan/plan.hpp"
 #include "run/plan/planner.hpp"
 #include "run/transport/faulty_transport.hpp"
@@ -300,6 +301,41 @@ TEST(Executor, ExaminesEachOperationAndNeedOnce) {
   EXPECT_EQ(executor.run(assignment, buffers, transport), 0);
   const auto all = assignment.operations.size() + assignment.needs.size();
   EXPECT_LE(executor.examined(), static_cast<std::int64_t>(3 * all));
+}
+
+/// Records what runs, and fails in the first await.
+class NodeRecord final : public Buffers {
+ public:
+  static constexpr int failure = 7;
+  int find(const BufferRef&, Region&) override { return -1; }
+  bool copy(const BufferRef& from, const BufferRef&) override {
+    ran.push_back("copy from " + std::string(name_of(from.area)));
+    return true;
+  }
+  int run(const Operation& operation) override {
+    const bool first = ran.size() < 2;
+    ran.push_back(std::string(name_of(operation.kind)) + " " + std::to_string(operation.sequence));
+    return first && operation.kind == OperationKind::await ? failure : 0;
+  }
+  std::vector<std::string> ran;
+};
+
+// An error must not make the other ranks of a node wait for a signal.
+TEST(Executor, RunsAllOperationsOnNodeMemoryInSequenceAfterAnError) {
+  Program program;
+  program.operations = {{.kind = OperationKind::await, .sequence = 0},
+                        {.kind = OperationKind::copy, .from = {.area = Area::send}},
+                        {.kind = OperationKind::signal, .sequence = 1},
+                        {.kind = OperationKind::await, .sequence = 1},
+                        {.kind = OperationKind::call},
+                        {.kind = OperationKind::signal, .sequence = 2}};
+  run_in_sequence(program);
+  LastFirst transport;
+  NodeRecord buffers;
+  EXPECT_EQ(Executor().run(program, buffers, transport), NodeRecord::failure);
+  const std::vector<std::string> expected = {
+      "await 0", "copy from the send buffer", "signal 1", "await 1", "call 0", "signal 2"};
+  EXPECT_EQ(buffers.ran, expected);
 }
 
 TEST(ThreadTransport, SaysWhatARankWaitsFor) {
