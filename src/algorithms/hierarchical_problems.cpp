@@ -73,11 +73,7 @@ HierarchicalProblem hierarchical_problem(const Call& call, const Nodes& nodes, i
 }
 
 bool passes_in_place(const Call& call, Rank rank) {
-  const BlockKind kind = block_kind(call.collective);
-  const bool scatters_sums = reduces(call.collective) && kind == BlockKind::ranks;
-  if (call.collective == Collective::bcast || kind == BlockKind::none || scatters_sums)
-    return false;
-  return !has_root(call.collective) || rank == call.root;
+  return can_be_in_place(call.collective) && (!has_root(call.collective) || rank == call.root);
 }
 
 Result<std::vector<Program>> hierarchical_programs(const Call& call, const Nodes& nodes,

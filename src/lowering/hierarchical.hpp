@@ -41,8 +41,7 @@ struct HierarchicalProblem {
   Bytes unit = 1;  ///< bytes of an element: parts of vectors and chunks end between elements
   int chunks = 1;  ///< successive parts of each block; see chunks_for
   /// MPI_IN_PLACE: the rank's contribution is in the receive buffer, or, at the root of a scatter,
-  /// its result in the send buffer. Not for reduce_scatter(_block), where results overwrite
-  /// contributions that later chunks read: there Area::send must be other memory.
+  /// its result in the send buffer. See can_be_in_place.
   bool in_place = false;
   /// This rank's buffers hold packed bytes, and are not in place. So its inner call may use them
   /// instead of node memory that no other rank would touch.
@@ -50,6 +49,14 @@ struct HierarchicalProblem {
   HierarchicalSizes sizes;
   friend bool operator==(const HierarchicalProblem&, const HierarchicalProblem&) = default;
 };
+
+/// False where results overwrite contributions that later chunks read, in a reduce_scatter(_block):
+/// there Area::send must be other memory, even if the program passes MPI_IN_PLACE.
+[[nodiscard]] constexpr bool can_be_in_place(Collective collective) {
+  const BlockKind kind = block_kind(collective);
+  return collective != Collective::bcast && kind != BlockKind::none &&
+         !(reduces(collective) && kind == BlockKind::ranks);
+}
 
 /// The numbers that each rank writes for the others of its node before a program can be made. This
 /// size exchange needs only node memory, whatever the collective.

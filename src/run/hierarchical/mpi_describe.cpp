@@ -208,9 +208,7 @@ int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, SideMemory& m
   Description description(call, rank, p, memory, hierarchical);
   const int error = description.make(refused);
   const bool in_place = call.in_place() && call.collective != Collective::bcast;
-  const bool scatters_sums =
-      reduces(call.collective) && block_kind(call.collective) == BlockKind::ranks;
-  plain.in_place = in_place && !scatters_sums;
+  plain.in_place = in_place && can_be_in_place(call.collective);
   plain.direct = error == MPI_SUCCESS && !in_place && can_be_inner_buffers(hierarchical);
   return error;
 }
