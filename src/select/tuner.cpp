@@ -178,7 +178,9 @@ void Tuner::add_samples(std::span<const AgreedCall> calls) {
     seen_[at] = true;
     const int candidate =
         explores(*known, window_begin_ + i) ? known->exploration().candidate : known->selected();
-    lost_ += static_cast<double>(known->add(candidate, calls[i].times));
+    const auto loss = static_cast<double>(known->add(candidate, calls[i].times));
+    lost_ += std::max(0.0, loss);
+    gained_ += std::max(0.0, -loss);
   }
 }
 
@@ -187,9 +189,12 @@ int Tuner::plan(TuningHost& host) {
   is_exploring_ = false;
   created_ = awaited_ = 0;
   const auto classes = std::max<std::ptrdiff_t>(1, std::count(seen_.begin(), seen_.end(), true));
-  const double left = budget_ * spent_ - lost_ - 2 * expected_cost_;
-  const double each = std::max(0.0, left) / static_cast<double>(classes);
-  for (SizeClass size_class = 0; size_class < size_classes; ++size_class) {
+  const double each = std::max(0.0, left() - 2 * expected_cost_) / static_cast<double>(classes);
+  // Classes take turns in the one call that is not paid.
+  const SizeClass first = unpaid_class_ + 1;
+  has_unpaid_ = false;
+  for (int i = 0; i < size_classes; ++i) {
+    const SizeClass size_class = (first + i) % size_classes;
     const auto at = static_cast<std::size_t>(size_class);
     if (!seen_[at]) continue;
     cases_[at]->rest();
@@ -202,8 +207,7 @@ int Tuner::plan(TuningHost& host) {
 /// Does the budget hold `cost` beside what this agreement has created and the next agreements? If
 /// so, it is counted.
 bool Tuner::can_afford(double cost) {
-  const double left = budget_ * spent_ - lost_ - 2 * expected_cost_ - created_;
-  const bool can = left >= cost;
+  const bool can = left() - 2 * expected_cost_ - created_ >= cost;
   (can ? created_ : awaited_) = can ? created_ + cost : std::max(awaited_, cost);
   return can;
 }
@@ -219,6 +223,10 @@ int Tuner::plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& ho
     const bool explores = known.plan(allowance, begun_);
     is_exploring_ = is_exploring_ || explores;
     const int candidate = known.exploration().candidate;
+    if (has_unpaid_ && !known.exploration().is_paid) {
+      known.rest();
+      return 0;
+    }
     is_ready = candidate <= 0 || known.is_tried(candidate);
     if (is_ready) break;
     if (host.needs_creation(size_class, candidate) && !can_afford(creation_)) {
@@ -227,6 +235,10 @@ int Tuner::plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& ho
     }
     if (const int error = host.prepare(size_class, candidate, is_ready)) return error;
     if (!is_ready) known.exclude(candidate);
+  }
+  if (!known.exploration().is_paid) {
+    has_unpaid_ = true;
+    unpaid_class_ = size_class;
   }
   return 0;
 }
@@ -238,7 +250,7 @@ void Tuner::plan_window() {
                                            : std::clamp(calls_for(2 * expected_cost_),
                                                         min_idle_distance, max_idle_distance);
   // The agreement that ends now has not been charged, and another one ends the window.
-  const double debt = lost_ + 2 * expected_cost_ + created_ - budget_ * spent_;
+  const double debt = 2 * expected_cost_ + created_ - left();
   // What waits for its creation does not keep other classes from being compared.
   const std::uint64_t waiting =
       awaited_ > 0 ? std::min(calls_for(debt + awaited_), max_idle_distance) : 0;

@@ -46,13 +46,14 @@ class TuningHost {
 /// than to begin it. Then they evaluate the notes alike and plan the next window.
 ///
 /// Price: loss is what explored calls take beyond the median of the MPI's own, plus what agreements
-/// take. Gains do not reduce it. A window begins once the loss and the next agreement are at most
-/// `budget` times the time spent in the collective, as far as that is known: calls outside windows
-/// count with the smaller mean of the windows around them. One call of a window may explore a
-/// candidate that was never measured. Further calls explore only what was measured, as often as the
-/// budget allows. What a candidate needs is created once the budget holds the time that this took
-/// before. So loss exceeds the budget by at most 1 call and 1 agreement, as long as measured
-/// candidates, agreements and creations take as long as before.
+/// take. What explored calls gain against that median pays for it; what selected calls gain does
+/// not. A window begins once the loss so paid and the next agreement are at most `budget` times the
+/// time spent in the collective, as far as that is known: calls outside windows count with the
+/// smaller mean of the windows around them. One call of a window may explore a candidate that was
+/// never measured, or takes too long for what is left. Further calls explore only what was
+/// measured, as often as the budget allows. What a candidate needs is created once the budget holds
+/// the time that this took before. So loss exceeds the budget by at most 1 call and 1 agreement, as
+/// long as measured candidates, agreements and creations take as long as before.
 ///
 /// The criterion is the time after the last arrival. It is estimated without a common clock. Where
 /// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to
@@ -119,7 +120,8 @@ class Tuner {
   [[nodiscard]] const std::string& reason(SizeClass size_class) const;
   /// The bytes that all ranks noted in the last window, divided by its calls.
   [[nodiscard]] Bytes bytes_per_call() const { return bytes_per_call_; }
-  /// Time lost so far, and time spent in the collective, in nanoseconds over the mean rank.
+  /// Time lost so far, without gains, and time spent in the collective, in nanoseconds over the
+  /// mean rank.
   [[nodiscard]] double lost() const { return lost_; }
   [[nodiscard]] double spent() const { return spent_; }
   /// What is known of a class; null before any call of it was noted.
@@ -147,6 +149,7 @@ class Tuner {
   [[nodiscard]] const TuningCase* find(std::optional<SizeClass> size_class) const;
   [[nodiscard]] AgreedCall agreed_call(std::span<const MaxAndSum> numbers) const;
   void count_time(std::span<const AgreedCall> calls);
+  [[nodiscard]] double left() const { return budget_ * spent_ + gained_ - lost_; }
   void add_cost(double cost);
   void add_samples(std::span<const AgreedCall> calls);
   bool can_afford(double cost);
@@ -172,9 +175,12 @@ class Tuner {
   double created_ = 0;        ///< in the last agreement, as expected
   double awaited_ = 0;        ///< the most that waits for the budget
   double lost_ = 0;
+  double gained_ = 0;  ///< by explored calls
   double spent_ = 0;
   double mean_call_ = 0;  ///< of calls in the last window that explored nothing
   Bytes bytes_per_call_ = 0;
+  SizeClass unpaid_class_ = 0;  ///< the latest whose exploration was not paid
+  bool has_unpaid_ = false;     ///< the next window has a call that is not paid
   bool is_exploring_ = true;
   bool selects_native_ = true;  ///< for all classes
   bool is_stopped_ = false;

@@ -9,7 +9,8 @@ namespace tutti {
 namespace {
 
 constexpr int min_native_calls = 3;
-constexpr int min_calls = 4;  ///< of a candidate before it is selected or dropped as no faster
+constexpr int min_calls = 4;          ///< of a candidate before it is selected
+constexpr int min_calls_to_drop = 6;  ///< before it is dropped as no faster
 constexpr int max_calls_each = 4;
 /// What a first call sets up, such as connections, makes it longer by this time or factor at most.
 constexpr Nanoseconds max_set_up = 20'000'000;
@@ -68,8 +69,8 @@ Nanoseconds TuningCase::add(int candidate, const SampledTimes& times) {
     return 0;
   }
   if (candidate != exploration_.candidate) return 0;
-  const Nanoseconds loss = std::max<Nanoseconds>(0, time - native_median_);
-  lost_ += loss;
+  const Nanoseconds loss = time - native_median_;
+  lost_ += std::max<Nanoseconds>(0, loss);
   return loss;
 }
 
@@ -160,7 +161,7 @@ void TuningCase::drop_slow() {
     const Nanoseconds median = state.samples.median();
     state.is_dropped = state.is_dropped || exceeds(median, max_loss_at_once, best) ||
                        (count >= 2 && exceeds(median, max_loss, best)) ||
-                       (count >= min_calls && median >= best) || state.samples.is_full();
+                       (count >= min_calls_to_drop && median >= best) || state.samples.is_full();
   }
 }
 
@@ -203,12 +204,14 @@ bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
     settle(calls);
     return false;
   }
-  exploration_ = {candidate, 1};
+  // What was never measured is expected to take twice the time of the MPI's own.
   const CallSamples& samples = at(candidate).samples;
-  if (samples.count() == 0) return true;
-  const Nanoseconds loss = std::max<Nanoseconds>(1, samples.median() - native_median_);
-  exploration_.calls =
-      static_cast<int>(std::clamp<Nanoseconds>(allowance / loss, 1, max_calls_each));
+  const bool is_known = samples.count() > 0;
+  const Nanoseconds loss = is_known ? samples.median() - native_median_ : native_median_;
+  const Nanoseconds most = is_known ? max_calls_each : 1;
+  const Nanoseconds fit = allowance / std::max<Nanoseconds>(1, loss);
+  exploration_ = {candidate, static_cast<int>(std::clamp<Nanoseconds>(fit, 1, most)),
+                  loss <= allowance};
   return true;
 }
 

@@ -22,6 +22,7 @@ struct SampledTimes {
 struct Exploration {
   int candidate = -1;  ///< -1: none
   int calls = 0;
+  bool is_paid = true;  ///< the allowance holds what it is expected to lose
 };
 
 /// What became of a candidate.
@@ -64,7 +65,7 @@ struct TuningEvidence {
 /// Candidates are explored one after the other in the sequence of their numbers. The first call of
 /// a candidate counts only if it is fast, or too slow for what it sets up. A candidate is dropped
 /// once it is clearly slower than the selected one: by 50 % after 1 counted call, by 20 % after 2,
-/// at all after 4, and if it is not selected after 16. It is selected where the medians differ by
+/// at all after 6, and if it is not selected after 16. It is selected where the medians differ by
 /// at least 3 % and the Mann-Whitney test supports it at a level of 0.5 %, over the selected one
 /// and over the MPI's own. Ranks may gain at the cost of others: against both the median of the
 /// means over the ranks must be lower too, and that of the maxima at most 10 % higher. Some calls
@@ -94,15 +95,15 @@ class TuningCase {
   [[nodiscard]] int selected() const { return selected_; }
   [[nodiscard]] const Exploration& exploration() const { return exploration_; }
   [[nodiscard]] bool is_settled() const { return is_settled_; }
-  /// Adds a call that ran `candidate`. Returns what the call lost against the median of the MPI's
-  /// own: 0 or more. O(1).
+  /// Adds a call that ran `candidate`. Returns what an explored call lost against the median of the
+  /// MPI's own; negative: gained. 0 for all others. O(1).
   Nanoseconds add(int candidate, const SampledTimes& times);
   /// Drops and selects by the calls added since the last time; `calls` are those of the collective
   /// so far.
   void conclude(std::uint64_t calls);
-  /// Plans the next exploration, whose expected loss is at most `allowance` beyond its first call.
-  /// Returns false where none is needed: then only a settled candidate is compared with the MPI's
-  /// own, in a few calls.
+  /// Plans the next exploration. Its expected loss is at most `allowance`, or it is 1 call, which
+  /// is not paid. Returns false where none is needed: then only a settled candidate is compared
+  /// with the MPI's own, in a few calls.
   bool plan(Nanoseconds allowance, std::uint64_t calls);
   /// No call explores until the next plan().
   void rest() { exploration_ = {}; }
@@ -112,7 +113,7 @@ class TuningCase {
   [[nodiscard]] bool is_tried(int candidate) const { return at(candidate).calls > 0; }
   /// What was measured, by candidate.
   [[nodiscard]] std::vector<CandidateEvidence> measurements() const;
-  /// What explored calls lost so far, as add() returned, and how many calls explored.
+  /// What explored calls lost so far, without what others gained, and how many calls explored.
   [[nodiscard]] Nanoseconds lost() const { return lost_; }
   [[nodiscard]] int explored() const { return explored_; }
   /// Why the selected candidate is selected; changes only where a decision does.

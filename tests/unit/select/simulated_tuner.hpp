@@ -98,9 +98,11 @@ class Simulation : public TuningHost {
     while (tuners_[0].is_noted() || !tuners_[0].is_selected(size_class)) call(size_class);
     return tuners_[0].candidate_of(size_class);
   }
-  [[nodiscard]] double lost() const { return lost_; }
   [[nodiscard]] double spent_when_agreed() const { return spent_when_agreed_; }
-  /// How far the loss exceeded the budget at most, less the longest explored call and 2 agreements.
+  /// By explored calls and agreements, without what other explored calls gained.
+  [[nodiscard]] double lost() const { return lost_; }
+  /// How far the loss less gains exceeded the budget at most, less the longest explored call and 2
+  /// agreements.
   [[nodiscard]] double worst_excess() const { return worst_; }
   [[nodiscard]] int agreements() const { return agreements_; }
   [[nodiscard]] int runs(int candidate) { return runs_[candidate]; }
@@ -168,12 +170,14 @@ class Simulation : public TuningHost {
     spent_ += elapsed;
     if (is_selected || candidate == 0) return;
     lost_ += std::max(0.0, plain - times[0]);
+    gained_ += std::max(0.0, times[0] - plain);
     largest_ = std::max(largest_, plain);
     check_price();
   }
 
   void check_price() {
-    worst_ = std::max(worst_, lost_ - options_.budget * spent_ - largest_ - 2 * options_.agreement);
+    worst_ = std::max(
+        worst_, lost_ - gained_ - options_.budget * spent_ - largest_ - 2 * options_.agreement);
   }
 
   Options options_;
@@ -188,6 +192,7 @@ class Simulation : public TuningHost {
   double created_ = 0;
   int agreements_ = 0;
   double lost_ = 0;
+  double gained_ = 0;
   double spent_ = 0;
   double spent_when_agreed_ = 0;
   double largest_ = 0;

@@ -211,6 +211,26 @@ TEST(Tuner, ARankWithoutDataDoesNotDecide) {
   EXPECT_EQ(simulation.selected(4), 0);
 }
 
+TEST(Tuner, GainsOfExploredCallsPayForOthers) {
+  // The slow candidates of the small class lose more than 1 % of the time of all calls.
+  Simulation::Options options;
+  options.agreement = 0.001 * native_seconds;
+  const Times large = {20 * native_seconds, 5 * native_seconds, 4 * native_seconds,
+                       3 * native_seconds, 2 * native_seconds};
+  const Times small = {native_seconds, 9 * native_seconds, 9 * native_seconds, 9 * native_seconds,
+                       0.5 * native_seconds};
+  Simulation simulation(options, {{3, small}, {20, large}}, 5);
+  std::mt19937 random(5);
+  for (int round = 0; round < 375; ++round) {
+    const bool first = random() % 2 == 0;
+    simulation.call(first ? 3 : 20);
+    simulation.call(first ? 20 : 3);
+  }
+  EXPECT_EQ(simulation.selected(3), 4);
+  EXPECT_EQ(simulation.selected(20), 4);
+  EXPECT_LE(simulation.worst_excess(), native_seconds);
+}
+
 TEST(Tuner, CreatesOnlyWhatTheBudgetHolds) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
