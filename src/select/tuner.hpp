@@ -49,11 +49,11 @@ class TuningHost {
 /// take. What explored calls gain against that median pays for it; what selected calls gain does
 /// not. A window begins once the loss so paid and the next agreement are at most `budget` times the
 /// time spent in the collective, as far as that is known: calls outside windows count with the
-/// smaller mean of the windows around them. One call of a window may explore a candidate that was
-/// never measured, or takes too long for what is left. Further calls explore only what was
-/// measured, as often as the budget allows. What a candidate needs is created once the budget holds
-/// the time that this took before. So loss exceeds the budget by at most 1 call and 1 agreement, as
-/// long as measured candidates, agreements and creations take as long as before.
+/// smaller mean of the windows around them. Calls of a window explore what the budget is expected
+/// to hold, a candidate that was never measured at most once; one call may explore more. What a
+/// candidate needs is created once the budget holds the time that this took before. So loss exceeds
+/// the budget by at most 1 call and 1 agreement, as long as measured candidates, agreements and
+/// creations take as long as before.
 ///
 /// The criterion is the time after the last arrival. It is estimated without a common clock. Where
 /// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to
