@@ -43,6 +43,7 @@ def test_list_shows_every_algorithm_and_papers_name(command):
     for algorithm in tutti.algorithms():
         assert algorithm.name in out and algorithm.summary in out
     assert "TUW" in out
+    assert command("list", "gatherv").out.split()[:2] == ["algorithm", "order"]
     parsed = json.loads(command("list", "scatter", "--json").out)
     assert {a["collective"] for a in parsed["algorithms"]} == {"scatter"}
     assert parsed["aliases"]["traff"] == "ordered_tree"

@@ -44,7 +44,9 @@ def list_algorithms(
         )
         return
     out = console()
-    listing = table("collective", "algorithm", "order", "knows", "parameters", "what it does")
+    # Without the column of its name, the table of one collective has room for the words.
+    first = () if wanted else ("collective",)
+    listing = table(*first, "algorithm", "order", "knows", "parameters", "what it does")
     before = ""
     for algorithm in algorithms:
         if before not in ("", algorithm.collective):
@@ -52,7 +54,7 @@ def list_algorithms(
         shown = algorithm.collective if algorithm.collective != before else ""
         before = algorithm.collective
         listing.add_row(
-            f"[bold]{shown}[/]",
+            *(f"[bold]{shown}[/]" for _ in first),
             f"[cyan]{algorithm.name}[/]",
             algorithm.order,
             algorithm.knowledge,
