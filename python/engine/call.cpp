@@ -11,7 +11,6 @@
 
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
-#include "core/nearest.hpp"
 #include "cost/collective_bounds.hpp"
 #include "cost/messages.hpp"
 #include "cost/pricing.hpp"
@@ -191,35 +190,10 @@ class PyCall {
   std::vector<Schedule> schedules_;
 };
 
-MpiFamily family_or_raise(const std::string& name) {
-  if (name.empty()) return MpiFamily::unknown;
-  if (name == "openmpi") return MpiFamily::open_mpi;
-  if (name == "mpich") return MpiFamily::mpich;
-  throw nb::value_error(
-      ("unknown mpi '" + name + "'" +
-       valid_names(name, std::array<std::string_view, 2>{"openmpi", "mpich"}, "names"))
-          .c_str());
-}
-
 Choice choice_for(const std::string& collective, const std::string& text, int ranks,
-                  std::optional<Bytes> block, const Machine& machine, Rank root,
-                  std::vector<double> expected, double error, bool background,
-                  const std::string& mpi) {
+                  std::optional<Bytes> block, const Machine& machine) {
   const Collective named = collective_or_raise(collective);
-  Features features{named, ranks, block};
-  features.mpi = family_or_raise(mpi);
-  if (!expected.empty()) {
-    std::string wrong = flaw_of(expected, ranks);
-    if (wrong.empty() && (root < 0 || root >= ranks)) {
-      wrong = "root " + std::to_string(root) + ": expected a rank from 0 to " +
-              std::to_string(ranks - 1);
-    }
-    if (!wrong.empty()) throw nb::value_error(wrong.c_str());
-    features.root = root;
-    features.forecast = Forecast{std::move(expected), error,
-                                 background ? ProgressCapability::runs : ProgressCapability::none};
-  }
-  return choose(value_or_raise(setting(named, text)), features, machine);
+  return choose(value_or_raise(setting(named, text)), Features{named, ranks, block}, machine);
 }
 
 void bind_timeline(nb::module_& module) {
@@ -308,9 +282,8 @@ void bind_call(nb::module_& module) {
            "The earliest end of any algorithm, in seconds from time 0. With background, ranks may "
            "receive before they arrive.");
   module.def("choose", choice_for, "collective"_a, "setting"_a, "ranks"_a,
-             "block"_a = std::optional<Bytes>(), "machine"_a = Machine{}, "root"_a = 0,
-             "expected"_a = std::vector<double>(), "error"_a = 0.0, "background"_a = false,
-             "mpi"_a = "", "Tutti's selection under a setting, from facts that all ranks know.");
+             "block"_a = std::optional<Bytes>(), "machine"_a = Machine{},
+             "Tutti's selection under a setting, from facts that all ranks know.");
 }
 
 }  // namespace tutti

@@ -151,9 +151,19 @@ class PyHierarchicalProblem {
 };
 
 std::vector<std::string> explored(const std::string& collective, int ranks, Bytes block,
-                                  int ranks_per_node, const Machine& machine) {
-  const TuningFeatures features = {collective_or_raise(collective), ranks, block, ranks_per_node,
-                                   default_staging};
+                                  int ranks_per_node, const Machine& machine,
+                                  std::vector<double> arrivals, bool background) {
+  if (!arrivals.empty() && arrivals.size() != static_cast<std::size_t>(ranks)) {
+    const std::string wrong = std::to_string(arrivals.size()) + " arrivals: expected one for each of " +
+                              std::to_string(ranks) + " ranks";
+    throw nb::value_error(wrong.c_str());
+  }
+  TuningFeatures features = {collective_or_raise(collective), ranks, block, ranks_per_node,
+                             default_staging};
+  features.knows_arrivals =
+      is_gather_or_scatter(features.collective) && (!arrivals.empty() || background);
+  features.has_threads = features.knows_arrivals && background;
+  if (features.knows_arrivals) features.arrivals = std::move(arrivals);
   std::vector<std::string> names;
   for (const Setting& one : tuning_candidates(features, machine)) {
     const bool is_native = one.kind == Setting::Kind::native && !one.level;
@@ -272,9 +282,11 @@ void bind_hierarchical(nb::module_& module) {
       .def("proposals", &PyHierarchicalProblem::proposals,
            "Modelled times, flat and through node memory; fastest first.");
   module.def("explored", explored, "collective"_a, "ranks"_a, "block"_a, "ranks_per_node"_a = 1,
-             "machine"_a = Machine{},
+             "machine"_a = Machine{}, "arrivals"_a = std::vector<double>(), "background"_a = false,
              "The candidates that auto explores on the program's own calls, in this sequence, "
-             "native first. block: the largest one, in bytes.");
+             "native first. block: the largest one, in bytes. Ranks of gathers and scatters "
+             "exchange arrivals if some are expected (by rank, in seconds) or if every rank has a "
+             "background thread.");
   module.def("useful", useful, "collective"_a, "ranks"_a, "ranks_per_node"_a = 1,
              "arrivals"_a = false, "background"_a = false,
              "The algorithms of the list with their useful parameters, also those that need "

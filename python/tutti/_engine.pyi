@@ -469,7 +469,7 @@ class Call:
         The earliest end of any algorithm, in seconds from time 0. With background, ranks may receive before they arrive.
         """
 
-def choose(collective: str, setting: str, ranks: int, block: int | None = None, machine: Machine = ..., root: int = 0, expected: Sequence[float] = [], error: float = 0.0, background: bool = False, mpi: str = '') -> Choice:
+def choose(collective: str, setting: str, ranks: int, block: int | None = None, machine: Machine = ...) -> Choice:
     """Tutti's selection under a setting, from facts that all ranks know."""
 
 class NodeMachine:
@@ -568,9 +568,9 @@ class HierarchicalProblem:
     def proposals(self) -> list[Candidate]:
         """Modelled times, flat and through node memory; fastest first."""
 
-def explored(collective: str, ranks: int, block: int, ranks_per_node: int = 1, machine: Machine = ...) -> list[str]:
+def explored(collective: str, ranks: int, block: int, ranks_per_node: int = 1, machine: Machine = ..., arrivals: Sequence[float] = [], background: bool = False) -> list[str]:
     """
-    The candidates that auto explores on the program's own calls, in this sequence, native first. block: the largest one, in bytes.
+    The candidates that auto explores on the program's own calls, in this sequence, native first. block: the largest one, in bytes. Ranks of gathers and scatters exchange arrivals if some are expected (by rank, in seconds) or if every rank has a background thread.
     """
 
 def useful(collective: str, ranks: int, ranks_per_node: int = 1, arrivals: bool = False, background: bool = False) -> list[str]:

@@ -144,7 +144,6 @@ def explain(
     arrivals: list[float] | None = None,
     background: bool = False,
     distances: Distances | None = None,
-    mpi: str = "",
 ) -> Explanation:
     """Explains one call.
 
@@ -157,12 +156,11 @@ def explain(
         algorithm: a setting as in TUTTI_GATHERV: auto, native or a specification.
         machine: the model's parameters; by default those of a common cluster.
         arrivals: the actual and expected time at which each rank enters the call, in seconds; by
-            default all at 0.
+            default all at 0. If they differ, ranks exchange arrivals, so that auto explores orders
+            by arrival too.
         background: every rank has a background thread; algorithms that use it are candidates.
         distances: distances between the ranks, for orders by distance and the time of each
             message.
-        mpi: the MPI whose algorithm native stands for if ranks arrive at different times:
-            "openmpi" or "mpich".
 
     Raises:
         ValueError: names the wrong argument and the accepted values.
@@ -172,16 +170,15 @@ def explain(
     block = sizes[0] if sizes and not is_irregular(collective) else None
     times = arrivals or []
     expected = times if len(set(times)) > 1 else []
-    choice = choose(
-        collective, algorithm, len(sizes), block, machine, root, expected,
-        background=background, mpi=mpi,
-    )  # fmt: skip
+    choice = choose(collective, algorithm, len(sizes), block, machine)
     may_explore = algorithm == "auto" and len(sizes) > 1 and not collective.startswith("rma_")
-    tried = explored(collective, len(sizes), max(sizes), machine=machine) if may_explore else []
-    candidates = [c.name for c in choice.candidates if c.name != "native"]
+    tried = explored(
+        collective, len(sizes), max(sizes), machine=machine, arrivals=expected,
+        background=background,
+    ) if may_explore else []  # fmt: skip
     names = [listed.name for listed in algorithms() if listed.collective == collective]
     if expected:
-        names += made_for_arrivals(collective, len(sizes), background) + candidates
+        names += made_for_arrivals(collective, len(sizes), background)
     if distances:
         names += [f"{name}:order=distance" for name in names if name in _DISTANCE_SHAPES]
     calls = {

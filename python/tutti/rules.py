@@ -140,4 +140,6 @@ def rule_for(collective: str, sizes: list[int], mpi: str) -> Rule | None:
     """
     size = sum(sizes) // len(sizes) if sizes else 0
     rules = merged(files())
+    if mpi and mpi not in _NAMES:
+        raise Refusal(f"--mpi {mpi}: expected {' or '.join(_NAMES)}")
     return rules.find(collective, len(sizes), size, 0, 0, True, _NAMES.get(mpi, ""))

@@ -33,7 +33,6 @@ struct Agreement {
   char had_distances = 0;
   std::uint64_t rules_length = 0;  ///< bytes of the text that follows
   std::uint64_t kept_length = 0;   ///< bytes of the text after that
-  MpiFamily family = MpiFamily::unknown;
 };
 
 /// The agreement by the environment of this process.
@@ -50,7 +49,6 @@ Agreement own_agreement() {
   const bool are_files_valid = distances_error().empty() && rules_error().empty();
   agreement.is_refused = all.error.empty() && are_files_valid ? 0 : 1;
   agreement.had_distances = known_distances() != nullptr ? 1 : 0;
-  agreement.family = mpi_family(library_version());
   for (std::size_t i = 0; i < all.settings.size(); ++i) {
     to_text(all.settings[i]).copy(agreement.settings[i].data(), agreement.settings[i].size() - 1);
   }
@@ -95,7 +93,6 @@ int Communicator::agree() {
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
   machine_ = agreement.machine;
   node_machine_ = agreement.node_machine;
-  family_ = agreement.family;
   id_ = agreement.id;
   is_reported_ = agreement.is_reported != 0;
   node_settings_.memory = agreement.node_memory;

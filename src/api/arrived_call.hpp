@@ -10,6 +10,9 @@ namespace tutti {
 /// True if all ranks need the order. In rooted linear shapes only the root does.
 [[nodiscard]] bool order_matters_everywhere(const Specification& specification);
 
+/// Do the calls of such a decision follow arrival profiles, where arrivals are exchanged?
+[[nodiscard]] bool follows_profiles(const Decision& decision);
+
 /// Opens the exchange of arrivals if rank 0's environment asks for it and `decision` can use it.
 /// Collective in this case. Returns an MPI error code.
 int learn_arrivals(Communicator& communicator, const Decision& decision);
@@ -24,10 +27,11 @@ class ArrivedCall {
   ArrivedCall(const ArrivedCall&) = delete;
   ArrivedCall& operator=(const ArrivedCall&) = delete;
 
-  /// Replaces an automatic `decision` by one that takes expected arrivals into account, if these
-  /// are far enough apart. All ranks decide alike, even with invalid arguments. Returns an MPI
-  /// error code.
-  int weigh(MpiCall& call, Communicator& communicator, const Decision*& decision);
+  /// Finds the arrivals that all ranks expect in this call, if exploration decides it. Returns an
+  /// MPI error code.
+  int find_profile(const Decision& decision);
+  /// Null if they are unknown.
+  [[nodiscard]] const Profile& profile() const { return profile_; }
   /// True if every rank has a background thread.
   [[nodiscard]] bool has_thread() const { return arrival_ != nullptr && arrival_->has_thread(); }
   /// The call's number; 0 without an exchange of arrivals.
@@ -35,22 +39,21 @@ class ArrivedCall {
   /// Sets `epoch`, null before, to the expected arrivals at this call. It stays null if this rank
   /// does not need them or no rank knows them. Returns an MPI error code.
   int find_epoch(const Specification& specification, bool at_root,
-                 std::shared_ptr<const ArrivalEpoch>& epoch) const;
+                 Profile& epoch) const;
   /// The same for a hierarchical call, in which any rank of the root's node may be the root between
   /// nodes.
   int find_epoch_between(const Decision& decision,
-                         std::shared_ptr<const ArrivalEpoch>& epoch) const {
+                         Profile& epoch) const {
     return decision.specification ? find_epoch(*decision.specification, true, epoch) : MPI_SUCCESS;
   }
 
  private:
-  [[nodiscard]] ProgressCapability progress_capability() const;
-
   Arrival* arrival_;
   const void* site_;
   CallNumber number_ = 0;
   bool may_wait_ = false;
-  std::shared_ptr<const ArrivalEpoch> profile_;  ///< used by the decision; otherwise null
+  bool follows_profiles_ = false;
+  Profile profile_;
 };
 
 }  // namespace tutti

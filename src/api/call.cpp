@@ -178,7 +178,7 @@ void describe(const MpiCall& call, CallRecord& record) {
 }
 
 const Decision& resolved(const Decision& decision, MpiCall& call, Communicator& communicator,
-                         int& error) {
+                         const Profile& profile, int& error) {
   error = MPI_SUCCESS;
   if (decision.level.hierarchical) {
     const Decision& asked = communicator.hierarchical_fallback(decision, error);
@@ -188,16 +188,16 @@ const Decision& resolved(const Decision& decision, MpiCall& call, Communicator& 
   if (decision.deferred == DeferredLevel::rules) {
     const std::optional<Bytes> bytes = common_block(call, communicator);
     const Decision& selected = communicator.resolve_by_rules(decision, bytes, error);
-    communicator.count(call);
+    communicator.count(call, selected);
     return selected;
   }
-  if (communicator.stays_native(decision, call.collective)) return decision;
+  if (communicator.stays_native(decision, call.collective, profile)) return decision;
   // Two captured addresses fit into the function object, so that this allocates nothing.
   const BlockOfCall block{common_block(call, communicator), call.root,
                           [&call, &communicator] { return block_bytes(call, communicator); },
                           may_explore(call, decision, communicator)};
   const Decision& selected = communicator.resolve_level(decision, call.collective, block, error);
-  communicator.count(call);
+  communicator.count(call, selected);
   return selected;
 }
 
@@ -261,7 +261,7 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
   const bool valid = looks_valid(call, communicator);
   Calls& calls = comm->calls();
   if (valid && calls.repeat(call, specification, error)) return error;
-  std::shared_ptr<const ArrivalEpoch> epoch;
+  Profile epoch;
   error = arrived.find_epoch(specification, communicator.rank() == call.root, epoch);
   if (error != MPI_SUCCESS) return error;
   const RankOrders* rank_orders = nullptr;
@@ -293,37 +293,31 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
 
 int SelectedCall::resolve() {
   int error = MPI_SUCCESS;
-  decision_ = &resolved(*decision_, call_, communicator_, error);
+  const Profile profile = arrived_ ? arrived_->profile() : nullptr;
+  decision_ = &resolved(*decision_, call_, communicator_, profile, error);
   if (error == MPI_SUCCESS) turn_.emplace(nodes_of(*decision_, communicator_));
   return error;
 }
 
-/// Arrivals take part in the selection of gathers and scatters. Of other collectives they only
-/// order the ranks.
+/// All gathers and scatters exchange arrivals, other collectives those that use them.
 int SelectedCall::select(const void* site) {
   int error = MPI_SUCCESS;
-  const bool weighs = is_gather_or_scatter(call_.collective);
+  const bool exchanges = is_gather_or_scatter(call_.collective);
   if (reduces(call_.collective)) {
     accept_one_buffer(call_, communicator_);
     decision_ = &decide_reduction(call_, communicator_, error);
   } else {
     decision_ = &communicator_.decide(call_.collective);
   }
-  if (error == MPI_SUCCESS && !weighs) error = resolve();
+  if (error == MPI_SUCCESS && !exchanges) error = resolve();
   if (error != MPI_SUCCESS) return error;
-  const bool by_arrivals = weighs || goes_by_arrivals(*decision_);
+  const bool by_arrivals = exchanges || goes_by_arrivals(*decision_);
   if (by_arrivals) error = learn_arrivals(communicator_, *decision_);
   if (error != MPI_SUCCESS) return error;
   arrived_.emplace(by_arrivals ? communicator_.arrival().get() : nullptr, call_.collective, site);
-  if (!weighs) return MPI_SUCCESS;
-  error = arrived_->weigh(call_, communicator_, decision_);
-  if (error != MPI_SUCCESS) return error;
-  // If arrivals are exchanged, they decide, and use the measured times of the MPI's own.
-  const bool may_resolve =
-      decision_->deferred != DeferredLevel::all || communicator_.arrival() == nullptr;
-  if (may_resolve) return resolve();
-  turn_.emplace(nodes_of(*decision_, communicator_));
-  return MPI_SUCCESS;
+  if (!exchanges) return MPI_SUCCESS;
+  error = arrived_->find_profile(*decision_);
+  return error == MPI_SUCCESS ? resolve() : error;
 }
 
 int SelectedCall::run(bool& is_native) {
@@ -335,7 +329,7 @@ int SelectedCall::run(bool& is_native) {
   }
   if (decision.level.hierarchical) {
     std::string refused;
-    std::shared_ptr<const ArrivalEpoch> epoch;
+    Profile epoch;
     int error = arrived_->find_epoch_between(decision, epoch);
     if (error != MPI_SUCCESS) return error;
     error = run_hierarchical(call_, communicator_, decision, epoch.get(), refused, is_native);

@@ -362,7 +362,9 @@ int Communicator::open_arrival() {
   // Other libraries may call collectives in MPI_Finalize, on all ranks.
   if (arrival_ != nullptr || is_end_of_mpi()) return MPI_SUCCESS;
   stop_passing();
-  return Arrival::open(comm_, arrival_);
+  if (const int error = Arrival::open(comm_, arrival_)) return error;
+  bool is_ready = false;
+  return open_flat(is_ready);
 }
 
 bool Communicator::try_close_arrival() {

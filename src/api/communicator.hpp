@@ -40,7 +40,6 @@ struct Decision {
   int slot = -1;                               ///< its collective and kind of operation
   bool is_automatic = false;                   ///< selected by Tutti, not requested
   std::optional<Specification> specification;  ///< none: the MPI's own
-  AlgorithmId mark = ran_native;               ///< identifies the specification in measured times
   Level level;
   DeferredLevel deferred = DeferredLevel::none;
   bool is_flat = false;              ///< deferred: only flat candidates come into question
@@ -52,14 +51,8 @@ struct Decision {
   bool uses_arrivals = false;        ///< rules: some message size does
 };
 
-/// A call whose ranks have agreed on their arrival profile. Equal on all of them.
-struct ExpectedCall {
-  Collective collective = Collective::gather;
-  Rank root = 0;
-  Bytes block = 0;  ///< see Features::block
-  ProgressCapability progress_capability = ProgressCapability::none;
-  std::shared_ptr<const ArrivalEpoch> profile;  ///< not null
-};
+/// The arrivals that all ranks expect in a call; null: unknown.
+using Profile = std::shared_ptr<const ArrivalEpoch>;
 
 /// The properties of a reduction's operation that affect selection.
 struct OperationTraits {
@@ -143,13 +136,9 @@ class Communicator {
   }
   /// What runs for `collective` now; for reductions with such an operation.
   const Decision& decide(Collective collective, const OperationTraits& operation = {});
-  /// The same when Tutti selects and arrivals count. Uses one representative block between two
-  /// powers of two, or the block of measured calls, so that few calls of a profile are new: O(1)
-  /// for known ones, a replay of the candidates for new ones.
-  const Decision& decide(const ExpectedCall& call);
   /// Begins a call with a deferred decision. Does it run the MPI's own whatever its arguments are?
   /// If not, call resolve_level. Needs no argument of the call and takes a few nanoseconds.
-  bool stays_native(const Decision& decision, Collective collective);
+  bool stays_native(const Decision& decision, Collective collective, const Profile& profile);
   /// Resolves a deferred decision. Collective as TunedSelection::resolve is. Sets `error` to an MPI
   /// error code.
   const Decision& resolve_level(const Decision& decision, Collective collective,
@@ -164,9 +153,8 @@ class Communicator {
   const Decision& hierarchical_fallback(const Decision& asked, int& error);
   /// Call it at the end of each call, whether or not its decision was deferred.
   void end_tuned_call();
-  /// Can an arrival profile lead to anything but the MPI's own? Its ranks must be far apart, or the
-  /// MPI's own time known.
-  [[nodiscard]] bool weighs(const ArrivalEpoch& profile) const;
+  /// What selects for deferred decisions.
+  Selections& selections();
   /// The text of what ran last, or empty.
   [[nodiscard]] const std::string& last(Collective collective) const {
     return last_[static_cast<std::size_t>(collective)];
@@ -193,8 +181,11 @@ class Communicator {
   int open_flat(bool& ready);
   /// Counts a call on the private duplicate, if there is one, whatever the call runs: ranks whose
   /// arguments are invalid may run something else, and the tags of later calls must agree. Local.
-  void count(MpiCall& call) {
-    if (private_ && !private_->receives_unexpected()) private_->begin(call);
+  void count(MpiCall& call, const Decision& selected) {
+    if (!private_) return;
+    private_->begin(call);
+    const bool runs_there = selected.specification && !selected.level.hierarchical;
+    if (!runs_there && private_->receives_unexpected()) private_->give_up();
   }
   /// See PrivateComm. Local.
   void receive_nothing_unexpected() {
@@ -229,8 +220,8 @@ class Communicator {
 
   /// The exchange of arrivals; null until it is opened.
   [[nodiscard]] const std::shared_ptr<Arrival>& arrival() const { return arrival_; }
-  /// Starts the exchange of arrivals, unless MPI has begun to end. Collective. Returns an MPI error
-  /// code.
+  /// Starts the exchange of arrivals, unless MPI has begun to end, and makes the private duplicate,
+  /// so that exploration need not pay for it. Collective. Returns an MPI error code.
   int open_arrival();
   /// Ends it, step by step as Arrival::try_close, or at once.
   bool try_close_arrival();
@@ -251,10 +242,7 @@ class Communicator {
   Communicator();
   static int create(MPI_Comm comm, std::unique_ptr<Communicator>& made);
   int agree();
-  Selections& selections();
   [[nodiscard]] Features features_of(Collective collective) const;
-  [[nodiscard]] Features features_of(const ExpectedCall& call, Bytes block) const;
-  [[nodiscard]] Decision decision_by_profile(const ExpectedCall& call, Bytes block);
   [[nodiscard]] static Decision decision_for(const Choice& choice);
 
   inline static constinit thread_local LatestCommunicator latest_{};
@@ -265,11 +253,6 @@ class Communicator {
   std::array<std::uint32_t, all_collectives.size()> left_{};  ///< calls that may still pass
   std::array<std::uint32_t, all_collectives.size()> let_{};   ///< their number at first
 
-  struct ExpectedDecision {
-    ExpectedCall call;
-    Decision decision;
-  };
-
   MPI_Comm comm_{};
   Rank rank_ = 0;
   int p_ = 1;
@@ -279,7 +262,6 @@ class Communicator {
   std::uint64_t id_ = 0;
   std::array<std::uint64_t, all_collectives.size()> calls_{};
   Machine machine_;
-  MpiFamily family_ = MpiFamily::unknown;  ///< rank 0's
   bool is_reproducible_ = false;
   bool splits_user_ops_ = false;
   bool had_distances_ = false;
@@ -288,8 +270,6 @@ class Communicator {
   std::array<Decision, all_collectives.size()> not_commutative_;
   std::array<std::array<Decision, 2>, all_collectives.size()>
       whole_;  ///< by whether the operation commutes
-  std::array<ExpectedDecision, 16> expected_;
-  std::size_t next_expected_ = 0;
   std::array<std::string, all_collectives.size()> last_;
   std::unique_ptr<DistanceOrders> distances_;
   std::unique_ptr<PrivateComm> private_;
@@ -306,10 +286,11 @@ class Communicator {
   std::shared_ptr<Arrival> arrival_;
 };
 
-/// What runs for a call by a decision that may be deferred. Collective as
+/// What runs for a call by a decision that may be deferred, with such arrivals. Collective as
 /// Communicator::resolve_level is. Sets `error` to an MPI error code.
 [[nodiscard]] const Decision& resolved(const Decision& decision, MpiCall& call,
-                                       Communicator& communicator, int& error);
+                                       Communicator& communicator, const Profile& profile,
+                                       int& error);
 
 /// The hierarchical runner of a resolved decision; null if it is flat. The caller holds a
 /// HierarchicalRunner::Turn on it, because other ranks of its node wait for this one.

@@ -3,6 +3,7 @@
 
 #include "api/call.hpp"
 #include "api/hierarchical.hpp"
+#include "api/selections.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/agree.hpp"
 
@@ -10,7 +11,7 @@ namespace tutti {
 
 namespace {
 
-/// Any specification: each start sets the one that is selected by arrivals.
+/// Any specification: each start sets the selected one.
 Specification any_specification(Collective collective) {
   return *specification(collective, "linear");
 }
@@ -41,17 +42,21 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   settled_text_ = usual.text;
   int error = learn_arrivals(communicator, usual);
   arrival_ = communicator.arrival();
-  const bool weighs =
-      usual.is_automatic && communicator.p() > 1 && arrival_ != nullptr && arrival_->has_thread();
+  const bool is_tuned =
+      follows_profiles(usual) && arrival_ != nullptr && arrival_->has_thread();
   const bool by_rules = usual.deferred == DeferredLevel::rules;
-  const bool plain = !usual.specification && !usual.level.hierarchical && !weighs && !by_rules;
+  const bool plain = !usual.specification && !usual.level.hierarchical && !is_tuned && !by_rules;
   if (error != MPI_SUCCESS || plain) return error;
   bool all_valid = false;
   error = agree_on_arguments(communicator, usable, all_valid);
   if (error == MPI_SUCCESS && !all_valid) settled_text_ = "native: invalid arguments";
   if (error != MPI_SUCCESS || !all_valid) return error;
+  if (is_tuned) {
+    tuned_ = usual;
+    return open_call(communicator, any_specification(call_.collective), selected_);
+  }
   const bool asked = usual.deferred != DeferredLevel::all;
-  const Decision& decision = asked ? resolved(usual, call_, communicator, error) : usual;
+  const Decision& decision = asked ? resolved(usual, call_, communicator, nullptr, error) : usual;
   if (error != MPI_SUCCESS) return error;
   // Counts the call that is resolved here: a start may follow much later or never.
   const bool is_resolved_hierarchical = by_rules && decision.level.hierarchical;
@@ -60,14 +65,9 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   }
   settled_text_ = decision.text;
   if (decision.level.hierarchical) hierarchical_ = decision;
-  settled_id_ = decision.mark;
-  if (decision.specification) {
-    error = open_call(communicator, *decision.specification, settled_);
-    arrival_ = communicator.arrival();
-  }
-  if (error == MPI_SUCCESS && weighs) {
-    error = open_call(communicator, any_specification(call_.collective), by_arrivals_);
-  }
+  if (!decision.specification) return MPI_SUCCESS;
+  error = open_call(communicator, *decision.specification, settled_);
+  arrival_ = communicator.arrival();
   return error;
 }
 
@@ -131,38 +131,43 @@ int PersistentRequest::begin() {
       text_ = settled_text_;
       counted_ = communicator->next_call(call_.collective);
     }
-    const int error = by_arrivals_ ? choose_by_arrivals(*communicator) : MPI_SUCCESS;
+    const int error = tuned_ ? select(*communicator) : MPI_SUCCESS;
     if (error != MPI_SUCCESS) return error;
   }
   if (current_ != nullptr) current_->start(number_);
   return MPI_SUCCESS;
 }
 
-/// Rank 0's thread answers questions, so that no rank waits for a late one.
-int PersistentRequest::choose_by_arrivals(Communicator& communicator) {
-  std::shared_ptr<const ArrivalEpoch> profile;
-  if (const int error = arrival_->agreed_profile(number_, profile)) return error;
-  const bool irregular = is_irregular(call_.collective);
-  const Bytes own = call_.own_bytes(communicator.rank());
-  if (irregular) arrival_->note_block(own);
-  const CallSignature kind = {call_.collective, call_.root, own};
-  const auto note = [&](AlgorithmId ran) {
-    if (!irregular) arrival_->note_algorithm(number_, kind, ran);
-  };
-  note(settled_id_);
-  if (profile == nullptr || !communicator.weighs(*profile)) return MPI_SUCCESS;
-  const Decision& decision =
-      communicator.decide({call_.collective, call_.root, irregular ? profile->block : own,
-                           ProgressCapability::runs, profile});
+/// Rank 0's thread answers questions on arrivals, so that no rank waits for a late one. After the
+/// end of the exchange the MPI's own runs: other calls are compared by other times.
+int PersistentRequest::select(Communicator& communicator) {
+  noted_ = {};
+  hierarchical_.reset();
+  if (communicator.arrival() != arrival_) return MPI_SUCCESS;
+  Profile profile;
+  int error = arrival_->agreed_profile(number_, profile);
+  if (error != MPI_SUCCESS) return error;
+  MpiCall call = call_;  // each start counts
+  const Decision& decision = resolved(*tuned_, call, communicator, profile, error);
+  if (error != MPI_SUCCESS) return error;
+  noted_ = communicator.selections().tuned.take_note();
   communicator.note_algorithm(call_.collective, decision.text);
   if (communicator.is_reported()) text_ = decision.text;
-  current_ = nullptr;
-  if (decision.specification) {
-    by_arrivals_->change(*decision.specification,
-                         order_matters_everywhere(*decision.specification));
-    current_ = by_arrivals_.get();
+  return use(decision, communicator);
+}
+
+int PersistentRequest::use(const Decision& decision, Communicator& communicator) {
+  if (decision.level.hierarchical) {
+    // What runs in finish() counts as a call of its own.
+    communicator.hierarchical().skip();
+    hierarchical_ = decision;
+  } else if (decision.specification) {
+    const Specification& selected = *decision.specification;
+    const RankOrders* rank_orders = nullptr;
+    if (const int error = communicator.rank_orders(selected, call_.root, rank_orders)) return error;
+    selected_->change(selected, order_matters_everywhere(selected), rank_orders);
+    current_ = selected_.get();
   }
-  note(decision.mark);
   return MPI_SUCCESS;
 }
 
@@ -170,9 +175,10 @@ int PersistentRequest::finish(const void* site) {
   active_ = false;
   CallRecord record;
   record.arrival = monotonic_seconds();
+  noted_.began = record.arrival;
   const int error = run();
-  const Communicator* communicator =
-      settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
+  Communicator* communicator = settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
+  if (tuned_ && communicator != nullptr) communicator->selections().tuned.end_call(noted_);
   if (error == MPI_SUCCESS && communicator != nullptr && communicator->is_reported()) {
     record.site = site;
     record.call = counted_;
@@ -207,9 +213,9 @@ int PersistentRequest::run_between_nodes(const ArrivedCall& arrived, std::string
   const Inside guard;
   Communicator& communicator = *Communicator::known(call_.comm);
   const HierarchicalRunner::Turn turn(nodes_of(*hierarchical_, communicator));
-  communicator.note_algorithm(call_.collective, settled_text_);
+  communicator.note_algorithm(call_.collective, hierarchical_->text);
   bool is_native = false;
-  std::shared_ptr<const ArrivalEpoch> epoch;
+  Profile epoch;
   int error = arrived.find_epoch_between(*hierarchical_, epoch);
   if (error != MPI_SUCCESS) return raise(call_.comm, error);
   error = run_hierarchical(call_, communicator, *hierarchical_, epoch.get(), refused, is_native);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "api/communicator.hpp"
+#include "api/tuned_selection.hpp"
 #include "run/communicator/mpi_persistent.hpp"
 
 namespace tutti {
@@ -14,10 +14,9 @@ namespace tutti {
 class ArrivedCall;
 
 /// One gather or scatter with its arguments. open() settles an algorithm that is forced by name, or
-/// that is selected without arrivals. A hierarchical call runs in finish(). If the selection is
-/// automatic and arrivals are exchanged when the request is opened, each start selects again, by
-/// the profile of its call. A start never waits for another rank's program: only open() is
-/// collective.
+/// that rules select. A hierarchical call runs in finish(). If exploration decides and arrivals are
+/// exchanged when the request is opened, each start selects as a call of its own does, and may
+/// wait for other ranks' starts.
 class PersistentRequest {
  public:
   /// `run_native` makes the call through the program's MPI, which reports invalid arguments. All
@@ -41,7 +40,8 @@ class PersistentRequest {
   int agree_on_arguments(Communicator& communicator, bool usable, bool& all_valid);
   int open_call(Communicator& communicator, const Specification& specification,
                 std::unique_ptr<PersistentCall>& made);
-  int choose_by_arrivals(Communicator& communicator);
+  int select(Communicator& communicator);
+  int use(const Decision& decision, Communicator& communicator);
   /// Lets a call that has begun but does not start leave the exchange of arrivals; its number
   /// counts.
   struct Beginning {
@@ -59,8 +59,9 @@ class PersistentRequest {
   std::string settled_text_;                     ///< "native: why"; empty without Tutti
   std::optional<Decision> hierarchical_;         ///< runs in finish()
   std::unique_ptr<PersistentCall> settled_;      ///< null: native
-  AlgorithmId settled_id_ = ran_native;          ///< of the settled specification
-  std::unique_ptr<PersistentCall> by_arrivals_;  ///< null: starts do not select by arrivals
+  std::optional<Decision> tuned_;                ///< deferred: each start selects
+  std::unique_ptr<PersistentCall> selected_;     ///< what a start selects, unless native
+  TunedSelection::NotedCall noted_;              ///< the call under way
   PersistentCall* current_ = nullptr;            ///< null: native
   CallNumber number_ = 0;
   std::string text_;           ///< of the current algorithm, if a report is wanted

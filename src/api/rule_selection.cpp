@@ -18,7 +18,6 @@ bool is_native(const Decision& decision) {
 
 void make_native(Decision& decision, const std::string& why) {
   decision.specification.reset();
-  decision.mark = ran_native;
   decision.level = {};
   decision.measured = {};
   decision.text = "native: rules: " + why;
@@ -61,7 +60,6 @@ Decision RuleSelection::decision_for(const Rule& rule, const Features& features,
   decision.text = to_text(choice.setting) + ": " + choice.reason;
   if (choice.setting.kind == Setting::Kind::forced) {
     decision.specification = choice.setting.specification;
-    decision.mark = digest_of(choice.setting.specification);
   }
   if (choice.setting.level) decision.level = *choice.setting.level;
   if (decision.level.hierarchical) decision.level.leaders = std::max(1, decision.level.leaders);

@@ -49,7 +49,7 @@ MeasuredCase measured(SizeClass size_class, const TuningCase& known,
 }  // namespace
 
 void TunedSelection::record_candidates() const {
-  for (const std::unique_ptr<State>& state : states_) {
+  for (const std::shared_ptr<State>& state : states_) {
     if (state == nullptr) continue;
     TuningRecord record = {communicator_.id(),
                            state->collective,

@@ -25,9 +25,9 @@ std::string name_of(const Setting& setting) {
   return is_native ? "native" : to_text(setting);
 }
 
-Nanoseconds nanoseconds_since(double began) {
-  return static_cast<Nanoseconds>((monotonic_seconds() - began) * 1e9);
-}
+Nanoseconds nanoseconds(double seconds) { return static_cast<Nanoseconds>(seconds * 1e9); }
+
+Nanoseconds nanoseconds_since(double began) { return nanoseconds(monotonic_seconds() - began); }
 
 }  // namespace
 
@@ -104,14 +104,18 @@ class TunedSelection::Host final : public TuningHost {
  private:
   [[nodiscard]] TuningFeatures features(SizeClass size_class) const {
     const Communicator& communicator = selection_.communicator_;
-    return {state_.collective,
-            communicator.p(),
-            largest_of(size_class),
-            selection_.nodes_.max_ranks(),
-            communicator.node_settings().staging,
-            !state_.deferred.is_automatic,
-            state_.deferred.is_flat,
-            selection_.nodes_.are_oversubscribed()};
+    TuningFeatures features = {state_.collective,
+                               communicator.p(),
+                               largest_of(size_class),
+                               selection_.nodes_.max_ranks(),
+                               communicator.node_settings().staging,
+                               !state_.deferred.is_automatic,
+                               state_.deferred.is_flat,
+                               selection_.nodes_.are_oversubscribed(),
+                               state_.has_arrivals};
+    features.has_threads = state_.has_arrivals && communicator.arrival()->has_thread();
+    if (state_.profile != nullptr) features.arrivals = state_.profile->arrivals;
+    return features;
   }
 
   /// An order by distance, where rank 0 knows distances and the model predicts a gain. Collective.
@@ -131,56 +135,78 @@ class TunedSelection::Host final : public TuningHost {
   int error_ = MPI_SUCCESS;
 };
 
-/// What is learned outlives a setting that was changed and changed back, but not one that permits
-/// other candidates.
-TunedSelection::State& TunedSelection::state_of(const Decision& deferred, Collective collective) {
-  std::unique_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
-  if (state != nullptr && state->deferred.epoch == deferred.epoch) return *state;
-  if (state == nullptr || state->deferred.is_flat != deferred.is_flat ||
+bool TunedSelection::exchanges_arrivals(const Communicator& communicator, Collective of) {
+  return communicator.arrival() != nullptr && is_gather_or_scatter(of);
+}
+
+Criterion TunedSelection::criterion_for(const Communicator& communicator, Collective of) {
+  if (exchanges_arrivals(communicator, of)) return Criterion::clocked;
+  const bool waits_for_all = !has_root(of) && !is_irregular(of) && !is_scan(of);
+  return waits_for_all ? Criterion::shortest : Criterion::mean;
+}
+
+/// Profiles have growing numbers, and calls after other collectives others.
+void TunedSelection::State::follow(const Profile& now) {
+  profile = now;
+  if (now == nullptr || now->number <= newest_profile) return;
+  newest_profile = now->number;
+  tuner.reopen();
+}
+
+/// What is learned outlives a setting that was changed and changed back, but neither one that
+/// permits other candidates nor the beginning or the end of an exchange of arrivals.
+std::shared_ptr<TunedSelection::State>& TunedSelection::state_of(const Decision& deferred,
+                                                                 Collective collective) {
+  std::shared_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
+  const bool is_other = state == nullptr ||
+                        state->has_arrivals != exchanges_arrivals(communicator_, collective);
+  if (!is_other && state->deferred.epoch == deferred.epoch) return state;
+  if (is_other || state->deferred.is_flat != deferred.is_flat ||
       state->deferred.is_automatic != deferred.is_automatic) {
     if (state != nullptr && state->notes.is_pending()) {
       const QuietErrors quiet(communicator_.handle());
       std::vector<MaxAndSum> unused;
       state->notes.end(unused);
     }
-    state = std::make_unique<State>(communicator_.p(), collective, deferred,
-                                    communicator_.exploration_budget());
+    state = std::make_shared<State>(communicator_, collective, deferred);
   }
   state->deferred = deferred;
   state->decisions.clear();
-  return *state;
+  return state;
 }
 
-bool TunedSelection::stays_native(const Decision& deferred, Collective collective) {
+bool TunedSelection::stays_native(const Decision& deferred, Collective collective,
+                                  const Profile& profile) {
   noted_ = {};
   if (is_closed_) return true;
-  State& state = state_of(deferred, collective);
+  State& state = *state_of(deferred, collective);
   state.agreement = state.tuner.begin_call();
+  state.follow(profile);
   // Which calls these are follows from call numbers alone, so that no node has to count them.
   return state.agreement == Tuner::Agreement::none && state.tuner.runs_native() &&
          !communicator_.is_reported();
 }
 
 std::uint64_t TunedSelection::calls_that_pass(Collective collective) const {
-  const std::unique_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
+  const std::shared_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
   return state == nullptr ? 0 : state->tuner.calls_that_pass();
 }
 
 void TunedSelection::count_passed(Collective collective, std::uint64_t calls) {
-  const std::unique_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
+  const std::shared_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
   if (state != nullptr) state->tuner.pass(calls);
 }
 
 const Decision& TunedSelection::resolve(const Decision& deferred, Collective collective,
                                         const BlockOfCall& block, int& error) {
   CountedCall counted(*this);
-  State& state = state_of(deferred, collective);
-  if (!state.has_started) {
+  const std::shared_ptr<State> state = state_of(deferred, collective);
+  if (!state->has_started) {
     const double began = monotonic_seconds();
-    error = start(state);
-    state.tuner.charge(nanoseconds_since(began));
+    error = start(*state);
+    state->tuner.charge(nanoseconds_since(began));
   }
-  if (error == MPI_SUCCESS && state.agreement != Tuner::Agreement::none) error = agree(state);
+  if (error == MPI_SUCCESS && state->agreement != Tuner::Agreement::none) error = agree(*state);
   if (error != MPI_SUCCESS) return deferred;
   const Decision& selected = select(state, block, error);
   if (error == MPI_SUCCESS && selected.level.hierarchical) counted.pass_on();
@@ -199,7 +225,9 @@ int TunedSelection::start_from(const std::string& kept) {
 int TunedSelection::start(State& state) {
   state.has_started = true;
   const auto is_of = [&state](const Rule& rule) { return rule.collective == state.collective; };
-  if (std::none_of(kept_.all.begin(), kept_.all.end(), is_of)) return MPI_SUCCESS;
+  // Which ranks are late may differ from run to run.
+  const bool is_none = std::none_of(kept_.all.begin(), kept_.all.end(), is_of);
+  if (is_none || state.has_arrivals) return MPI_SUCCESS;
   std::optional<QuietErrors> quiet;
   if (!nodes_.are_open()) quiet.emplace(communicator_.handle());
   int error = nodes_.guess();
@@ -234,8 +262,11 @@ LearnedKey TunedSelection::key_of(const State& state) const {
 
 std::vector<LearnedClass> TunedSelection::learned() const {
   std::vector<LearnedClass> found;
-  for (const std::unique_ptr<State>& state : states_) {
-    if (state == nullptr || !state->deferred.is_automatic || state->deferred.is_flat) continue;
+  for (const std::shared_ptr<State>& state : states_) {
+    if (state == nullptr || state->has_arrivals || !state->deferred.is_automatic ||
+        state->deferred.is_flat) {
+      continue;
+    }
     for (const auto& [size_class, candidates] : state->candidates) {
       const auto evidence = state->tuner.evidence(size_class);
       LearnedClass one = {key_of(*state), size_class, {}, evidence.value_or(TuningEvidence{})};
@@ -273,7 +304,8 @@ int TunedSelection::begin_agreement(State& state) {
     if (error != MPI_SUCCESS) return is_closed_ ? MPI_SUCCESS : error;
     may_agree_ = true;
   }
-  return state.notes.begin(comm, state.tuner.notes(latest_creation));
+  const double clock_error = state.has_arrivals ? communicator_.arrival()->clock().error() : 0;
+  return state.notes.begin(comm, state.tuner.notes(latest_creation, nanoseconds(clock_error)));
 }
 
 int TunedSelection::end_agreement(State& state) {
@@ -296,13 +328,15 @@ int TunedSelection::end_agreement(State& state) {
 void TunedSelection::end_agreements() {
   is_closed_ = true;
   std::vector<Combination> pending;
-  for (const std::unique_ptr<State>& state : states_) {
+  for (const std::shared_ptr<State>& state : states_) {
     if (state == nullptr || !state->notes.is_pending()) continue;
     pending.push_back(std::move(state->notes));
   }
 }
 
-const Decision& TunedSelection::select(State& state, const BlockOfCall& block, int& error) {
+const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
+                                       const BlockOfCall& block, int& error) {
+  State& state = *selecting;
   const bool is_agreed = !is_block_common(state.collective);
   const bool is_valid = is_agreed || block.common.has_value();
   if (!is_agreed && block.common) state.latest = class_of(*block.common);
@@ -318,7 +352,7 @@ const Decision& TunedSelection::select(State& state, const BlockOfCall& block, i
   if (size_class) {
     selected.measured = {*size_class, candidate, !state.tuner.is_selected(size_class)};
   }
-  note(state, block, size_class, is_valid);
+  if (is_valid) note(selecting, block, size_class);
   return selected;
 }
 
@@ -332,10 +366,7 @@ Decision& TunedSelection::decision_of(State& state, SizeClass size_class, int ca
     decision = state.deferred;
     decision.deferred = DeferredLevel::none;
     decision.level = setting.level.value_or(Level{});
-    if (setting.kind == Setting::Kind::forced) {
-      decision.specification = setting.specification;
-      decision.mark = digest_of(setting.specification);
-    }
+    if (setting.kind == Setting::Kind::forced) decision.specification = setting.specification;
   }
   const std::string& reason =
       state.tuner.is_selected(size_class) ? state.tuner.reason(size_class) : Tuner::exploring;
@@ -345,18 +376,20 @@ Decision& TunedSelection::decision_of(State& state, SizeClass size_class, int ca
   return decision;
 }
 
-void TunedSelection::note(State& state, const BlockOfCall& block,
-                          std::optional<SizeClass> size_class, bool is_valid) {
-  if (!state.tuner.is_noted()) return;
-  const Bytes bytes = is_block_common(state.collective) ? 0 : block.own();
-  noted_ = {&state, size_class, bytes, is_valid, monotonic_seconds()};
+void TunedSelection::note(const std::shared_ptr<State>& state, const BlockOfCall& block,
+                          std::optional<SizeClass> size_class) {
+  if (!state->tuner.is_noted()) return;
+  const Bytes bytes = is_block_common(state->collective) ? 0 : block.own();
+  noted_ = {state, state->tuner.call(), size_class, bytes, monotonic_seconds()};
 }
 
-void TunedSelection::end_call() {
-  if (noted_.state != nullptr && noted_.is_valid) {
-    noted_.state->tuner.note(noted_.size_class, noted_.bytes, nanoseconds_since(noted_.began));
-  }
-  noted_ = {};
+void TunedSelection::end_call(const NotedCall& noted) {
+  if (noted.state == nullptr) return;
+  const double now = monotonic_seconds();
+  RankTime time = {nanoseconds(now - noted.began), 0};
+  const auto& arrival = communicator_.arrival();
+  if (arrival != nullptr) time.exit = nanoseconds(now - arrival->clock().offset());
+  noted.state->tuner.note(noted.number, noted.size_class, noted.bytes, time);
 }
 
 }  // namespace tutti

@@ -19,7 +19,18 @@ namespace tutti {
 /// One tuner for each collective of a communicator, and what its candidates run. Call numbers,
 /// windows and selections are equal on all ranks.
 class TunedSelection {
+  struct State;
+
  public:
+  /// A call in a window, at this rank.
+  struct NotedCall {
+    std::shared_ptr<State> state;  ///< null: none
+    std::uint64_t number = 0;      ///< the tuner's
+    std::optional<SizeClass> size_class;
+    Bytes bytes = 0;
+    double began = 0;
+  };
+
   /// Both must outlive this.
   TunedSelection(Communicator& communicator, HierarchicalNodes& nodes)
       : communicator_(communicator), nodes_(nodes) {}
@@ -33,8 +44,9 @@ class TunedSelection {
   /// restricted nothing. Local.
   [[nodiscard]] std::vector<LearnedClass> learned() const;
   /// Begins a call whose decision is `deferred`. True if it runs the MPI's own whatever its
-  /// arguments are, and nothing notes it. Else call resolve().
-  bool stays_native(const Decision& deferred, Collective collective);
+  /// arguments are, and nothing notes it. Else call resolve(). A new `profile` of the arrivals makes
+  /// all candidates be compared anew.
+  bool stays_native(const Decision& deferred, Collective collective, const Profile& profile);
   /// How many of the next calls run the MPI's own and can be counted together.
   [[nodiscard]] std::uint64_t calls_that_pass(Collective collective) const;
   /// Counts so many of them.
@@ -46,8 +58,12 @@ class TunedSelection {
   /// call numbers do not depend on arguments. Sets `error` to an MPI error code.
   const Decision& resolve(const Decision& deferred, Collective collective, const BlockOfCall& block,
                           int& error);
-  /// The call resolved last is over.
-  void end_call();
+  /// Hands over the note on the call resolved last, for end_call() once that call is over. Empty if
+  /// the call is not noted.
+  [[nodiscard]] NotedCall take_note() { return std::exchange(noted_, {}); }
+  /// A call is over, by default the one resolved last.
+  void end_call(const NotedCall& noted);
+  void end_call() { end_call(take_note()); }
   /// Ends agreements that have begun; no more begin. This object may be gone afterwards, if only
   /// they kept its communicator. Collective.
   void end_agreements();
@@ -61,14 +77,21 @@ class TunedSelection {
     bool is_complete = false;  ///< else the others are found once they are to be explored
   };
   struct State {
-    State(int p, Collective of, const Decision& usual, double budget)
-        : tuner(p, !has_root(of) && !is_irregular(of) && !is_scan(of), budget),
+    State(const Communicator& communicator, Collective of, const Decision& usual)
+        : tuner(communicator.p(), criterion_for(communicator, of),
+                communicator.exploration_budget()),
           deferred(usual),
-          collective(of) {}
+          collective(of),
+          has_arrivals(exchanges_arrivals(communicator, of)) {}
+
+    void follow(const Profile& now);
 
     Tuner tuner;
     Decision deferred;
     Collective collective;
+    bool has_arrivals;  ///< calls exchange arrivals, so that ranks have a common clock
+    Profile profile;    ///< of the call that has begun
+    std::int64_t newest_profile = 0;
     Tuner::Agreement agreement = Tuner::Agreement::none;  ///< in the call that has begun
     Combination notes;
     bool has_started = false;  ///< from what earlier runs kept
@@ -77,18 +100,12 @@ class TunedSelection {
     std::map<std::pair<SizeClass, int>, Decision> decisions;
   };
   class Host;
-  /// The noted call that this rank is in.
-  struct NotedCall {
-    State* state = nullptr;
-    std::optional<SizeClass> size_class;
-    Bytes bytes = 0;
-    bool is_valid = false;
-    double began = 0;
-  };
   /// Once nodes are open, counts a call unless the one who runs it does.
   class CountedCall;
 
-  State& state_of(const Decision& deferred, Collective collective);
+  [[nodiscard]] static bool exchanges_arrivals(const Communicator& communicator, Collective of);
+  [[nodiscard]] static Criterion criterion_for(const Communicator& communicator, Collective of);
+  std::shared_ptr<State>& state_of(const Decision& deferred, Collective collective);
   /// Once nodes are guessed.
   [[nodiscard]] LearnedKey key_of(const State& state) const;
   int start(State& state);
@@ -96,15 +113,15 @@ class TunedSelection {
   int agree(State& state);
   int begin_agreement(State& state);
   int end_agreement(State& state);
-  const Decision& select(State& state, const BlockOfCall& block, int& error);
+  const Decision& select(const std::shared_ptr<State>& state, const BlockOfCall& block, int& error);
   Decision& decision_of(State& state, SizeClass size_class, int candidate);
-  void note(State& state, const BlockOfCall& block, std::optional<SizeClass> size_class,
-            bool is_valid);
+  void note(const std::shared_ptr<State>& state, const BlockOfCall& block,
+            std::optional<SizeClass> size_class);
 
   Communicator& communicator_;
   HierarchicalNodes& nodes_;
   Rules kept_;
-  std::array<std::unique_ptr<State>, all_collectives.size()> states_;
+  std::array<std::shared_ptr<State>, all_collectives.size()> states_;
   NotedCall noted_;
   bool may_agree_ = false;  ///< all ranks have begun as many nonblocking collectives
   bool is_closed_ = false;  ///< all calls run the MPI's own

@@ -35,45 +35,18 @@ constexpr CallNumber min_profile_calls = 5;
 constexpr std::size_t max_pending_calls = 8;
 
 std::shared_ptr<ArrivalEpoch> epoch_from(const std::vector<std::int64_t>& words, std::size_t head,
-                                         std::int64_t number, double error) {
+                                         std::int64_t number) {
   auto epoch = std::make_shared<ArrivalEpoch>();
   epoch->number = number;
-  epoch->error = error;
   for (std::size_t i = head; i < words.size(); ++i)
     epoch->arrivals.push_back(std::bit_cast<double>(words[i]));
   epoch->ranking = ranking_of(epoch->arrivals);
   return epoch;
 }
 
-/// Packs two values into one word: the one below this bound, and a multiple of it.
-constexpr std::int64_t few = 1024;
-
-void append(std::vector<std::int64_t>& words, const TimingSample& sample) {
-  if (std::isnan(sample.arrival)) return;
-  words.insert(words.end(), {static_cast<std::int64_t>(sample.kind.collective) +
-                                 few * static_cast<std::int64_t>(sample.after),
-                             std::int64_t{sample.kind.root}, sample.kind.block, sample.ran,
-                             std::bit_cast<std::int64_t>(sample.arrival),
-                             std::bit_cast<std::int64_t>(sample.exit)});
-}
-
 ArrivalEstimate estimate_of(const std::vector<std::int64_t>& words) {
-  ArrivalEstimate estimate = {
-      words[1], std::bit_cast<double>(words[2]),       std::bit_cast<double>(words[3]),
-      words[4], static_cast<Collective>(words[5] / 2), words[5] % 2 != 0};
-  constexpr std::size_t head = 6;
-  if (words.size() == head) return estimate;
-  const CallSignature kind = {static_cast<Collective>(words[head] % few),
-                              static_cast<Rank>(words[head + 1]), words[head + 2]};
-  estimate.before = {kind, static_cast<Collective>(words[head] / few), words[head + 3],
-                     std::bit_cast<double>(words[head + 4]),
-                     std::bit_cast<double>(words[head + 5])};
-  return estimate;
-}
-
-/// Times measured at one spread say little about calls at the other.
-bool differ_widely(double spread, double other) {
-  return std::max(spread, other) > 2 * std::min(spread, other);
+  return {words[1], std::bit_cast<double>(words[2]), std::bit_cast<double>(words[3]),
+          static_cast<Collective>(words[4] / 2), words[4] % 2 != 0};
 }
 
 }  // namespace
@@ -92,7 +65,6 @@ ArrivalCoordinator::ArrivalCoordinator(int p)
     : p_(p),
       delays_(p),
       errors_(static_cast<std::size_t>(p), nothing),
-      blocks_(static_cast<std::size_t>(p), 0),
       last_estimated_(static_cast<std::size_t>(p), 0),
       wanted_(static_cast<std::size_t>(p), 0),
       short_until_(first_calls) {}
@@ -121,7 +93,6 @@ void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimat
   // Estimates for a settled call come too late to compare this rank with others.
   if (estimate.call > settled_) keep(rank, estimate);
   errors_[rank] = estimate.error;
-  blocks_[rank] = estimate.block;
   last_estimated_[rank] = std::max(last_estimated_[rank], estimate.call);
   if (estimate.wants_epoch) wanted_[rank] = estimate.call;
   // Half an epoch length ahead, and at least one call, so that no rank waits for the extension: a
@@ -140,8 +111,6 @@ void ArrivalCoordinator::keep(std::size_t rank, const ArrivalEstimate& estimate)
   estimates.arrivals.resize(static_cast<std::size_t>(p_), nothing);
   estimates.arrivals[rank] = estimate.arrival;
   estimates.after = estimate.after;
-  estimates.before.resize(static_cast<std::size_t>(p_));
-  estimates.before[rank] = estimate.before;
 }
 
 bool ArrivalCoordinator::owes_epoch() const {
@@ -153,7 +122,6 @@ void ArrivalCoordinator::settle(CallNumber call, std::vector<ArrivalMessage>& ou
   settled_ = call;
   const Estimates estimates = std::move(pending_.extract(call).mapped());
   learned_ = delays_.take(estimates.arrivals) || learned_;
-  measure(estimates.before, out);
   profile(estimates, out);
   unchanged_ = 0;
   const bool is_wanted = *std::max_element(wanted_.begin(), wanted_.end()) >= call;
@@ -217,34 +185,9 @@ void ArrivalCoordinator::profile(const Estimates& estimates, std::vector<Arrival
       std::any_of(errors_.begin(), errors_.end(), is_nan)) {
     return;
   }
-  const Bytes block = std::accumulate(blocks_.begin(), blocks_.end(), Bytes{0}) / p_;
   ProfilePredictor& predictor = predictors_[static_cast<std::size_t>(estimates.after)];
-  const ArrivalProfile before = predictor.profile();
-  if (!predictor.take(std::move(arrivals), worst_error(), block)) return;
-  if (!before.delays.empty() && differ_widely(before.spread(), predictor.profile().spread())) {
-    timers_[static_cast<std::size_t>(estimates.after)].forget();
-  }
+  if (!predictor.take(std::move(arrivals), worst_error())) return;
   change(predictor.profile(), estimates.after, out);
-}
-
-/// Takes the time of a call for which all ranks have sent a sample. O(p).
-void ArrivalCoordinator::measure(const std::vector<TimingSample>& samples,
-                                 std::vector<ArrivalMessage>& out) {
-  const TimingSample& any = samples.front();
-  double arrival = -never;
-  double exit = -never;
-  for (const TimingSample& sample : samples) {
-    if (std::isnan(sample.arrival) || sample.kind != any.kind || sample.ran != any.ran) {
-      return;
-    }
-    arrival = std::max(arrival, sample.arrival);
-    exit = std::max(exit, sample.exit);
-  }
-  const auto at = static_cast<std::size_t>(any.after);
-  if (!timers_[at].take(any.kind, any.ran, exit - arrival)) return;
-  const ArrivalProfile& known = predictors_[at].profile();
-  if (known.delays.empty()) return;  // the first profile will bring the times
-  change(known, any.after, out);
 }
 
 void ArrivalCoordinator::change(const ArrivalProfile& profile, Collective after,
@@ -264,14 +207,7 @@ void ArrivalCoordinator::extend_until(CallNumber last, const ArrivalProfile* pro
                                       Collective after, std::vector<ArrivalMessage>& out) {
   std::vector<std::int64_t> words = {extension_kind, extended_until_ + 1, last};
   if (profile != nullptr) {
-    words.insert(words.end(), {static_cast<std::int64_t>(after), ++profiles_,
-                               std::bit_cast<std::int64_t>(profile->error), profile->block});
-    const SignatureTimes& times = timers_[static_cast<std::size_t>(after)].times();
-    words.insert(words.end(), {static_cast<std::int64_t>(times.kind.collective) +
-                                   few * std::int64_t{times.kind.root},
-                               times.kind.block, std::bit_cast<std::int64_t>(times.native)});
-    words.push_back(times.native_is_due ? 1 : 0);
-    words.insert(words.end(), times.lost.begin(), times.lost.end());
+    words.insert(words.end(), {static_cast<std::int64_t>(after), ++profiles_});
     for (const double delay : profile->delays) words.push_back(std::bit_cast<std::int64_t>(delay));
   }
   extended_until_ = last;
@@ -280,8 +216,7 @@ void ArrivalCoordinator::extend_until(CallNumber last, const ArrivalProfile* pro
 
 void ArrivalCoordinator::publish(CallNumber first, CallNumber last,
                                  std::vector<ArrivalMessage>& out) {
-  std::vector<std::int64_t> words = {range_kind, epoch_, first, last,
-                                     std::bit_cast<std::int64_t>(worst_error())};
+  std::vector<std::int64_t> words = {range_kind, epoch_, first, last};
   if (published_ != epoch_) {
     for (const double arrival : arrivals_) words.push_back(std::bit_cast<std::int64_t>(arrival));
   }
@@ -306,15 +241,9 @@ void ForecastError::add(double seconds) {
 }
 
 std::vector<std::int64_t> ArrivalMember::estimate(const ArrivalEstimate& estimate) {
-  std::vector<std::int64_t> words = {
-      estimate_kind,
-      estimate.call,
-      std::bit_cast<std::int64_t>(estimate.arrival),
-      std::bit_cast<std::int64_t>(estimate.error),
-      estimate.block,
-      2 * static_cast<std::int64_t>(estimate.after) + (estimate.wants_epoch ? 1 : 0)};
-  append(words, estimate.before);
-  return words;
+  return {estimate_kind, estimate.call, std::bit_cast<std::int64_t>(estimate.arrival),
+          std::bit_cast<std::int64_t>(estimate.error),
+          2 * static_cast<std::int64_t>(estimate.after) + (estimate.wants_epoch ? 1 : 0)};
 }
 
 std::vector<std::int64_t> ArrivalMember::question(CallNumber call) { return {question_kind, call}; }
@@ -331,10 +260,8 @@ void ArrivalMember::take(const std::vector<std::int64_t>& words) {
     return;
   }
   if (words[0] == extension_kind) return take_extension(words);
-  constexpr std::size_t head = 5;
-  if (words.size() > head) {
-    newest_ = epoch_from(words, head, words[1], std::bit_cast<double>(words[4]));
-  }
+  constexpr std::size_t head = 4;
+  if (words.size() > head) newest_ = epoch_from(words, head, words[1]);
   ranges_.push_back({words[2], words[3], newest_});
 }
 
@@ -343,14 +270,8 @@ void ArrivalMember::take_extension(const std::vector<std::int64_t>& words) {
   constexpr std::size_t head = max_arrival_words(0);
   if (words.size() > head) {
     changed_ = words[1];
-    auto epoch = epoch_from(words, head, words[4], std::bit_cast<double>(words[5]));
-    epoch->block = words[6];
-    epoch->times = {
-        {static_cast<Collective>(words[7] % few), static_cast<Rank>(words[7] / few), words[8]},
-        std::bit_cast<double>(words[9])};
-    epoch->times.native_is_due = words[10] != 0;
-    std::copy_n(words.begin() + 11, max_choices, epoch->times.lost.begin());
-    extension.profiles[static_cast<std::size_t>(words[3])] = std::move(epoch);
+    extension.profiles[static_cast<std::size_t>(words[3])] =
+        epoch_from(words, head, words[4]);
   }
   extensions_.push_back(std::move(extension));
 }

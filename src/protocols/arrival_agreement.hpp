@@ -24,10 +24,6 @@
 ///
 /// The coordinator sends an extension before the profiles expire, so that ranks seldom ask.
 ///
-/// A profile comes with the times that such calls took after the last arrival
-/// (protocols/call_times.hpp). For these, an estimate contains the rank's arrival at and exit from
-/// the call before.
-///
 /// Messages between two ranks must arrive in the sequence in which they were sent.
 #pragma once
 
@@ -42,7 +38,6 @@
 #include <vector>
 
 #include "core/types.hpp"
-#include "protocols/call_times.hpp"
 #include "protocols/delay_predictor.hpp"
 #include "protocols/profile_predictor.hpp"
 
@@ -58,25 +53,20 @@ struct ArrivalEpoch {
   /// By rank, its index in the sequence of arrivals, ties by rank. Any order by arrival depends on
   /// these alone.
   std::vector<double> ranking;
-  double error = 0;      ///< seconds: the largest mean forecast error of any rank
-  Bytes block = 0;       ///< profiles only, see ArrivalProfile
-  SignatureTimes times;  ///< profiles only
 };
 
 /// The index of each rank in the sequence of arrivals (see ArrivalEpoch::ranking). O(p log p).
 [[nodiscard]] std::vector<double> ranking_of(const std::vector<double>& arrivals);
 
-/// What a rank sends ahead of a call: 6 words, and 6 more if it has a sample of the call before.
+/// What a rank sends ahead of a call: 5 words.
 struct ArrivalEstimate {
   CallNumber call = 0;
   double arrival = 0;  ///< expected, in seconds of the common clock
   /// The rank's mean forecast error in seconds (see ForecastError); NaN while unknown.
   double error = 0;
-  Bytes block = 0;  ///< this rank's block at its last irregular call
   /// The collective of the call before; alike on all ranks.
   Collective after = Collective::gather;
-  bool wants_epoch = true;   ///< each call needs an epoch, not only profiles
-  TimingSample before = {};  ///< of the call before
+  bool wants_epoch = true;  ///< each call needs an epoch, not only profiles
 };
 
 /// The running mean of one rank's forecast errors. A call has weight 0.25 and counts for at most 3
@@ -99,16 +89,16 @@ struct ArrivalMessage {
 
 /// The words of the longest message among p ranks.
 [[nodiscard]] constexpr std::size_t max_arrival_words(int p) {
-  return 11 + max_choices + static_cast<std::size_t>(p);
+  return 5 + static_cast<std::size_t>(p);
 }
 
 /// Rank 0's part for all ranks. Where an epoch is due and estimates are missing, the coordinator
 /// predicts them from the rank's earlier delays (DelayPredictor). It expects a rank without any
 /// estimates just behind all others, and then makes no profile.
 ///
-/// All ranks use the error of the worst rank: an order may be worse than the best one by twice
-/// that error (1|r_j|Cmax with wrong release dates), however accurate the others are. Each rank's
-/// error is a mean that no single call moves far.
+/// A profile depends on the error of the worst rank: an order may be worse than the best one by
+/// twice that error (1|r_j|Cmax with wrong release dates), however accurate the others are. Each
+/// rank's error is a mean that no single call moves far.
 class ArrivalCoordinator {
  public:
   explicit ArrivalCoordinator(int p);
@@ -128,7 +118,6 @@ class ArrivalCoordinator {
   struct Estimates {
     std::vector<double> arrivals;  ///< NaN where missing
     Collective after = Collective::gather;
-    std::vector<TimingSample> before;
   };
 
   void note_estimate(Rank from, const ArrivalEstimate& estimate, std::vector<ArrivalMessage>& out);
@@ -138,7 +127,6 @@ class ArrivalCoordinator {
   void make_epoch(const std::vector<double>& estimates, double not_before);
   [[nodiscard]] double worst_error() const;
   void profile(const Estimates& estimates, std::vector<ArrivalMessage>& out);
-  void measure(const std::vector<TimingSample>& samples, std::vector<ArrivalMessage>& out);
   void change(const ArrivalProfile& profile, Collective after, std::vector<ArrivalMessage>& out);
   void extend(CallNumber call, std::vector<ArrivalMessage>& out);
   void extend_until(CallNumber last, const ArrivalProfile* profile, Collective after,
@@ -150,7 +138,6 @@ class ArrivalCoordinator {
   int left_ = 0;
   DelayPredictor delays_;
   std::vector<double> errors_;               ///< mean forecast error by rank; NaN: unknown
-  std::vector<Bytes> blocks_;                ///< by rank
   std::vector<CallNumber> last_estimated_;   ///< by rank: the latest call of its estimates
   std::vector<CallNumber> wanted_;           ///< by rank: the latest call that wants an epoch
   std::map<CallNumber, Estimates> pending_;  ///< of calls that are not settled
@@ -163,7 +150,6 @@ class ArrivalCoordinator {
   std::vector<double> arrivals_;
 
   std::array<ProfilePredictor, all_collectives.size()> predictors_;  ///< by the call before
-  std::array<CallTimer, all_collectives.size()> timers_;             ///< likewise
   bool uses_profiles_ = false;     ///< some rank asked for a profile
   CallNumber extended_until_ = 0;  ///< all profiles hold up to this call
   CallNumber epoch_length_ = 1;    ///< number of calls of the next extension

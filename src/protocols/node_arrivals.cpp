@@ -21,7 +21,6 @@ std::vector<double> node_arrivals(const std::vector<double>& arrivals, const Nod
 ArrivalEpoch epoch_between(const ArrivalEpoch& epoch, const Nodes& nodes) {
   ArrivalEpoch between;
   between.number = epoch.number;
-  between.error = epoch.error;
   between.arrivals = node_arrivals(epoch.arrivals, nodes);
   between.ranking = ranking_of(between.arrivals);
   return between;

@@ -2,7 +2,6 @@
 #include "protocols/profile_predictor.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace tutti {
@@ -28,31 +27,21 @@ bool is_flat(const ArrivalProfile& profile, double errors) {
   return profile.spread() <= std::max(negligible, errors * profile.error);
 }
 
-/// By more than a factor of 1.5, and by enough to change a choice.
-bool differ_in_error(const ArrivalProfile& a, const ArrivalProfile& b) {
-  const auto [less, more] = std::minmax(a.error, b.error);
-  return more > 1.5 * less + negligible && more > b.spread() / 8;
-}
-
-int magnitude(Bytes bytes) {
-  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
-}
-
 }  // namespace
 
 double ArrivalProfile::spread() const {
   return delays.empty() ? 0 : *std::max_element(delays.begin(), delays.end());
 }
 
-bool ProfilePredictor::take(std::vector<double> arrivals, double error, Bytes block) {
+bool ProfilePredictor::take(std::vector<double> arrivals, double error) {
   const double first = *std::min_element(arrivals.begin(), arrivals.end());
   for (double& arrival : arrivals) arrival -= first;
   last_.push_back(std::move(arrivals));
   if (last_.size() > remembered) last_.pop_front();
   if (last_.size() < enough) return false;
   const std::vector<double>& typical = most_typical();
-  if (!has_changed({typical, error, block}, mean_distance(typical))) return false;
-  profile_ = {typical, error, block};
+  if (!has_changed({typical, error}, mean_distance(typical))) return false;
+  profile_ = {typical, error};
   return true;
 }
 
@@ -82,8 +71,7 @@ bool ProfilePredictor::has_changed(const ArrivalProfile& now, double scatter) co
   const bool was_flat = is_flat(profile_, 2);
   const bool flat = is_flat(now, was_flat ? 3 : 2);
   if (was_flat && flat) return false;
-  if (was_flat != flat || differ_in_error(profile_, now)) return true;
-  if (std::abs(magnitude(profile_.block) - magnitude(now.block)) >= 2) return true;
+  if (was_flat != flat) return true;
   const double away = mean_distance(profile_.delays);
   return away > std::max(profile_.spread(), now.spread()) / 4 + negligible && away > 1.5 * scatter;
 }

@@ -12,7 +12,6 @@ namespace tutti {
 struct ArrivalProfile {
   std::vector<double> delays;  ///< seconds behind the first rank, by rank; empty: unknown
   double error = 0;            ///< seconds: mean forecast error of the worst rank
-  Bytes block = 0;             ///< the mean of the ranks' blocks at irregular calls
 
   [[nodiscard]] double spread() const;  ///< last minus first arrival; 0 if unknown
 };
@@ -23,19 +22,14 @@ struct ArrivalProfile {
 /// to the others. The distance of two forecasts is the largest difference for any rank. If the same
 /// ranks are late in each call the profile shows them, and ignores an outlier in one call. If other
 /// ranks are late each time, it is one such pattern. The first profile needs 3 forecasts. A new one
-/// replaces it
-///
-///  - if the forecasts are away from it, in the mean, by more than 25 % of the spread and by more
-///    than 1.5 times their distance from the most typical one, or
-///  - if the error changes by more than a factor of 1.5, or the block by a factor of about 4,
-///
-/// but never while the spread before and after is within twice the error: selection treats such
-/// profiles alike.
+/// replaces it if the forecasts are away from it, in the mean, by more than 25 % of the spread and
+/// by more than 1.5 times their distance from the most typical one, but never while the spread
+/// before and after is within twice the error: ranks then arrive together as far as is known.
 class ProfilePredictor {
  public:
   /// Takes the forecast of a call: arrivals by rank, of which only differences count. True if the
   /// profile changed. O(p).
-  bool take(std::vector<double> arrivals, double error, Bytes block);
+  bool take(std::vector<double> arrivals, double error);
   [[nodiscard]] const ArrivalProfile& profile() const { return profile_; }
 
  private:

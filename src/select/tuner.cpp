@@ -11,8 +11,11 @@ namespace {
 
 constexpr SizeClass not_compared = size_classes;
 constexpr SizeClass not_noted = size_classes + 1;
-constexpr std::size_t header = 2;
-constexpr std::size_t numbers_per_call = 4;
+constexpr std::size_t header = 3;
+
+constexpr std::size_t numbers_per_call(Criterion criterion) {
+  return criterion == Criterion::clocked ? 5 : 4;
+}
 
 /// Between windows in which nothing explores.
 constexpr std::uint64_t min_idle_distance = 128;
@@ -80,9 +83,10 @@ const std::string& Tuner::reason(SizeClass size_class) const {
   return known == nullptr ? exploring : known->reason();
 }
 
-void Tuner::note(std::optional<SizeClass> size_class, Bytes bytes, Nanoseconds elapsed) {
-  if (!is_noted()) return;
-  notes_[call_ - window_begin_] = {true, size_class.value_or(not_compared), bytes, elapsed};
+void Tuner::note(std::uint64_t call, std::optional<SizeClass> size_class, Bytes bytes,
+                 const RankTime& time) {
+  if (call < window_begin_ || call >= window_begin_ + window) return;
+  notes_[call - window_begin_] = {true, size_class.value_or(not_compared), bytes, time};
 }
 
 bool Tuner::runs_native() const { return is_stopped_ || (selects_native_ && !is_noted()); }
@@ -95,18 +99,23 @@ std::uint64_t Tuner::calls_that_pass() const {
   return begun_ > window_begin_ + window && begun_ < end ? end - begun_ : 0;
 }
 
-/// The cost of agreements and of creation, then of each call: least and most class, bytes, the
-/// least, the mean and the longest time.
-std::vector<MaxAndSum> Tuner::notes(Nanoseconds creation) {
-  std::vector<MaxAndSum> all = {{-std::exchange(own_cost_, 0), 0}, {-creation, 0}};
+/// The cost of agreements and of creation and the clock's error, then of each call: least and most class, bytes, the mean
+/// and the longest elapsed time, and the shortest one or the last arrival and exit.
+std::vector<MaxAndSum> Tuner::notes(Nanoseconds creation, Nanoseconds clock_error) {
+  std::vector<MaxAndSum> all = {
+      {-std::exchange(own_cost_, 0), 0}, {-creation, 0}, {clock_error, 0}};
   for (const Note& note : notes_) {
     const std::int64_t size_class = note.is_valid ? note.size_class : not_noted;
     all.push_back({size_class, note.bytes});
-    all.push_back({-size_class, note.elapsed});
-    all.push_back({-note.elapsed, 0});
-    all.push_back({note.elapsed, 0});
+    all.push_back({-size_class, note.time.elapsed});
+    all.push_back({note.time.elapsed, 0});
+    if (criterion_ != Criterion::clocked) {
+      all.push_back({-note.time.elapsed, 0});
+    } else {
+      all.push_back({note.time.exit - note.time.elapsed, 0});
+      all.push_back({note.time.exit, 0});
+    }
   }
-  notes_ = {};
   return all;
 }
 
@@ -117,17 +126,25 @@ Tuner::AgreedCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
   if (is_common) call.size_class = static_cast<SizeClass>(most);
   if (most == not_noted) return call;
   call.bytes = numbers[0].sum;
-  const Nanoseconds mean = numbers[1].sum / p_;
-  call.times = {waits_for_all_ ? -numbers[2].max : mean, mean, numbers[3].max};
+  call.elapsed = numbers[1].sum / p_;
+  call.times = {call.elapsed, call.elapsed, numbers[2].max};
+  if (criterion_ == Criterion::shortest) call.times.after_last = -numbers[3].max;
+  if (criterion_ == Criterion::clocked) {
+    const Nanoseconds after_last = std::max(resolution_, numbers[4].max - numbers[3].max);
+    call.times = {after_last, after_last, after_last};  // no rank stays longer
+  }
   return call;
 }
 
 int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
   add_cost(static_cast<double>(-combined[0].max));
   creation_ = static_cast<double>(-combined[1].max);
+  resolution_ = std::max<Nanoseconds>(1, 10 * combined[2].max);
+  notes_ = {};
   std::array<AgreedCall, window> calls;
+  const std::size_t numbers = numbers_per_call(criterion_);
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    calls[i] = agreed_call(combined.subspan(header + numbers_per_call * i, numbers_per_call));
+    calls[i] = agreed_call(combined.subspan(header + numbers * i, numbers));
   }
   count_time(calls);
   add_samples(calls);
@@ -152,7 +169,7 @@ void Tuner::count_time(std::span<const AgreedCall> calls) {
   int count = 0;
   Bytes bytes = 0;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    const auto mean = static_cast<double>(calls[i].times.mean);
+    const auto mean = static_cast<double>(calls[i].elapsed);
     all += mean;
     bytes += calls[i].bytes;
     const TuningCase* known = find(calls[i].size_class);
@@ -182,6 +199,15 @@ void Tuner::add_samples(std::span<const AgreedCall> calls) {
     lost_ += std::max(0.0, loss);
     gained_ += std::max(0.0, -loss);
   }
+}
+
+/// Before the next window, that window may begin at once.
+void Tuner::reopen() {
+  for (std::optional<TuningCase>& known : cases_) {
+    if (known) known->reopen();
+  }
+  is_exploring_ = true;
+  if (call_ < window_begin_) plan_window();
 }
 
 /// Explorations of the classes that the last window held; those of others stay as planned.

@@ -17,6 +17,19 @@ namespace tutti {
 /// The budget if the user sets none: 1 % of the time in the collective.
 inline constexpr double default_exploration = 0.01;
 
+/// How ranks know the time of a call after its last arrival.
+enum class Criterion : std::uint8_t {
+  shortest,  ///< every rank waits for all: the shortest elapsed time over the ranks
+  mean,      ///< a rank may wait for nobody: the mean elapsed time, which includes waiting
+  clocked,   ///< ranks share a clock: from the last arrival to the last exit
+};
+
+/// One rank's time of a call.
+struct RankTime {
+  Nanoseconds elapsed = 0;
+  Nanoseconds exit = 0;  ///< on the common clock; only for Criterion::clocked
+};
+
 /// What a tuner explores.
 class TuningHost {
  public:
@@ -55,12 +68,15 @@ class TuningHost {
 /// the budget by at most 1 call and 1 agreement, as long as measured candidates, agreements and
 /// creations take as long as before.
 ///
-/// The criterion is the time after the last arrival. It is estimated without a common clock. Where
+/// The criterion is the time after the last arrival. Without a common clock it is estimated. Where
 /// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to
 /// arrive waits for nobody. The estimate is too short by the difference of exits. In rooted and
 /// irregular collectives and in scans, where a rank may wait for nobody, it is the mean elapsed
-/// time, which includes waiting: more noise. Either way a candidate must be faster in the mean over
-/// the ranks, and no rank may pay for it (see TuningCase). Loss is counted by the criterion.
+/// time, which includes waiting: more noise. An estimate counts only if the candidate is also
+/// faster in the mean over the ranks, and no rank may pay for it (see TuningCase). With a common
+/// clock nothing is estimated, and no rank stays longer: late ranks count neither for nor against a
+/// candidate, however long others wait for them. A window has calls of both, so that they meet
+/// like arrivals. Loss is counted by the criterion.
 class Tuner {
  public:
   /// Calls of a window, and calls that may pass between the begin and the end of an agreement.
@@ -71,10 +87,9 @@ class Tuner {
   /// The reason of calls that are explored, and of all calls before anything is known.
   static const std::string exploring;
 
-  /// `p`: ranks; `waits_for_all`: every rank waits for all others in every call; `budget`: a
-  /// fraction of time, above 0.
-  Tuner(int p, bool waits_for_all, double budget)
-      : p_(p), waits_for_all_(waits_for_all), budget_(budget), cases_(size_classes) {}
+  /// `p`: ranks; `budget`: a fraction of time, above 0.
+  Tuner(int p, Criterion criterion, double budget)
+      : p_(p), criterion_(criterion), budget_(budget), cases_(size_classes) {}
 
   /// Begins calls of a class with what an earlier run measured. The host is asked for all
   /// candidates before any explores. Call it on all ranks alike, before a call of the class is
@@ -87,16 +102,22 @@ class Tuner {
   /// notes(); where it ends, to conclude(). Alike on all ranks.
   [[nodiscard]] Agreement begin_call();
   /// Hands over what this rank noted, to be combined over all ranks. `creation`: what creating a
-  /// candidate is expected to take here.
-  [[nodiscard]] std::vector<MaxAndSum> notes(Nanoseconds creation);
+  /// candidate is expected to take here; `clock_error`: that of the common clock. Times below 10
+  /// times the error count as equal.
+  [[nodiscard]] std::vector<MaxAndSum> notes(Nanoseconds creation, Nanoseconds clock_error = 0);
   /// Evaluates the combined notes and plans the next window. Collective as `host` is. Returns its
   /// error code; after an error no call explores any more.
   int conclude(std::span<const MaxAndSum> combined, TuningHost& host);
+  /// What candidates take has changed for a reason that all ranks know in the call that has begun,
+  /// such as other ranks that are late: explores all of them anew, as soon as the budget permits.
+  void reopen();
   /// From now on all calls run the MPI's own.
   void stop() { is_stopped_ = true; }
   /// Adds what the begin or the end of an agreement took at this rank.
   void charge(Nanoseconds elapsed) { own_cost_ += elapsed; }
 
+  /// The number of the call that has begun.
+  [[nodiscard]] std::uint64_t call() const { return call_; }
   /// Is the call that has begun to be noted?
   [[nodiscard]] bool is_noted() const {
     return call_ >= window_begin_ && call_ < window_begin_ + window;
@@ -105,9 +126,11 @@ class Tuner {
   [[nodiscard]] int candidate_of(std::optional<SizeClass> size_class) const;
   /// Does such a call run what is selected, and not what is explored?
   [[nodiscard]] bool is_selected(std::optional<SizeClass> size_class) const;
-  /// Notes a call in a window at this rank: its class (none: not to be compared), the bytes of this
-  /// rank's blocks and its elapsed time. A call that is not noted counts for no class at any rank.
-  void note(std::optional<SizeClass> size_class, Bytes bytes, Nanoseconds elapsed);
+  /// Notes a call at this rank: its number, its class (none: not to be compared), the bytes of this
+  /// rank's blocks and its time. A call that is not noted before its window ends counts for no class
+  /// at any rank; later the note has no effect.
+  void note(std::uint64_t call, std::optional<SizeClass> size_class, Bytes bytes,
+            const RankTime& time);
 
   /// Does every call now run the MPI's own, without being noted?
   [[nodiscard]] bool runs_native() const;
@@ -136,12 +159,13 @@ class Tuner {
     bool is_valid = false;
     SizeClass size_class = 0;
     Bytes bytes = 0;
-    Nanoseconds elapsed = 0;
+    RankTime time;
   };
   /// The same for all ranks.
   struct AgreedCall {
     std::optional<SizeClass> size_class;  ///< none: not compared
     Bytes bytes = 0;
+    Nanoseconds elapsed = 0;  ///< in the mean over the ranks
     SampledTimes times;
   };
 
@@ -159,7 +183,7 @@ class Tuner {
   void plan_window();
 
   int p_;
-  bool waits_for_all_;
+  Criterion criterion_;
   double budget_;
   std::vector<std::optional<TuningCase>> cases_;
   std::array<bool, size_classes> seen_{};  ///< in the last window
@@ -171,6 +195,7 @@ class Tuner {
   Nanoseconds own_cost_ = 0;  ///< of agreements at this rank, not combined yet
   double latest_cost_ = 0;    ///< of the agreement before the last one
   double expected_cost_ = 0;  ///< of an agreement that creates nothing
+  Nanoseconds resolution_ = 1;  ///< of the criterion
   double creation_ = 0;       ///< what creating a candidate is expected to take
   double created_ = 0;        ///< in the last agreement, as expected
   double awaited_ = 0;        ///< the most that waits for the budget

@@ -16,6 +16,8 @@ constexpr double hopeless = 3;
 constexpr double slow_network = 100;
 /// More would take longer to model than exploring the wrong one first costs.
 constexpr int max_modelled_ranks = 16;
+/// The same with late ranks, where other numbers of ranks show little.
+constexpr std::size_t max_late_ranks = 128;
 /// Of what a doubling of the ranks adds: no algorithm takes longer than in proportion to p squared.
 constexpr double max_growth = 4;
 constexpr int leaders_tried[] = {1, 2, 4};
@@ -33,8 +35,17 @@ Bytes bytes_of(const TuningFeatures& features) {
   return features.block * (has_blocks ? features.p : 1);
 }
 
+/// Threads cannot wait for the sizes of other ranks.
+bool suits_threads(const Specification& point) {
+  return !is_irregular(point.algorithm->collective) || point.knowledge() == Knowledge::nothing;
+}
+
 bool is_possible(const Specification& point, const TuningFeatures& features) {
-  return !point.needs_arrivals() && !point.needs_distances() && point.runner == Runner::caller &&
+  if (point.needs_arrivals() && !features.knows_arrivals) return false;
+  if (point.runner == Runner::background && !(features.has_threads && suits_threads(point))) {
+    return false;
+  }
+  return !point.needs_distances() &&
          fits(point, features.p, bytes_of(features), features.staging);
 }
 
@@ -56,11 +67,29 @@ double seconds_at(int p, const Specification& specification, const TuningFeature
   return *price(Problems(specification, call).schedules(), machine, PriceModel::loggp);
 }
 
+/// After the last arrival; not 0, so that times have ratios.
+double seconds_after_last(const Specification& specification, const TuningFeatures& features,
+                          const Machine& machine) {
+  const std::vector<Bytes> blocks(static_cast<std::size_t>(features.p), features.block);
+  Call call{features.collective, 0, blocks, machine.half_performance_length(), features.arrivals,
+            1 / machine.per_byte};
+  const auto [first, last] = std::minmax_element(call.arrivals.begin(), call.arrivals.end());
+  const double zero = *first;
+  const double spread = *last - zero;
+  for (double& arrival : call.arrivals) arrival -= zero;
+  const double seconds = *price(Problems(specification, call).schedules(), machine,
+                                PriceModel::overlapped, call.arrivals);
+  return std::max(seconds - spread, machine.latency / 8);
+}
+
 /// Many ranks by what 4, 8 and 16 take: each doubling adds so many times what the doubling before
 /// added as the second of these added of what the first did. Exact for a logarithm, for p, and for
 /// what does not depend on p.
 double seconds_of(const Specification& specification, const TuningFeatures& features,
                   const Machine& machine) {
+  const bool may_be_late =
+      !features.arrivals.empty() && features.arrivals.size() <= max_late_ranks;
+  if (may_be_late) return seconds_after_last(specification, features, machine);
   const auto at = [&](int p) { return seconds_at(p, specification, features, machine); };
   if (features.p <= max_modelled_ranks) return at(features.p);
   const double last = at(max_modelled_ranks);
@@ -128,10 +157,16 @@ std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Mac
   const auto add = [&](const std::vector<Setting>& more) {
     all.insert(all.end(), more.begin(), more.end());
   };
-  add(features.is_oversubscribed ? flat : hierarchical);
-  add(features.is_oversubscribed ? hierarchical : flat);
+  const bool is_flat_first = features.is_oversubscribed || features.knows_arrivals;
+  add(is_flat_first ? flat : hierarchical);
+  add(is_flat_first ? hierarchical : flat);
   if (!hierarchical.empty() && !flat.empty()) {
-    all.push_back({Setting::Kind::forced, list.front().specification, Level{true, 1}});
+    const auto caller = std::find_if(list.begin(), list.end(), [](const Priced& one) {
+      return one.specification.runner == Runner::caller;
+    });
+    if (caller != list.end()) {
+      all.push_back({Setting::Kind::forced, caller->specification, Level{true, 1}});
+    }
   }
   return all;
 }

@@ -92,7 +92,10 @@ void TuningCase::conclude(std::uint64_t calls) {
 bool TuningCase::has_drifted() const {
   if (latest_.size() < static_cast<std::size_t>(min_calls)) return false;
   const auto [least, most] = std::minmax_element(latest_.begin(), latest_.end());
-  return exceeds(*least, drift, settled_median_) || exceeds(settled_median_, drift, *most);
+  // Beside the MPI's own time, changes of a much shorter one decide nothing.
+  const Nanoseconds negligible = native_median_ / 8;
+  const Nanoseconds usual = std::max(settled_median_, negligible);
+  return exceeds(*least, drift, usual) || exceeds(usual, drift, std::max(*most, negligible));
 }
 
 bool TuningCase::is_faster(int candidate, int other, double score) const {

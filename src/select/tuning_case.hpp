@@ -13,8 +13,8 @@ namespace tutti {
 
 /// The elapsed times of one call over its ranks.
 struct SampledTimes {
-  Nanoseconds after_last = 0;  ///< the criterion: the time after the last arrival, as estimated
-  Nanoseconds mean = 0;
+  Nanoseconds after_last = 0;  ///< the criterion: the time after the last arrival
+  Nanoseconds mean = 0;        ///< of the elapsed times; if the criterion is no estimate, that
   Nanoseconds max = 0;
 };
 
@@ -105,6 +105,8 @@ class TuningCase {
   /// is not paid. Returns false where none is needed: then only a settled candidate is compared
   /// with the MPI's own, in a few calls.
   bool plan(Nanoseconds allowance, std::uint64_t calls);
+  /// Begins a new race of all candidates, with the selected one in force.
+  void reopen() { reopen(selected_); }
   /// No call explores until the next plan().
   void rest() { exploration_ = {}; }
   /// The candidate cannot run on some rank.

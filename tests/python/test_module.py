@@ -236,17 +236,20 @@ def test_a_call_that_expects_arrivals_is_ordered_by_them():
         tutti.Call("scatter", [8] * 4, expected=[0.0, 1.0, 2.0])
 
 
-def test_expected_arrivals_enter_the_choice():
+def test_expected_arrivals_enter_what_auto_explores():
     late = [0.0] * 4 + [3e-3] + [0.0] * 3
-    together = _engine.choose("scatter", "auto", 8, 1 << 20)
-    apart = _engine.choose("scatter", "auto", 8, 1 << 20, expected=late)
-    assert together.algorithm == "native"
-    assert apart.algorithm == "linear"
-    assert "with late ranks" in apart.reason
-    parsed = tutti.explain("scatter", [1 << 20] * 8, arrivals=late, background=True)
-    assert "runner=background" in parsed.choice.algorithm
-    assert parsed.seconds == pytest.approx(3e-3)
-    assert all(c.seconds >= parsed.lower_bound for c in parsed.contenders)
+    together = tutti.explain("scatter", [1 << 20] * 8)
+    apart = tutti.explain("scatter", [1 << 20] * 8, arrivals=late)
+    hidden = tutti.explain("scatter", [1 << 20] * 8, arrivals=late, background=True)
+    assert not any("arrival" in name for name in together.explored)
+    assert "binomial:order=arrival" in apart.explored
+    assert not any("background" in name for name in apart.explored)
+    assert "runner=background" in hidden.explored[1], "the first after native"
+    assert hidden.choice.algorithm == "native", "nobody has measured anything"
+    assert hidden.seconds == pytest.approx(3e-3)
+    assert all(c.seconds >= hidden.lower_bound for c in hidden.contenders)
+    reduction = tutti.explain("allreduce", [8] * 8, arrivals=late, background=True)
+    assert not any("background" in name for name in reduction.explored)
 
 
 def test_prices_follow_their_models():

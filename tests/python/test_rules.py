@@ -123,6 +123,8 @@ def test_explain_shows_the_rule(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert "measured 3x faster than the MPI's own (mine.json, 2026-11-22)" in told["reason"]
     assert "rule" not in json.loads(invoke(*words, "8").stdout)
     assert "rule" not in json.loads(invoke(*words, "64K", "--mpi", "mpich").stdout)
+    refused = invoke(*words, "64K", "--mpi", "mvapich")
+    assert "--mpi mvapich: expected openmpi or mpich" in str(refused.exception)
     text = invoke("explain", "bcast", "--ranks", "8", "--block", "64K").stdout
     assert "holds for p 8, mpi openmpi, version 4.1" in " ".join(text.split())
 

@@ -155,7 +155,7 @@ def _by_size(out: Console, collective: str, ranks: int, machine: _engine.Machine
     changes: list[str] = []
     before = ""
     for size in (1 << bits for bits in range(3, 25)):
-        chosen = _engine.choose(collective, "auto", ranks, size, machine, 0, [], background=True)
+        chosen = _engine.choose(collective, "auto", ranks, size, machine)
         if chosen.algorithm != before:
             changes.append(f"{chosen.algorithm} from {size:,} bytes")
         before = chosen.algorithm
@@ -218,7 +218,7 @@ def explain(
         str,
         typer.Option(
             metavar="NAME",
-            help="Model native as the algorithm of this MPI, with --arrivals: openmpi or mpich.",
+            help="Also apply rules for this MPI: openmpi or mpich.",
         ),
     ] = "",
     report: Annotated[
@@ -321,7 +321,6 @@ def explain(
         arrivals=arrivals_of(arrivals, len(blocks)),
         background=background,
         distances=distances_of(distances) if distances else None,
-        mpi=mpi,
     )
     if steps is not None and not 0 <= steps < explained.ranks:
         raise Refusal(f"--steps {steps}: expected a rank from 0 to {explained.ranks - 1}")

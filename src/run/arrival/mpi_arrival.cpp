@@ -126,7 +126,7 @@ void Arrival::begin_computing() {
 
 CallNumber Arrival::begin_call(Collective collective) {
   const std::lock_guard lock(mutex_);
-  under_way_.emplace(++begun_, UnderWay{std::exchange(last_, collective), {}, {}});
+  under_way_.emplace(++begun_, std::exchange(last_, collective));
   return begun_;
 }
 
@@ -134,7 +134,6 @@ void Arrival::arrive(const void* site) {
   const std::lock_guard lock(mutex_);
   ++arrived_;
   const double now = clock_.now();
-  last_arrival_ = now;
   left_to_call_until_ = now + seconds_left_to_a_call;
   if (arrived_ > 1) {
     double& gap = gap_after(last_site_);
@@ -148,31 +147,19 @@ void Arrival::arrive(const void* site) {
   prediction_.progress_hint = now - std::exchange(hint_time_, std::nan(""));
 }
 
-void Arrival::note_block(Bytes block) {
-  const std::lock_guard lock(mutex_);
-  block_ = block;
-}
-
 CallPrediction Arrival::prediction_of_call() const {
   const std::lock_guard lock(mutex_);
   return prediction_;
 }
 
-void Arrival::note_algorithm(CallNumber call, const CallSignature& kind, AlgorithmId ran) {
-  const std::lock_guard lock(mutex_);
-  UnderWay& noted = under_way_.at(call);
-  noted.kind = kind;
-  noted.ran = ran;
-}
-
-void Arrival::keep_time(CallNumber call) noexcept {
+void Arrival::keep_time() noexcept {
   if (clock_.is_shared() || ++timed_ % timed_one_in != 0) return;
   std::optional<double> ahead;
   const int error = clock_.compare_again(ahead);
   if (error != MPI_SUCCESS) queue_.fail(error);
+  if (!ahead || error != MPI_SUCCESS) return;
   const std::lock_guard lock(mutex_);
-  under_way_.at(call).kind.reset();  // a call that may compare clocks is not timed
-  if (ahead && error == MPI_SUCCESS) clock_.adopt(*ahead);
+  clock_.adopt(*ahead);
 }
 
 int Arrival::leave(CallNumber call, const void* site) noexcept {
@@ -188,15 +175,9 @@ int Arrival::leave(CallNumber call, const void* site) noexcept {
 bool Arrival::estimate_next_call(CallNumber call, const void* site) {
   const std::lock_guard lock(mutex_);
   ++left_;
-  const bool is_alone = under_way_.size() == 1;
-  const UnderWay left = under_way_.extract(call).mapped();
+  under_way_.erase(call);
   member_.forget_before(under_way_.empty() ? begun_ + 1 : under_way_.begin()->first);
   last_exit_ = computing_since_ = clock_.now();
-  sample_ = {};
-  if (is_alone && left.kind) {
-    sample_ = {*left.kind, left.after, left.ran, last_arrival_, last_exit_};
-    count_signature(*left.kind);
-  }
   // Rank 0 answers estimates for this call, and no rank leaves its messages to the MPI for long.
   const bool takes_message = sends_estimate(call);
   const double gap = gap_after(site);
@@ -204,17 +185,6 @@ bool Arrival::estimate_next_call(CallNumber call, const void* site) {
   if (has_progress_hints_ || std::isnan(gap)) return takes_message;
   expected_ = last_exit_ + gap;
   return send_estimate() || takes_message;
-}
-
-/// A signature is new if it follows many calls of another one: its times are not known yet, so it
-/// gets an estimate a call. Signatures that alternate are not new. Alike on all ranks.
-void Arrival::count_signature(const CallSignature& kind) {
-  if (kind != signature_) {
-    is_new_signature_ = calls_of_signature_ >= estimated_calls;
-    signature_ = kind;
-    calls_of_signature_ = 0;
-  }
-  if (++calls_of_signature_ > estimated_calls) is_new_signature_ = false;
 }
 
 /// NaN while unknown.
@@ -245,7 +215,7 @@ bool Arrival::find_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>&
 bool Arrival::knows_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile) {
   const std::lock_guard lock(mutex_);
   profile = nullptr;
-  return member_.find_profile(call, under_way_.at(call).after, profile);
+  return member_.find_profile(call, under_way_.at(call), profile);
 }
 
 void Arrival::expect_epoch(CallNumber call) {
@@ -323,8 +293,7 @@ bool Arrival::leaves_mpi_to_call() {
 
 /// True if `call` gets an estimate, as far as this rank knows.
 bool Arrival::sends_estimate(CallNumber call) const {
-  const bool is_new = is_new_signature_ && !std::isnan(sample_.arrival);
-  return call <= epochs_until_ || is_new || call <= member_.changed() + estimated_calls ||
+  return call <= epochs_until_ || call <= member_.changed() + estimated_calls ||
          call % estimate_interval == 0;
 }
 
@@ -332,8 +301,8 @@ bool Arrival::sends_estimate(CallNumber call) const {
 bool Arrival::send_estimate() {
   const CallNumber call = arrived_ + 1;
   if (!sends_estimate(call) || has_left_ || queue_.first_error() != MPI_SUCCESS) return false;
-  send(ArrivalMember::estimate({call, expected_, forecast_error_.mean() + clock_.error(), block_,
-                                last_, call <= epochs_until_, sample_}));
+  send(ArrivalMember::estimate({call, expected_, forecast_error_.mean() + clock_.error(), last_,
+                                call <= epochs_until_}));
   return true;
 }
 

@@ -33,9 +33,9 @@ struct CallPrediction {
 /// rank cannot have such a thread, no rank asks for an epoch, only shapes in which the root alone
 /// needs the order use arrivals, and rank 0 sends profiles from inside its calls. Thread-safe.
 ///
-/// A rank sends an estimate for each of the first calls, after a change of profile, when calls of a
-/// new signature begin, and while each call needs an epoch; otherwise for every eighth call. All
-/// ranks send estimates for the same calls.
+/// A rank sends an estimate for each of the first calls, after a change of profile, and while each
+/// call needs an epoch; otherwise for every eighth call. All ranks send estimates for the same
+/// calls.
 class Arrival final : public BackgroundTask {
  public:
   /// Starts the process's background thread if MPI's thread level permits it. Collective. Returns
@@ -71,14 +71,10 @@ class Arrival final : public BackgroundTask {
   CallNumber begin_call(Collective collective);
   /// This rank arrives at its call; `site` is the program's call site.
   void arrive(const void* site);
-  /// Records the bytes of this rank's block, where the ranks' blocks may differ.
-  void note_block(Bytes block);
-  /// Records the algorithm of a call whose time is to be compared. Alike on all ranks.
-  void note_algorithm(CallNumber call, const CallSignature& kind, AlgorithmId ran);
   /// Occasionally compares the ranks' clocks. To be called before leave() in calls that may wait
   /// for other ranks, in the same sequence on all ranks. One call in 64 of a rank on another system
   /// than rank 0's then waits for rank 0.
-  void keep_time(CallNumber call) noexcept;
+  void keep_time() noexcept;
   /// This rank leaves the call. Returns an MPI error code, MPI_ERR_NO_MEM included.
   int leave(CallNumber call, const void* site) noexcept;
 
@@ -111,12 +107,6 @@ class Arrival final : public BackgroundTask {
     double seconds;
   };
 
-  struct UnderWay {
-    Collective after;                   ///< collective of the call before
-    std::optional<CallSignature> kind;  ///< set if the call's time is to be compared
-    AlgorithmId ran;
-  };
-
   Arrival() = default;
   int agree_on_threads(MPI_Comm comm);
   void say_farewell();
@@ -133,7 +123,6 @@ class Arrival final : public BackgroundTask {
   [[nodiscard]] bool is_cut_off() const;
   bool leaves_mpi_to_call();
   bool expects_more();
-  void count_signature(const CallSignature& kind);
   double& gap_after(const void* site);
 
   Rank rank_ = 0;
@@ -151,11 +140,6 @@ class Arrival final : public BackgroundTask {
   bool has_progress_hints_ = false;
   double fraction_ = 1;
   double last_exit_ = 0;
-  double last_arrival_ = 0;
-  TimingSample sample_;      ///< of the call left last
-  CallSignature signature_;  ///< of the call counted last
-  CallNumber calls_of_signature_ = 0;
-  bool is_new_signature_ = false;
   double computing_since_ = 0;  ///< the last exit, or a later start of a persistent call
   const void* last_site_ = nullptr;
   std::vector<Gap> gaps_;
@@ -164,7 +148,6 @@ class Arrival final : public BackgroundTask {
   double hint_time_ = std::numeric_limits<double>::quiet_NaN();
   CallPrediction prediction_;
   ForecastError forecast_error_;
-  Bytes block_ = 0;
   CallNumber begun_ = 0;
   CallNumber arrived_ = 0;
   CallNumber left_ = 0;
@@ -172,7 +155,7 @@ class Arrival final : public BackgroundTask {
   double left_to_call_until_ = 0;  ///< the thread leaves MPI to the call up to this time
   CallNumber epochs_until_ = 0;    ///< calls up to this one need an epoch; alike on all ranks
   Collective last_ = Collective::gather;
-  std::map<CallNumber, UnderWay> under_way_;
+  std::map<CallNumber, Collective> under_way_;  ///< the collective of the call before each
 };
 
 }  // namespace tutti

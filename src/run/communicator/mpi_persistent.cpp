@@ -32,11 +32,13 @@ int PersistentCall::learn_sizes() {
   return comm_->calls().learn_sizes(setup_.call, sizes_.emplace());
 }
 
-void PersistentCall::change(const Specification& specification, bool agrees_on_order) {
+void PersistentCall::change(const Specification& specification, bool agrees_on_order,
+                            const RankOrders* rank_orders) {
   const std::lock_guard lock(mutex_);
   if (specification == setup_.specification) return;
   setup_.specification = specification;
   setup_.agrees_on_order = agrees_on_order;
+  setup_.rank_orders = rank_orders;
   plan_ = nullptr;
 }
 

@@ -39,7 +39,8 @@ class PersistentCall final : public BackgroundTask {
   /// Changes the specification. The size exchange for it was made by open(), or its runner is the
   /// caller, who may wait for others in finish(). Equal on all ranks, and not while a call is
   /// active.
-  void change(const Specification& specification, bool agrees_on_order);
+  void change(const Specification& specification, bool agrees_on_order,
+              const RankOrders* rank_orders);
   /// Starts a call. `number` is its number in the exchange of arrivals, if there is one.
   void start(CallNumber number);
   /// Completes the call. Call it after the rank's arrival was noted in the exchange, and before its

@@ -57,7 +57,6 @@ class Job {
       for (const auto& epoch : epochs) {
         EXPECT_EQ(epoch->number, epochs[0]->number) << "call " << call;
         EXPECT_EQ(epoch->arrivals, epochs[0]->arrivals) << "call " << call;
-        EXPECT_EQ(epoch->error, epochs[0]->error) << "call " << call;
       }
     }
     for (const auto& [call, profiles] : seen_) {
@@ -67,15 +66,9 @@ class Job {
         if (profile == nullptr) continue;
         EXPECT_EQ(profile->number, profiles[0]->number) << "call " << call;
         EXPECT_EQ(profile->arrivals, profiles[0]->arrivals) << "call " << call;
-        EXPECT_EQ(profile->error, profiles[0]->error) << "call " << call;
-        expect_same(profile->times.native, profiles[0]->times.native);
-        EXPECT_EQ(profile->times.lost, profiles[0]->times.lost);
-        EXPECT_EQ(profile->times.native_is_due, profiles[0]->times.native_is_due);
       }
     }
   }
-
-  static void expect_same(double a, double b) { EXPECT_TRUE(a == b || (a != a && b != b)); }
 
   /// The number of profiles that calls used.
   [[nodiscard]] std::size_t profiles() const {
@@ -134,17 +127,10 @@ class Job {
       // Every 8 calls other ranks are late, so that profiles change.
       const double delay = rank % 3 == static_cast<std::size_t>(call / 8) % 3 ? 1000 : 0;
       to_coordinator_[rank].push_back(ArrivalMember::estimate(
-          {call, now_ + noise + delay, 10, 8, after(call), random_() % 2 == 0, before(call)}));
+          {call, now_ + noise + delay, 10, after(call), random_() % 2 == 0}));
     }
   }
 
-  /// All ranks ran the same algorithm; some send no sample.
-  TimingSample before(CallNumber call) {
-    TimingSample sample = {{Collective::gather, 0, 64}, after(call - 1), call / 16 % 4};
-    if (random_() % 16 != 0) sample.arrival = now_;
-    sample.exit = now_ + static_cast<double>(random_() % 1000);
-    return sample;
-  }
 
   static Collective after(CallNumber call) {
     return call % 4 < 3 ? Collective::gather : Collective::scatterv;

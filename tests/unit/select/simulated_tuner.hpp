@@ -30,13 +30,14 @@ class Simulation : public TuningHost {
     double agreement = 0.02 * native_seconds;
     double set_up = 0;  // more, for the first call of a candidate
     double creation = 0;
-    bool waits_for_all = true;
+    Criterion criterion = Criterion::shortest;
+    Nanoseconds clock_error = 0;
   };
 
   Simulation(const Options& options, std::map<SizeClass, Times> times, unsigned seed)
       : options_(options), times_(std::move(times)), random_(seed) {
     for (int rank = 0; rank < options.p; ++rank) {
-      tuners_.emplace_back(options.p, options.waits_for_all, options.budget);
+      tuners_.emplace_back(options.p, options.criterion, options.budget);
     }
   }
 
@@ -77,7 +78,7 @@ class Simulation : public TuningHost {
     begin();
     for (Tuner& tuner : tuners_) {
       ASSERT_EQ(tuner.candidate_of({}), 0);
-      if (tuner.is_noted()) tuner.note({}, 0, static_cast<Nanoseconds>(seconds));
+      tuner.note(tuner.call(), {}, 0, {static_cast<Nanoseconds>(seconds)});
     }
     spent_ += seconds;
   }
@@ -85,6 +86,10 @@ class Simulation : public TuningHost {
   [[nodiscard]] Times& times(SizeClass size_class) { return times_[size_class]; }
   [[nodiscard]] Tuner& tuner(int rank = 0) { return tuners_[static_cast<std::size_t>(rank)]; }
   void cannot_run(int candidate) { cannot_run_ = candidate; }
+  /// All ranks know that other ranks are late from now on.
+  void reopen() {
+    for (Tuner& tuner : tuners_) tuner.reopen();
+  }
   /// Every so many calls of a candidate take so many times as long.
   void stall(int candidate, int distance, double factor) {
     stalls_[candidate] = {distance, factor};
@@ -121,7 +126,7 @@ class Simulation : public TuningHost {
     std::vector<MaxAndSum>& combined = combined_;
     combined.clear();
     for (Tuner& tuner : tuners_) {
-      const std::vector<MaxAndSum> own = tuner.notes(static_cast<Nanoseconds>(options_.creation));
+      const std::vector<MaxAndSum> own = tuner.notes(static_cast<Nanoseconds>(options_.creation), options_.clock_error);
       if (combined.empty()) {
         combined = own;
         continue;
@@ -161,11 +166,13 @@ class Simulation : public TuningHost {
       const double factor = rank < static_cast<int>(shares_[candidate].size())
                                 ? shares_[candidate][static_cast<std::size_t>(rank)]
                                 : 1;
-      const double own = time * factor + (rank == options_.p - 1 ? 0 : wait(random_));
+      const double after_last = time * factor;
+      const double own = after_last + (rank == options_.p - 1 ? 0 : wait(random_));
       elapsed += own / options_.p;
       Tuner& tuner = tuners_[static_cast<std::size_t>(rank)];
-      if (rank != invalid)
-        tuner.note(size_class, largest_of(size_class), static_cast<Nanoseconds>(own));
+      if (rank == invalid) continue;
+      tuner.note(tuner.call(), size_class, largest_of(size_class),
+                 {static_cast<Nanoseconds>(own), static_cast<Nanoseconds>(spent_ + after_last)});
     }
     spent_ += elapsed;
     if (is_selected || candidate == 0) return;

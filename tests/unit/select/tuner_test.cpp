@@ -51,7 +51,7 @@ TEST(Tuner, ConvergesInInterleavedClasses) {
       times[size_class] = draw(random, native_seconds * size_class);
     }
     const bool waits = seed % 3 != 0;  // else waiting is part of what is measured
-    Simulation simulation({.spread = waits ? 0.3 : 0.05, .waits_for_all = waits}, times, seed);
+    Simulation simulation({.spread = waits ? 0.3 : 0.05, .criterion = waits ? Criterion::shortest : Criterion::mean}, times, seed);
     std::uniform_int_distribution<SizeClass> any(1, 4);
     // In turns, at random, and one after the other.
     for (int call = 0; call < 16000; ++call) {
@@ -162,7 +162,7 @@ TEST(Tuner, ExploresAgainWhateverClassesTakeTurns) {
 
 TEST(Tuner, NoRankPaysForWhatOthersGain) {
   for (const bool waits_for_all : {true, false}) {
-    Simulation simulation({.noise = 0.02, .spread = 0.02, .waits_for_all = waits_for_all},
+    Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = waits_for_all ? Criterion::shortest : Criterion::mean},
                           {{4, {native_seconds, native_seconds}}}, 1);
     simulation.share(1, {0.6, 0.6, 1.5});  // in the mean 0.9
     for (int call = 0; call < 4000; ++call) simulation.call(4);
@@ -175,7 +175,7 @@ TEST(Tuner, NoRankPaysForWhatOthersGain) {
 
 TEST(Tuner, NoRankPaysForWhatOthersGainOverTheSelectedOne) {
   // The second one lets a rank leave early, but takes 1.03 times as long in the mean.
-  Simulation simulation({.noise = 0.02, .spread = 0.02, .waits_for_all = true},
+  Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = Criterion::shortest},
                         {{4, {1.5 * native_seconds, native_seconds, native_seconds}}}, 1);
   simulation.share(2, {0.8, 1.1, 1.2});
   for (int call = 0; call < 6000; ++call) simulation.call(4);
@@ -203,7 +203,7 @@ TEST(Tuner, OneStallAmongManyCallsDecidesNothing) {
 }
 
 TEST(Tuner, ARankWithoutDataDoesNotDecide) {
-  Simulation simulation({.noise = 0.02, .spread = 0.02, .waits_for_all = false},
+  Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = Criterion::mean},
                         {{4, {native_seconds, native_seconds}}}, 1);
   simulation.share(0, {1, 1, 0.1});
   simulation.share(1, {3, 3, 0.01});
@@ -303,16 +303,96 @@ TEST(Tuner, CallsOutsideWindowsMayBeCountedTogether) {
   EXPECT_EQ(together.tuner().lost(), one_by_one.tuner().lost());
 }
 
+/// Ranks wait for late ones 20 times as long as a call of the MPI's own takes.
+Simulation::Options among_late_ranks(Criterion criterion) {
+  return {.spread = 20, .criterion = criterion};
+}
+
+TEST(Tuner, SelectsAnOrderByArrivalThatHelpsAmongLateRanks) {
+  // The MPI's own lets 2 ranks leave early, the order by arrival none: it ends the call earlier.
+  const std::map<SizeClass, Times> times = {{4, {native_seconds, 0.6 * native_seconds}}};
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Simulation clocked(among_late_ranks(Criterion::clocked), times, seed);
+    clocked.share(0, {0.1, 0.1, 1});
+    for (int call = 0; call < 200; ++call) clocked.call(4);
+    EXPECT_EQ(clocked.selected(4), 1) << "seed " << seed;
+  }
+  // Elapsed times show waiting.
+  Simulation by_mean(among_late_ranks(Criterion::mean), times, 1);
+  by_mean.share(0, {0.1, 0.1, 1});
+  for (int call = 0; call < 200; ++call) by_mean.call(4);
+  EXPECT_EQ(by_mean.selected(4), 0);
+}
+
+TEST(Tuner, DropsAnOrderByArrivalThatHurts) {
+  // 2 ranks leave earlier, but the call ends later.
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Simulation simulation(among_late_ranks(Criterion::clocked),
+                          {{4, {native_seconds, 1.3 * native_seconds}}}, seed);
+    simulation.share(1, {0.1, 0.1, 1});
+    for (int call = 0; call < 2000; ++call) simulation.call(4);
+    EXPECT_EQ(simulation.selected(4), 0) << "seed " << seed;
+    EXPECT_LE(simulation.runs(1), 8);
+    EXPECT_LE(simulation.worst_excess(), 0);
+  }
+}
+
+TEST(Tuner, ComparesOrdersByArrivalAnewWhenOtherRanksAreLate) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Simulation simulation(
+        among_late_ranks(Criterion::clocked),
+        {{4, {native_seconds, 0.5 * native_seconds, 0.7 * native_seconds}}}, seed);
+    for (int call = 0; call < 1000; ++call) simulation.call(4);
+    ASSERT_EQ(simulation.selected(4), 1) << "seed " << seed;
+    const int before = simulation.runs(2);
+    // Less than drift: only who knows of the change compares again.
+    simulation.times(4) = {native_seconds, 0.65 * native_seconds, 0.4 * native_seconds};
+    simulation.reopen();
+    for (int call = 0; call < 400; ++call) simulation.call(4);
+    EXPECT_GT(simulation.runs(2), before);
+    EXPECT_EQ(simulation.selected(4), 2) << "seed " << seed;
+  }
+}
+
+TEST(Tuner, TimesThatTheClockCannotTellApartAreEqual) {
+  Simulation simulation(
+      {.criterion = Criterion::clocked, .clock_error = static_cast<Nanoseconds>(native_seconds / 9)},
+      {{4, {native_seconds, 0.2 * native_seconds}}}, 1);
+  for (int call = 0; call < 2000; ++call) simulation.call(4);
+  EXPECT_EQ(simulation.selected(4), 0);
+}
+
+TEST(Tuner, NotesThatComeLateCountForNothing) {
+  Tuner tuner(1, Criterion::clocked, 0.01);
+  const auto begin_calls = [&tuner](std::uint64_t calls) {
+    for (; calls > 0; --calls) static_cast<void>(tuner.begin_call());
+  };
+  struct None : TuningHost {
+    int candidates(SizeClass) override { return 1; }
+    bool needs_creation(SizeClass, int) override { return false; }
+    int prepare(SizeClass, int, bool&) override { return 0; }
+  } none;
+  begin_calls(Tuner::window + 1);
+  const std::vector<MaxAndSum> notes = tuner.notes(0);
+  tuner.note(Tuner::window - 1, 4, 8, {100, 100});  // a request that is waited for now
+  begin_calls(Tuner::overlap);
+  ASSERT_EQ(tuner.conclude(notes, none), 0);
+  tuner.note(0, 4, 8, {100, 100});
+  begin_calls(Tuner::window + 1);
+  EXPECT_EQ(tuner.known(4), nullptr);
+  for (const MaxAndSum& note : tuner.notes(0)) EXPECT_EQ(note.sum, 0);
+}
+
 TEST(Tuner, AnErrorEndsExploration) {
   struct Broken : TuningHost {
     int candidates(SizeClass) override { return 2; }
     bool needs_creation(SizeClass, int) override { return true; }
     int prepare(SizeClass, int, bool&) override { return 7; }
   } broken;
-  Tuner tuner(1, true, 0.01);
+  Tuner tuner(1, Criterion::shortest, 0.01);
   for (std::uint64_t call = 0; call < Tuner::window; ++call) {
     ASSERT_EQ(tuner.begin_call(), Tuner::Agreement::none);
-    tuner.note(4, 8, 100 * static_cast<Nanoseconds>(native_seconds));
+    tuner.note(call, 4, 8, {100 * static_cast<Nanoseconds>(native_seconds)});
   }
   ASSERT_EQ(tuner.begin_call(), Tuner::Agreement::begins);
   const std::vector<MaxAndSum> notes = tuner.notes(0);

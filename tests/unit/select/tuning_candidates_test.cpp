@@ -108,5 +108,47 @@ TEST(TuningCandidates, AreModelledWithAllRanks) {
   EXPECT_TRUE(has(names_of({Collective::allreduce, 256, 8}), "recursive_doubling"));
 }
 
+/// 8 ranks, of which rank 5 is 10 ms late.
+TuningFeatures with_a_late_rank(Collective collective, bool has_threads) {
+  TuningFeatures features = {collective, 8, Bytes{1} << 20, 4};
+  features.knows_arrivals = true;
+  features.has_threads = has_threads;
+  features.arrivals = {0, 0, 0, 0, 0, 10e-3, 0, 0};
+  return features;
+}
+
+TEST(TuningCandidates, FollowArrivalsThatAreExchanged) {
+  for (const Collective collective :
+       {Collective::gather, Collective::gatherv, Collective::scatter, Collective::scatterv}) {
+    const auto late = names_of(with_a_late_rank(collective, false));
+    EXPECT_TRUE(has(late, "binomial:order=arrival")) << name_of(collective);
+    EXPECT_FALSE(late[1].starts_with("hierarchical(")) << "whose ranks wait for each other";
+    for (const std::string& name : late) {
+      EXPECT_EQ(name.find("background"), std::string::npos) << name;
+    }
+  }
+  const auto gather = names_of(with_a_late_rank(Collective::gather, false));
+  EXPECT_TRUE(has(gather, "binomial:order=late_leaf"));
+}
+
+TEST(TuningCandidates, RunInTheBackgroundWhereEveryRankHasAThread) {
+  const std::string pull = "linear_pull:runner=background,flight=4";
+  // All other blocks are there before the late rank is.
+  EXPECT_TRUE(has(names_of(with_a_late_rank(Collective::gather, true)), pull));
+  const auto first = tuning_candidates(with_a_late_rank(Collective::scatter, true), {})[1];
+  EXPECT_EQ(first.specification.runner, Runner::background);
+  // A thread cannot wait for the sizes of other ranks.
+  const auto irregular = names_of(with_a_late_rank(Collective::gatherv, true));
+  EXPECT_TRUE(has(irregular, pull));
+  EXPECT_FALSE(has(irregular, "binomial:order=late_leaf,runner=background"));
+}
+
+TEST(TuningCandidates, OfAnEarlierRunNeedTheSameKnowledge) {
+  const Setting kept = *setting(Collective::gather, "linear_pull:flight=4,runner=background");
+  EXPECT_TRUE(may_run(kept, with_a_late_rank(Collective::gather, true)));
+  EXPECT_FALSE(may_run(kept, with_a_late_rank(Collective::gather, false)));
+  EXPECT_FALSE(may_run(*setting(Collective::gather, "SBN"), {Collective::gather, 8, 1024}));
+}
+
 }  // namespace
 }  // namespace tutti
