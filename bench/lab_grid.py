@@ -32,17 +32,15 @@ ALGORITHMS = {
                "linear_pull:flight=4,runner=background", "auto"],
 }
 SHORTEST_COMPUTING_MS = 100
-LONG_DELAY_MS = 1000
 
 
 WARMUP = 2
 """Untimed calls of each algorithm before the timed ones."""
 
 
-def settling(delay: float) -> int:
-    """Untimed calls of `auto` before the warm-up, in which it learns arrivals and native's time;
-    fewer if each takes seconds."""
-    return 10 if delay < LONG_DELAY_MS else 3
+SETTLING = 60
+"""Untimed calls of `auto` before the warm-up, in which it learns arrivals and explores; it selects
+after some 36."""
 
 
 app = typer.Typer(add_completion=False)
@@ -61,7 +59,7 @@ def repetitions(delay: float, sizes: list[int], rate: float, algorithms: int, bu
     """The repetitions that fit the budget in seconds: between 3 and the paper's 128."""
     transfer = sum(size * 8 / (rate * 1e6) for size in sizes)
     once = algorithms * (1.3 * transfer + len(sizes) * (computing(delay) + 0.7 * delay) / 1000)
-    before = WARMUP + settling(delay) / algorithms
+    before = WARMUP + SETTLING / algorithms
     return max(3, min(128, int(budget / once - before)))
 
 
@@ -105,7 +103,7 @@ def measure(
                     "--delay", f"uniform:{delay:g}ms" if delay else "none",
                     "--compute", f"{computing(delay):g}ms",
                     "--repetitions", str(count), "--warmup", str(WARMUP),
-                    "--settle", str(settling(delay)),
+                    "--settle", str(SETTLING),
                     *(word for each in algorithms for word in ("--algorithm", each)), "--json",
                 ], nodes=nodes, mpi=mpi, limit=4 * budget + 600)  # fmt: skip
             progress.advance(task)

@@ -194,7 +194,7 @@ int TUTTI_Arrival_finalize(MPI_Comm comm);
  * With runner=background (BSLN, BSLS, BSBN, ..) and MPI_THREAD_MULTIPLE on all ranks, the
  * background thread receives and forwards blocks between the two calls. An init is collective. It
  * fixes the specification in force for the life of the request and duplicates the communicator;
- * with "auto" and arrivals exchanged by then, each start selects an algorithm anew. The
+ * with "auto" and arrivals exchanged by then, each start selects, and may wait for other ranks. The
  * communicator, arrays and datatypes must live as long as the request. MPI_ERR_ARG if `request` is
  * NULL. All other invalid arguments of any rank show at TUTTI_Wait, because the request then runs
  * the MPI's own collective on all ranks. The ranks must make, start, wait for and free the requests

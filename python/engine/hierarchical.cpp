@@ -154,8 +154,9 @@ std::vector<std::string> explored(const std::string& collective, int ranks, Byte
                                   int ranks_per_node, const Machine& machine,
                                   std::vector<double> arrivals, bool background) {
   if (!arrivals.empty() && arrivals.size() != static_cast<std::size_t>(ranks)) {
-    const std::string wrong = std::to_string(arrivals.size()) + " arrivals: expected one for each of " +
-                              std::to_string(ranks) + " ranks";
+    const std::string wrong = std::to_string(arrivals.size()) +
+                              " arrivals: expected one for each of " + std::to_string(ranks) +
+                              " ranks";
     throw nb::value_error(wrong.c_str());
   }
   TuningFeatures features = {collective_or_raise(collective), ranks, block, ranks_per_node,

@@ -42,8 +42,7 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   settled_text_ = usual.text;
   int error = learn_arrivals(communicator, usual);
   arrival_ = communicator.arrival();
-  const bool is_tuned =
-      follows_profiles(usual) && arrival_ != nullptr && arrival_->has_thread();
+  const bool is_tuned = follows_profiles(usual) && arrival_ != nullptr && arrival_->has_thread();
   const bool by_rules = usual.deferred == DeferredLevel::rules;
   const bool plain = !usual.specification && !usual.level.hierarchical && !is_tuned && !by_rules;
   if (error != MPI_SUCCESS || plain) return error;

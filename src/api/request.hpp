@@ -55,14 +55,14 @@ class PersistentRequest {
 
   MpiCall call_;
   std::function<int()> run_native_;
-  std::shared_ptr<Arrival> arrival_;             ///< null: arrivals are not exchanged
-  std::string settled_text_;                     ///< "native: why"; empty without Tutti
-  std::optional<Decision> hierarchical_;         ///< runs in finish()
-  std::unique_ptr<PersistentCall> settled_;      ///< null: native
-  std::optional<Decision> tuned_;                ///< deferred: each start selects
-  std::unique_ptr<PersistentCall> selected_;     ///< what a start selects, unless native
-  TunedSelection::NotedCall noted_;              ///< the call under way
-  PersistentCall* current_ = nullptr;            ///< null: native
+  std::shared_ptr<Arrival> arrival_;          ///< null: arrivals are not exchanged
+  std::string settled_text_;                  ///< "native: why"; empty without Tutti
+  std::optional<Decision> hierarchical_;      ///< runs in finish()
+  std::unique_ptr<PersistentCall> settled_;   ///< null: native
+  std::optional<Decision> tuned_;             ///< deferred: each start selects
+  std::unique_ptr<PersistentCall> selected_;  ///< what a start selects, unless native
+  TunedSelection::NotedCall noted_;           ///< the call under way
+  PersistentCall* current_ = nullptr;         ///< null: native
   CallNumber number_ = 0;
   std::string text_;           ///< of the current algorithm, if a report is wanted
   std::uint64_t counted_ = 0;  ///< the call's number for the report

@@ -158,8 +158,8 @@ void TunedSelection::State::follow(const Profile& now) {
 std::shared_ptr<TunedSelection::State>& TunedSelection::state_of(const Decision& deferred,
                                                                  Collective collective) {
   std::shared_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
-  const bool is_other = state == nullptr ||
-                        state->has_arrivals != exchanges_arrivals(communicator_, collective);
+  const bool is_other =
+      state == nullptr || state->has_arrivals != exchanges_arrivals(communicator_, collective);
   if (!is_other && state->deferred.epoch == deferred.epoch) return state;
   if (is_other || state->deferred.is_flat != deferred.is_flat ||
       state->deferred.is_automatic != deferred.is_automatic) {

@@ -44,8 +44,8 @@ class TunedSelection {
   /// restricted nothing. Local.
   [[nodiscard]] std::vector<LearnedClass> learned() const;
   /// Begins a call whose decision is `deferred`. True if it runs the MPI's own whatever its
-  /// arguments are, and nothing notes it. Else call resolve(). A new `profile` of the arrivals makes
-  /// all candidates be compared anew.
+  /// arguments are, and nothing notes it. Else call resolve(). A new `profile` of the arrivals
+  /// makes all candidates be compared anew.
   bool stays_native(const Decision& deferred, Collective collective, const Profile& profile);
   /// How many of the next calls run the MPI's own and can be counted together.
   [[nodiscard]] std::uint64_t calls_that_pass(Collective collective) const;

@@ -270,8 +270,7 @@ void ArrivalMember::take_extension(const std::vector<std::int64_t>& words) {
   constexpr std::size_t head = max_arrival_words(0);
   if (words.size() > head) {
     changed_ = words[1];
-    extension.profiles[static_cast<std::size_t>(words[3])] =
-        epoch_from(words, head, words[4]);
+    extension.profiles[static_cast<std::size_t>(words[3])] = epoch_from(words, head, words[4]);
   }
   extensions_.push_back(std::move(extension));
 }

@@ -99,8 +99,9 @@ std::uint64_t Tuner::calls_that_pass() const {
   return begun_ > window_begin_ + window && begun_ < end ? end - begun_ : 0;
 }
 
-/// The cost of agreements and of creation and the clock's error, then of each call: least and most class, bytes, the mean
-/// and the longest elapsed time, and the shortest one or the last arrival and exit.
+/// The cost of agreements and of creation and the clock's error, then of each call: least and most
+/// class, bytes, the mean and the longest elapsed time, and the shortest one or the last arrival
+/// and exit.
 std::vector<MaxAndSum> Tuner::notes(Nanoseconds creation, Nanoseconds clock_error) {
   std::vector<MaxAndSum> all = {
       {-std::exchange(own_cost_, 0), 0}, {-creation, 0}, {clock_error, 0}};

@@ -127,8 +127,8 @@ class Tuner {
   /// Does such a call run what is selected, and not what is explored?
   [[nodiscard]] bool is_selected(std::optional<SizeClass> size_class) const;
   /// Notes a call at this rank: its number, its class (none: not to be compared), the bytes of this
-  /// rank's blocks and its time. A call that is not noted before its window ends counts for no class
-  /// at any rank; later the note has no effect.
+  /// rank's blocks and its time. A call that is not noted before its window ends counts for no
+  /// class at any rank; later the note has no effect.
   void note(std::uint64_t call, std::optional<SizeClass> size_class, Bytes bytes,
             const RankTime& time);
 
@@ -192,13 +192,13 @@ class Tuner {
   std::uint64_t window_begin_ = 0;
   std::uint64_t last_end_ = 0;  ///< of the window before
   std::array<Note, window> notes_{};
-  Nanoseconds own_cost_ = 0;  ///< of agreements at this rank, not combined yet
-  double latest_cost_ = 0;    ///< of the agreement before the last one
-  double expected_cost_ = 0;  ///< of an agreement that creates nothing
+  Nanoseconds own_cost_ = 0;    ///< of agreements at this rank, not combined yet
+  double latest_cost_ = 0;      ///< of the agreement before the last one
+  double expected_cost_ = 0;    ///< of an agreement that creates nothing
   Nanoseconds resolution_ = 1;  ///< of the criterion
-  double creation_ = 0;       ///< what creating a candidate is expected to take
-  double created_ = 0;        ///< in the last agreement, as expected
-  double awaited_ = 0;        ///< the most that waits for the budget
+  double creation_ = 0;         ///< what creating a candidate is expected to take
+  double created_ = 0;          ///< in the last agreement, as expected
+  double awaited_ = 0;          ///< the most that waits for the budget
   double lost_ = 0;
   double gained_ = 0;  ///< by explored calls
   double spent_ = 0;

@@ -45,8 +45,7 @@ bool is_possible(const Specification& point, const TuningFeatures& features) {
   if (point.runner == Runner::background && !(features.has_threads && suits_threads(point))) {
     return false;
   }
-  return !point.needs_distances() &&
-         fits(point, features.p, bytes_of(features), features.staging);
+  return !point.needs_distances() && fits(point, features.p, bytes_of(features), features.staging);
 }
 
 bool may_share_nodes(const TuningFeatures& features) {
@@ -87,8 +86,7 @@ double seconds_after_last(const Specification& specification, const TuningFeatur
 /// what does not depend on p.
 double seconds_of(const Specification& specification, const TuningFeatures& features,
                   const Machine& machine) {
-  const bool may_be_late =
-      !features.arrivals.empty() && features.arrivals.size() <= max_late_ranks;
+  const bool may_be_late = !features.arrivals.empty() && features.arrivals.size() <= max_late_ranks;
   if (may_be_late) return seconds_after_last(specification, features, machine);
   const auto at = [&](int p) { return seconds_at(p, specification, features, machine); };
   if (features.p <= max_modelled_ranks) return at(features.p);

@@ -52,25 +52,20 @@ def test_calls_as_mpi_ends(mpi, algorithm, before):
     assert "correct" in outcome.out.split()
 
 
-@pytest.mark.alone
-def test_native_is_measured(mpi, tmp_path):
-    # On a machine as fast as no other, whatever native takes is too long; what is tried instead
-    # may turn out to be no better.
-    machine = tmp_path / "machine"
-    machine.write_text("latency 1e-9\nper_byte 2e-12\n")
-    settings = {"TUTTI_BACKGROUND": "on", "TUTTI_MACHINE": str(machine)}
-    tried = set()
-    for _ in range(ROUNDS):
-        outcome = mpi.run(mpi.compile("again.c"), np=RANKS, settings=settings)
-        assert outcome.status == 0, outcome.err
-        assert "correct" in outcome.out.split()
-        ran = {name: set(text.split("+")) for name, text in outcome.algorithms().items()}
-        assert "native" in ran["gather"] & ran["scatter"], ran
-        tried |= {name for name in ("gather", "scatter") if len(ran[name]) > 1}
-        if len(tried) == 2:
-            return
-    # Only on a very busy machine ranks arrive too far apart for a gain of 1 %.
-    assert tried, "native was never held against anything"
+@pytest.mark.parametrize("background", ["on", "off"])
+def test_arrivals_and_threads_are_explored_on_request(mpi, background):
+    settings = {"TUTTI_BACKGROUND": background, "TUTTI_EXPLORE": "1"}
+    outcome = mpi.run(mpi.compile("again.c"), np=RANKS, settings=settings)
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    cases = [case for tuned in outcome.report["tuning"] for case in tuned["cases"]]
+    known = {one["name"]: one["state"] for case in cases for one in case["candidates"]}
+    by_thread = {name: state for name, state in known.items() if "background" in name}
+    by_arrival = {name: state for name, state in known.items() if "order=arrival" in name}
+    assert len(known) > 5, "candidates were listed"
+    assert bool(by_thread) == bool(by_arrival) == (background == "on")
+    if background == "on":
+        assert set(by_thread.values()) != {"not explored"}
 
 
 def test_mpi4py_preloaded(mpi):

@@ -114,6 +114,7 @@ void add_caches(Suite& suite);
 void add_errors(Suite& suite);
 void add_threads(Suite& suite);
 void add_arrivals(Suite& suite);
+void add_persistent(Suite& suite);
 void add_choices(Suite& suite);
 void add_background(Suite& suite);
 /// Bcast, allgather(v), alltoall(v, w) and barrier.

@@ -21,6 +21,7 @@ void add_flat(tutti::test::Suite& suite) {
   add_errors(suite);
   add_threads(suite);
   add_arrivals(suite);
+  add_persistent(suite);
   add_choices(suite);
   add_background(suite);
   add_movements(suite);

@@ -301,8 +301,8 @@ bool Arrival::sends_estimate(CallNumber call) const {
 bool Arrival::send_estimate() {
   const CallNumber call = arrived_ + 1;
   if (!sends_estimate(call) || has_left_ || queue_.first_error() != MPI_SUCCESS) return false;
-  send(ArrivalMember::estimate({call, expected_, forecast_error_.mean() + clock_.error(), last_,
-                                call <= epochs_until_}));
+  send(ArrivalMember::estimate(
+      {call, expected_, forecast_error_.mean() + clock_.error(), last_, call <= epochs_until_}));
   return true;
 }
 

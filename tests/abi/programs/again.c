@@ -1,10 +1,10 @@
-/* 40 gathers and scatters of one size in a loop; checks its own data.
+/* 400 gathers and scatters of one size in a loop; checks its own data.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CALLS = 40, BLOCK = 256 };
+enum { CALLS = 400, BLOCK = 256 };
 
 int main(int argc, char** argv) {
   int level;

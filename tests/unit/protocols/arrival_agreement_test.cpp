@@ -131,7 +131,6 @@ class Job {
     }
   }
 
-
   static Collective after(CallNumber call) {
     return call % 4 < 3 ? Collective::gather : Collective::scatterv;
   }

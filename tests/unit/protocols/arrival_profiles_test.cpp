@@ -27,8 +27,7 @@ class Calls {
         EXPECT_EQ(profile == nullptr ? 0 : profile->number, one == nullptr ? 0 : one->number);
         if (call_ % interval != 0) continue;
         const double arrival = static_cast<double>(call_) + (rank == late ? seconds : 0);
-        table.tell(rank,
-                   {call_ + 1, arrival, rank == 2 ? 3e-4 : 1e-4, Collective::gather, false});
+        table.tell(rank, {call_ + 1, arrival, rank == 2 ? 3e-4 : 1e-4, Collective::gather, false});
       }
       const std::int64_t number = one == nullptr ? 0 : one->number;
       if (number != number_ && first_new == 0) first_new = call_;

@@ -126,7 +126,8 @@ class Simulation : public TuningHost {
     std::vector<MaxAndSum>& combined = combined_;
     combined.clear();
     for (Tuner& tuner : tuners_) {
-      const std::vector<MaxAndSum> own = tuner.notes(static_cast<Nanoseconds>(options_.creation), options_.clock_error);
+      const std::vector<MaxAndSum> own =
+          tuner.notes(static_cast<Nanoseconds>(options_.creation), options_.clock_error);
       if (combined.empty()) {
         combined = own;
         continue;

@@ -51,7 +51,9 @@ TEST(Tuner, ConvergesInInterleavedClasses) {
       times[size_class] = draw(random, native_seconds * size_class);
     }
     const bool waits = seed % 3 != 0;  // else waiting is part of what is measured
-    Simulation simulation({.spread = waits ? 0.3 : 0.05, .criterion = waits ? Criterion::shortest : Criterion::mean}, times, seed);
+    Simulation simulation(
+        {.spread = waits ? 0.3 : 0.05, .criterion = waits ? Criterion::shortest : Criterion::mean},
+        times, seed);
     std::uniform_int_distribution<SizeClass> any(1, 4);
     // In turns, at random, and one after the other.
     for (int call = 0; call < 16000; ++call) {
@@ -162,7 +164,9 @@ TEST(Tuner, ExploresAgainWhateverClassesTakeTurns) {
 
 TEST(Tuner, NoRankPaysForWhatOthersGain) {
   for (const bool waits_for_all : {true, false}) {
-    Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = waits_for_all ? Criterion::shortest : Criterion::mean},
+    Simulation simulation({.noise = 0.02,
+                           .spread = 0.02,
+                           .criterion = waits_for_all ? Criterion::shortest : Criterion::mean},
                           {{4, {native_seconds, native_seconds}}}, 1);
     simulation.share(1, {0.6, 0.6, 1.5});  // in the mean 0.9
     for (int call = 0; call < 4000; ++call) simulation.call(4);
@@ -339,9 +343,9 @@ TEST(Tuner, DropsAnOrderByArrivalThatHurts) {
 
 TEST(Tuner, ComparesOrdersByArrivalAnewWhenOtherRanksAreLate) {
   for (unsigned seed = 0; seed < 20; ++seed) {
-    Simulation simulation(
-        among_late_ranks(Criterion::clocked),
-        {{4, {native_seconds, 0.5 * native_seconds, 0.7 * native_seconds}}}, seed);
+    Simulation simulation(among_late_ranks(Criterion::clocked),
+                          {{4, {native_seconds, 0.5 * native_seconds, 0.7 * native_seconds}}},
+                          seed);
     for (int call = 0; call < 1000; ++call) simulation.call(4);
     ASSERT_EQ(simulation.selected(4), 1) << "seed " << seed;
     const int before = simulation.runs(2);
@@ -355,9 +359,9 @@ TEST(Tuner, ComparesOrdersByArrivalAnewWhenOtherRanksAreLate) {
 }
 
 TEST(Tuner, TimesThatTheClockCannotTellApartAreEqual) {
-  Simulation simulation(
-      {.criterion = Criterion::clocked, .clock_error = static_cast<Nanoseconds>(native_seconds / 9)},
-      {{4, {native_seconds, 0.2 * native_seconds}}}, 1);
+  Simulation simulation({.criterion = Criterion::clocked,
+                         .clock_error = static_cast<Nanoseconds>(native_seconds / 9)},
+                        {{4, {native_seconds, 0.2 * native_seconds}}}, 1);
   for (int call = 0; call < 2000; ++call) simulation.call(4);
   EXPECT_EQ(simulation.selected(4), 0);
 }

@@ -1,0 +1,195 @@
+/// Persistent requests give right data, also among other calls.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "delays.hpp"
+
+namespace tutti::test {
+namespace {
+
+/// Starts a request and waits for it, twice and sometimes after a pause.
+int run_twice(TUTTI_Request* request, int error) {
+  static unsigned calls = 0;
+  for (int round = 0; round < 2 && error == MPI_SUCCESS; ++round) {
+    error = TUTTI_Start(request);
+    if (++calls % 3 == 0) usleep(calls * 37 % 300);
+    if (error == MPI_SUCCESS) error = TUTTI_Wait(request);
+  }
+  const int freed = *request == TUTTI_REQUEST_NULL ? MPI_SUCCESS : TUTTI_Request_free(request);
+  return error == MPI_SUCCESS ? freed : error;
+}
+
+int gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+           MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                      root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+            const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+            MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                       recvtype, root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+            MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                       root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                        recvtype, root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int gather_large(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                        root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int gatherv_large(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                  int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                         recvtype, root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int scatter_large(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                         root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int scatterv_large(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                   MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                          recvtype, root, comm, &request);
+  return run_twice(&request, error);
+}
+
+}  // namespace
+
+const Calls& persistent_calls() {
+  static const Calls calls = {gather,       gatherv,       scatter,       scatterv,
+                              gather_large, gatherv_large, scatter_large, scatterv_large};
+  return calls;
+}
+
+namespace {
+
+void persistent(Context& context, Kind kind) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  const int p = comm.size();
+  std::mt19937 random(11);
+  for (const char* name : {"native", "BSLN", "BSLS", "BSBN", "SBN", "ordered_tree",
+                           "ordered_tree:arrivals=on,runner=background",
+                           "linear:order=arrival,runner=background", "LIN"}) {
+    const Forced forced(kind, name, false);
+    for (unsigned call = 0; call < static_cast<unsigned>(std::max(p, 5)); ++call) {
+      Exchange exchange = draw(kind, comm.get(), static_cast<int>(call) % p,
+                               units_for(kind, p, call, random), random);
+      if (std::string(name) == "native") native_fallback(exchange);
+      context.step(std::string(name) + " " + to_text(exchange));
+      context.expect_empty(run(exchange, persistent_calls()));
+    }
+  }
+}
+
+/// Blocking calls and two requests on one communicator, each with its own call numbers.
+struct Selected {
+  const char* scatter;
+  const char* gather;
+  int rounds;
+  int rounds_of_an_exchange;  ///< of arrivals, which then ends and begins again
+};
+
+void requests_among_calls(Context& context, const Selected& selected) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  begin_exchange(context, comm.get());
+  const Forced scattered(Kind::scatter, selected.scatter, false);
+  const Forced gathered(Kind::gather, selected.gather, false);
+  const int p = comm.size();
+  const int root = p - 1;
+  std::vector<int> all(static_cast<std::size_t>(p));
+  std::vector<int> back(static_cast<std::size_t>(p));
+  int mine = -1;
+  int doubled = -1;
+  TUTTI_Request in = TUTTI_REQUEST_NULL;
+  TUTTI_Request out = TUTTI_REQUEST_NULL;
+  expect(context,
+         TUTTI_Scatter_init(all.data(), 1, MPI_INT, &mine, 1, MPI_INT, root, comm.get(), &in),
+         "TUTTI_Scatter_init");
+  expect(context,
+         TUTTI_Gather_init(&doubled, 1, MPI_INT, back.data(), 1, MPI_INT, root, comm.get(), &out),
+         "TUTTI_Gather_init");
+  std::mt19937 common(5);
+  std::mt19937 own(static_cast<unsigned>(context.rank()));
+  for (int round = 0; round < selected.rounds * context.options().effort; ++round) {
+    context.step("round " + std::to_string(round));
+    expect(context, TUTTI_Start(&in), "TUTTI_Start");
+    if (TUTTI_Request_free(&in) != MPI_ERR_REQUEST)
+      context.fail("no error of freeing an active request");
+    expect(context, TUTTI_Start(&out), "TUTTI_Start");
+    // The exchange may end and begin again while requests are active.
+    if ((round + 1) % selected.rounds_of_an_exchange == 0) {
+      expect(context, TUTTI_Arrival_finalize(comm.get()), "TUTTI_Arrival_finalize");
+      begin_exchange(context, comm.get());
+    }
+    compute(context, comm.get(), {Hints::every_second, 200}, static_cast<unsigned>(round), own);
+    for (int rank = 0; rank < p; ++rank) all[static_cast<std::size_t>(rank)] = round * 100 + rank;
+    expect(context, TUTTI_Wait(&in), "TUTTI_Wait");
+    if (mine != round * 100 + context.rank()) context.fail("scattered " + std::to_string(mine));
+    check(context,
+          draw(Kind::gather, comm.get(), round % p, std::vector<int>(all.size(), 3), common));
+    doubled = 2 * mine;
+    expect(context, TUTTI_Wait(&out), "TUTTI_Wait");
+    for (int rank = 0; rank < p && context.rank() == root; ++rank) {
+      const int found = back[static_cast<std::size_t>(rank)];
+      if (found != 2 * (round * 100 + rank)) context.fail("gathered " + std::to_string(found));
+    }
+    expect(context, TUTTI_Wait(&out), "TUTTI_Wait on an inactive request");
+  }
+  expect(context, TUTTI_Request_free(&in), "TUTTI_Request_free");
+  expect(context, TUTTI_Request_free(&out), "TUTTI_Request_free");
+  if (in != TUTTI_REQUEST_NULL || TUTTI_Start(&in) != MPI_ERR_REQUEST)
+    context.fail("no error of starting a null request");
+}
+
+}  // namespace
+
+void add_persistent(Suite& suite) {
+  for (const Kind kind : all_kinds) {
+    suite.add(std::string("persistent ") + name_of(kind),
+              [kind](Context& context) { persistent(context, kind); });
+  }
+  suite.add("persistent: two requests among calls", [](Context& context) {
+    requests_among_calls(context, {"BSBN", "BSLS", 40, 10});
+  });
+  suite.add("persistent: each start selects", [](Context& context) {
+    requests_among_calls(context, {"auto", "auto", 120, 90});
+  });
+}
+
+}  // namespace tutti::test
