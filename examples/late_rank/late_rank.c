@@ -38,7 +38,7 @@ static int read_number(const char* text, int least) {
 }
 
 static Options read_options(int count, char** words) {
-  Options options = {.kibibytes = 256, .steps = 40, .computing = 100, .late = 50};
+  Options options = {.kibibytes = 256, .steps = 120, .computing = 100, .late = 50};
   int option;
   while ((option = getopt(count, words, "k:s:c:l:")) != -1) {
     switch (option) {

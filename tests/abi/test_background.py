@@ -58,7 +58,7 @@ def test_arrivals_and_threads_are_explored_on_request(mpi, background):
     outcome = mpi.run(mpi.compile("again.c"), np=RANKS, settings=settings)
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
-    cases = [case for tuned in outcome.report["tuning"] for case in tuned["cases"]]
+    cases = outcome.report["tuning"]["cases"]
     known = {one["name"]: one["state"] for case in cases for one in case["candidates"]}
     by_thread = {name: state for name, state in known.items() if "background" in name}
     by_arrival = {name: state for name, state in known.items() if "order=arrival" in name}

@@ -145,9 +145,6 @@ def _choice(out: Console, explained: Explanation) -> None:
             f"[cyan]{candidate.name}[/]", microseconds(candidate.seconds), escape(candidate.note)
         )
     out.print(listing)
-    if _engine.is_irregular(explained.collective):
-        out.print("[dim]All ranks must select alike, so sizes, which few of them know, do not "
-                  "count.[/]")  # fmt: skip
 
 
 def _by_size(out: Console, collective: str, ranks: int, machine: _engine.Machine) -> None:
