@@ -40,7 +40,7 @@ WARMUP = 2
 
 SETTLING = 60
 """Untimed calls of `auto` before the warm-up, in which it learns arrivals and explores; it selects
-after some 36."""
+after 36 or more."""
 
 
 app = typer.Typer(add_completion=False)

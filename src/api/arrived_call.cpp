@@ -47,9 +47,11 @@ int ArrivedCall::find_profile(const Decision& decision) {
 int ArrivedCall::find_epoch(const Specification& specification, bool at_root,
                             Profile& epoch) const {
   if (arrival_ == nullptr || !specification.needs_arrivals()) return MPI_SUCCESS;
-  // Progress hints give this call its own epoch. Without them the profile is as accurate, and needs
-  // no exchange.
-  const bool has_own_epoch = arrival_->has_progress_hints() && arrival_->has_thread();
+  // Threads find the order of a call by its number, and progress hints give each call an epoch of
+  // its own. Otherwise the profile is as accurate, and needs no exchange.
+  const bool is_by_number =
+      arrival_->has_progress_hints() || specification.runner == Runner::background;
+  const bool has_own_epoch = is_by_number && arrival_->has_thread();
   if (follows_profiles_ && !has_own_epoch) {
     epoch = profile_;
     return MPI_SUCCESS;
