@@ -103,13 +103,21 @@ double seconds_of(const Specification& specification, const TuningFeatures& feat
   return last + added * sum;
 }
 
+/// What needs no forecast, and whose threads serve few ranks at a time, suffers neither from wrong
+/// forecasts nor from shared links. The model knows neither, and errs by this factor.
+double handicap(const Specification& point) {
+  return point.runner == Runner::background && !point.needs_arrivals() ? 1 : 1.5;
+}
+
 /// By the product of both times, so that neither network counts more.
 std::vector<Priced> priced(const TuningFeatures& features, const Machine& machine) {
   Machine slow = machine;
   slow.per_byte *= slow_network;
   std::vector<Priced> all;
   for (const Specification& point : specifications(features)) {
-    all.push_back({point, seconds_of(point, features, machine), seconds_of(point, features, slow)});
+    const double factor = handicap(point);
+    all.push_back({point, factor * seconds_of(point, features, machine),
+                   factor * seconds_of(point, features, slow)});
   }
   const auto least = [&all](double Priced::*seconds) {
     double found = all.front().*seconds;

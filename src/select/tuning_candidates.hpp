@@ -31,7 +31,8 @@ struct TuningFeatures {
                                                            int max_ranks_per_node);
 
 /// The MPI's own first. Then it between nodes (see hierarchical_candidates). Then the useful
-/// specifications of the list by modelled time, and the fastest one of these between nodes. On
+/// specifications of the list by modelled time, where what runs in the background without a
+/// forecast may take 1.5 times as long, and the fastest one of these between nodes. On
 /// oversubscribed nodes and with an exchange of arrivals the list comes before node memory, which
 /// takes long to create there, or waits for late ranks. Left out: what depends on distances, on
 /// arrivals that are not exchanged, or on threads that there are not; what may stage more than

@@ -135,8 +135,10 @@ TEST(TuningCandidates, RunInTheBackgroundWhereEveryRankHasAThread) {
   const std::string pull = "linear_pull:runner=background,flight=4";
   // All other blocks are there before the late rank is.
   EXPECT_TRUE(has(names_of(with_a_late_rank(Collective::gather, true)), pull));
-  const auto first = tuning_candidates(with_a_late_rank(Collective::scatter, true), {})[1];
-  EXPECT_EQ(first.specification.runner, Runner::background);
+  for (const Collective collective : {Collective::gather, Collective::scatter}) {
+    const auto first = tuning_candidates(with_a_late_rank(collective, true), {})[1];
+    EXPECT_EQ(to_text(first), pull) << "which needs no forecast";
+  }
   // A thread cannot wait for the sizes of other ranks.
   const auto irregular = names_of(with_a_late_rank(Collective::gatherv, true));
   EXPECT_TRUE(has(irregular, pull));
