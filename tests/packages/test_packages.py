@@ -28,9 +28,14 @@ minutes = pytest.mark.skipif(not ALL, reason="builds all anew: ./test --all")
 
 
 @pytest.fixture(scope="session")
-def packages(tmp_path_factory):
-    """A function that makes a package and returns the folder with it."""
-    folder = tmp_path_factory.mktemp("packages")
+def packages():
+    """A function that makes a package and returns the folder with it.
+
+    The folder is the same in each run: ccache knows objects by the paths of their sources.
+    """
+    folder = ROOT / "build" / "test-packages"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
 
     def make(kind: str, *arguments, limit=60, **settings: str) -> Path:
         run(ROOT / "tools/package.sh", kind, *arguments, limit=limit,
