@@ -172,10 +172,6 @@ def explain(
     expected = times if len(set(times)) > 1 else []
     choice = choose(collective, algorithm, len(sizes), block, machine)
     may_explore = algorithm == "auto" and len(sizes) > 1 and not collective.startswith("rma_")
-    tried = explored(
-        collective, len(sizes), max(sizes), machine=machine, arrivals=expected,
-        background=background,
-    ) if may_explore else []  # fmt: skip
     names = [listed.name for listed in algorithms() if listed.collective == collective]
     if expected:
         names += made_for_arrivals(collective, len(sizes), background)
@@ -187,6 +183,10 @@ def explain(
             Call(collective, sizes, root, name, machine, expected, distances) for name in names
         )
     }
+    tried = explored(
+        collective, len(sizes), max(sizes), machine=machine, arrivals=expected,
+        background=background,
+    ) if may_explore else []  # fmt: skip
     contenders = {name: _contender(other, machine, times) for name, other in calls.items()}
     # Without a selected algorithm, the fastest one is drawn.
     fastest = min(contenders.values(), key=lambda contender: contender.seconds).algorithm
