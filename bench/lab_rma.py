@@ -23,8 +23,8 @@ from tutti.plot import pyplot_for, save
 SIZES = [8, 1024, 4096, 16384, 65536, 262144, 1048576]
 CONDITIONS = ("idle", "level", "puts reach a rank that computes")
 """Metadata about the machine, which some results have."""
-STYLES = {"native": "k--o", "linear": "C3-o", "paznikov": "C1-o", "binomial": "C0-o",
-          "binary": "C2-o", "chain": "C4-o", "auto": "C7:s"}  # fmt: skip
+STYLES = {"native": "k--o", "linear": "C3-o", "paznikov": "C1-o", "paznikov:protocol=windows": "C1--o",
+          "binomial": "C0-o", "binary": "C2-o", "chain": "C4-o", "auto": "C7:s"}  # fmt: skip
 app = typer.Typer(add_completion=False)
 
 
@@ -118,6 +118,8 @@ def figure(
         for name, style in STYLES.items():
             points = [(row["block"], milliseconds(line)) for row in document["rows"]
                       for line in row["algorithms"] if line["name"] == name]  # fmt: skip
+            if not points:
+                continue
             axis.loglog(*zip(*points, strict=True), style, markersize=3, label=name)
         ranks, nodes = (int(document["metadata"][key]) for key in ("ranks", "nodes"))
         axis.set_title(f"{nodes} nodes of {ranks // nodes}", fontsize=10)

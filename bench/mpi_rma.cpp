@@ -35,6 +35,7 @@ class Windows {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     const MPI_Aint bytes = std::max<MPI_Aint>((most + 4095) / 4096 * 4096, 4096);
     MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm_, &base_, &handle_);
+    request_windows();
     error_ = TUTTI_Rma_init(comm_);
     if (error_ == MPI_SUCCESS) error_ = TUTTI_Rma_window_register(handle_, comm_, &window_);
   }
@@ -71,6 +72,14 @@ class Windows {
   }
 
  private:
+  /// Notifications in windows must be requested before the start.
+  void request_windows() {
+    for (const std::string& name : bench_.options.algorithms) {
+      if (name.find("protocol=windows") == std::string::npos) continue;
+      const auto set = set_algorithm(collective_, name);
+      if (!set) bench_.job.fail(set.error());
+    }
+  }
   void fill(Bytes bytes) {
     value_ = static_cast<char>(value_ + 1);
     if (flows_to_root(collective_)) {

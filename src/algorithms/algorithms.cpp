@@ -180,6 +180,13 @@ constexpr Key keys[] = {
                         spec.parameters.rule);
      },
      true},
+    {"protocol", "messages or windows",
+     [](Specification& spec, std::string_view text) {
+       return read_word(text, {"messages", "windows"},
+                        {Notifications::messages, Notifications::windows},
+                        spec.parameters.protocol);
+     },
+     true},
     {"nodes", "on or off", read_switch<&Parameters::nodes>, true},
     {"promote", "on or off", read_switch<&Parameters::promote>, true},
     {"arrivals", "on or off", read_switch<&Parameters::arrivals>, true},
@@ -333,6 +340,7 @@ std::string to_text(const Specification& spec) {
     add("carry", now.carry == all_carried ? "all" : std::to_string(now.carry));
   }
   if (now.nodes != defaults.nodes) add("nodes", now.nodes ? "on" : "off");
+  if (now.protocol != defaults.protocol) add("protocol", "windows");
   if (now.ports != defaults.ports) add("ports", std::to_string(now.ports));
   return std::string(spec.algorithm->name) + settings;
 }

@@ -208,7 +208,10 @@ int open(MPI_Comm comm) {
   const Communicator* communicator = Communicator::of(comm, error);
   if (communicator == nullptr) return error;
   std::unique_ptr<RmaSystem> made;
-  error = RmaSystem::open(comm, communicator->node_settings(), made);
+  const Setting setting = setting_in_force(Collective::rma_bcast);
+  const bool wants_windows = setting.kind == Setting::Kind::forced &&
+                             setting.specification.parameters.protocol == Notifications::windows;
+  error = RmaSystem::open(comm, communicator->node_settings(), wants_windows, made);
   if (error != MPI_SUCCESS) return error;
   std::shared_ptr<RmaSystem> system = std::move(made);
   std::shared_ptr<RmaChooser> chooser;

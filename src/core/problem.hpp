@@ -17,6 +17,12 @@ enum class JoinRule : std::uint8_t {
   position,     ///< the lower one, at any sizes: the k-nomial tree with k = ports + 1
 };
 
+/// What ranks notify one another by in one-sided collectives.
+enum class Notifications : std::uint8_t {
+  messages,  ///< between threads, with data if they fit
+  windows,   ///< request flags, descriptions and done counters in windows (Paznikov 2024, figure 3)
+};
+
 /// The most bytes that a notification carries by default.
 inline constexpr Bytes max_carried = 32768;
 /// No limit: any number of bytes, in several notifications if needed.
@@ -36,6 +42,7 @@ struct Parameters {
   int parts = 0;                     ///< parts of a pipelined vector; 0: by its size
   Bytes carry = max_carried;         ///< one-sided: the most bytes that notifications carry
   bool nodes = false;                ///< one-sided: a tree of the leaders of nodes
+  Notifications protocol = Notifications::messages;  ///< one-sided
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 

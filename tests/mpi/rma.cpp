@@ -37,6 +37,44 @@ void every_algorithm(Context& context) {
   }
 }
 
+/// Notifications in windows: from every root, more broadcasts at once than a rank may have requests
+/// under way at another, and next to operations with messages.
+void notifications_in_windows(Context& context) {
+  if (!can_run(context)) return;
+  constexpr const char* in_windows = "paznikov:protocol=windows";
+  constexpr std::size_t bytes = 700;
+  constexpr int each = 90;
+  const auto at = [&](int root, int operation) {
+    return static_cast<std::size_t>(root * each + operation) * bytes;
+  };
+  {
+    const ForcedRma forced(in_windows);
+    Registered window(context, Flavour::allocate, (at(context.size(), 0) + 63) / 64 * 64);
+    std::vector<std::vector<char>> data;
+    std::vector<TUTTI_Rma_request> requests;
+    for (int i = 0; i < each; ++i) {
+      if (i == each - 5) TUTTI_Algorithm_set("rma_bcast", "binomial", nullptr, nullptr);
+      data.push_back(payload(context.rank(), i, i % 7 == 0 ? 0 : bytes));
+      requests.push_back(window.bcast(data.back(), static_cast<MPI_Aint>(at(context.rank(), i))));
+    }
+    for (const TUTTI_Rma_request request : requests) window.flush(request);
+    for (int root = 0; root < context.size(); ++root) {
+      window.wait(root, each);
+      for (int i = 0; i < each; ++i) {
+        window.compare(at(root, i), payload(root, i, i % 7 == 0 ? 0 : bytes),
+                       "operation " + std::to_string(i) + " of " + std::to_string(root));
+      }
+    }
+  }
+  // Where no rank requested them at the start there are no such windows.
+  Registered without(context, Flavour::allocate, 64);
+  const ForcedRma forced(in_windows);
+  TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
+  const char byte = 1;
+  expect_class(context, TUTTI_Rma_bcast(&byte, 1, MPI_CHAR, 0, without.window(), &request),
+               MPI_ERR_UNSUPPORTED_OPERATION, "without windows for notifications");
+}
+
 /// Puts and notifications into windows of all kinds of memory.
 void every_flavour(Context& context) {
   if (!can_run(context)) return;
@@ -253,6 +291,7 @@ void ends_with_operations_under_way(Context& context) {
 void add_rma(Suite& suite) {
   suite.add("rma: every algorithm", every_algorithm);
   suite.add("rma: windows of every flavour", every_flavour);
+  suite.add("rma: notifications in windows", notifications_in_windows);
   suite.add("rma: all ranks at once", all_at_once);
   suite.add("rma: one after the other", one_after_the_other);
   suite.add("rma: while the others compute", while_they_compute);

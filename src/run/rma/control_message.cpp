@@ -22,6 +22,7 @@ std::int64_t to_word(const Specification& specification) {
   word = word << 16 | std::min(parameters.k, 0xFFFF);
   word = word << 16 | std::min(parameters.parts, 0xFFFF);
   word = word << 1 | (parameters.nodes ? 1 : 0);
+  word = word << 1 | static_cast<std::int64_t>(parameters.protocol);
   return word << carry_bits | std::min(parameters.carry, unbounded);
 }
 
@@ -34,6 +35,7 @@ Specification specification_from(std::int64_t word) {
   Specification specification;
   const Bytes carry = take(carry_bits);
   specification.parameters.carry = carry == unbounded ? all_carried : carry;
+  specification.parameters.protocol = static_cast<Notifications>(take(1));
   specification.parameters.nodes = take(1) != 0;
   specification.parameters.parts = static_cast<int>(take(16));
   specification.parameters.k = static_cast<int>(take(16));

@@ -16,15 +16,16 @@ constexpr int polls = 8;
 
 }  // namespace
 
-int RmaMessageQueue::open(MPI_Comm comm, std::unique_ptr<RmaMessageQueue>& made) {
+int RmaMessageQueue::open(MPI_Comm comm, std::unique_ptr<RmaNotifications>& made) {
   int p = 0;
   if (const int error = mpi().Comm_size(comm, &p)) return error;
-  made.reset(new RmaMessageQueue(comm, p));
+  auto* const queue = new RmaMessageQueue(comm, p);
+  made.reset(queue);
   if (p == 1) return MPI_SUCCESS;
-  for (Receive& each : made->receives_) {
+  for (Receive& each : queue->receives_) {
     each.message.resize(sizeof(RmaControlMessage) + static_cast<std::size_t>(p) * sizeof(Rank) +
                         static_cast<std::size_t>(max_carried));
-    if (const int error = made->receive(each)) return error;
+    if (const int error = queue->receive(each)) return error;
   }
   return MPI_SUCCESS;
 }
@@ -50,7 +51,7 @@ int RmaMessageQueue::close() {
   return MPI_SUCCESS;
 }
 
-bool RmaMessageQueue::can_post(Rank to) const {
+bool RmaMessageQueue::can_post(const RmaControlMessage&, Rank to) const {
   return on_way_[static_cast<std::size_t>(to)] < max_on_way;
 }
 

@@ -1,47 +1,29 @@
-/// The message queue for notifications of one-sided operations.
+/// Messages as notifications of one-sided operations.
 #pragma once
 
 #include <array>
 #include <memory>
-#include <optional>
-#include <span>
 #include <vector>
 
 #include "run/mpi/functions.hpp"
-#include "run/rma/control_message.hpp"
+#include "run/rma/notifications.hpp"
 
 namespace tutti {
 
-/// A received notification.
-struct RmaMessage {
-  Rank from = no_rank;
-  RmaControlMessage control;
-  std::vector<Rank> order;             ///< if it is listed
-  std::span<const std::byte> carried;  ///< valid until the next one is taken
-};
-
-/// The thread that serves a rank's windows takes the messages of other ranks from here; those of
-/// one sender in the sequence in which they were sent. No function waits for other ranks. All
-/// return an MPI error code unless they say otherwise. Not to be used by two threads at once.
-class RmaMessageQueue {
+/// Notifications as messages between the ranks' threads, in which data may travel.
+class RmaMessageQueue : public RmaNotifications {
  public:
   /// The queue owns all messages between two ranks on `comm`. It takes 256 KiB on each rank,
-  /// besides messages in transit.
-  static int open(MPI_Comm comm, std::unique_ptr<RmaMessageQueue>& made);
-  /// No message may be in transit to any rank.
-  int close();
-
+  /// besides messages in transit. Returns an MPI error code.
+  static int open(MPI_Comm comm, std::unique_ptr<RmaNotifications>& made);
+  int close() override;
   /// False while the MPI holds the maximum number of messages to that rank.
-  [[nodiscard]] bool can_post(Rank to) const;
-  /// Begins a control message that carries `carried` bytes, up to max_carried, and lists an order,
-  /// or none. Returns where to write the bytes.
+  [[nodiscard]] bool can_post(const RmaControlMessage& control, Rank to) const override;
   [[nodiscard]] std::span<std::byte> compose(RmaControlMessage control,
-                                             const std::vector<Rank>& order, Bytes carried);
-  /// Sends the message that was composed last. Flush the puts that it announces first: MPI does not
-  /// order messages after puts.
-  int post(Rank to);
-  /// Lets the MPI make progress. Returns the next control message, if one has come.
-  [[nodiscard]] std::optional<RmaMessage> take(int& error);
+                                             const std::vector<Rank>& order,
+                                             Bytes carried) override;
+  int post(Rank to) override;
+  [[nodiscard]] std::optional<RmaMessage> take(int& error) override;
 
  private:
   struct Receive {

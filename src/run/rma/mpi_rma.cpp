@@ -12,7 +12,9 @@
 #include "run/mpi/devices.hpp"
 #include "run/mpi/thread.hpp"
 #include "run/node/mpi_node_names.hpp"
+#include "run/rma/mpi_message_queue.hpp"
 #include "run/rma/mpi_probe.hpp"
+#include "run/rma/mpi_request_windows.hpp"
 
 namespace tutti {
 
@@ -42,14 +44,15 @@ void give_up_core(long rounds) {
   }
 }
 
-int RmaSystem::open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<RmaSystem>& made) {
+int RmaSystem::open(MPI_Comm comm, const NodeSettings& settings, bool wants_windows,
+                    std::unique_ptr<RmaSystem>& made) {
   std::unique_ptr<RmaSystem> system(new RmaSystem);
-  if (const int error = system->open_here(comm, settings)) return error;
+  if (const int error = system->open_here(comm, settings, wants_windows)) return error;
   made = std::move(system);
   return MPI_SUCCESS;
 }
 
-int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings) {
+int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings, bool wants_windows) {
   look_for_devices();
   if (const int error = OwnedComm::duplicate(comm, comm_)) return error;
   rank_ = comm_.rank();
@@ -62,7 +65,10 @@ int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings) {
   error = guess_nodes(this->comm(), settings, guess);
   nodes_ = std::move(guess.nodes);
   if (error == MPI_SUCCESS) error = probe_rma_progress(this->comm(), progresses_);
-  if (error == MPI_SUCCESS) error = RmaMessageQueue::open(this->comm(), queue_);
+  if (error == MPI_SUCCESS) {
+    error = RmaMessageQueue::open(this->comm(), of(Notifications::messages));
+  }
+  if (error == MPI_SUCCESS) error = open_windows(wants_windows);
   if (error != MPI_SUCCESS) return error;
   delays_.assign(static_cast<std::size_t>(p_), 0);
   Background::of_process().add(*this);
@@ -70,10 +76,17 @@ int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings) {
   return MPI_SUCCESS;
 }
 
+int RmaSystem::open_windows(bool wanted) {
+  bool nobody_wants = true;
+  const int error = true_on_all(comm(), !wanted, nobody_wants);
+  if (error != MPI_SUCCESS || nobody_wants) return error;
+  return RmaRequestWindows::open(comm(), of(Notifications::windows));
+}
+
 RmaSystem::~RmaSystem() {
   if (is_task_) Background::of_process().remove(*this);
   // Not closed because of an error: the MPI may still write into its memory.
-  static_cast<void>(queue_.release());
+  for (auto& each : notifications_) static_cast<void>(each.release());
 }
 
 int RmaSystem::close() {
@@ -83,8 +96,11 @@ int RmaSystem::close() {
   if (is_task_) Background::of_process().remove(*this);
   is_task_ = false;
   if (const int error = mpi().Barrier(comm())) return error;
-  const int error = queue_->close();
-  if (error == MPI_SUCCESS) queue_.reset();
+  int error = MPI_SUCCESS;
+  for (auto& each : notifications_) {
+    if (each != nullptr && error == MPI_SUCCESS) error = each->close();
+    if (error == MPI_SUCCESS) each.reset();
+  }
   comm_.free();
   return error;
 }
@@ -104,6 +120,10 @@ int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome
     const auto found = windows_.find(window);
     if (found == windows_.end()) return MPI_ERR_WIN;
     if (const int error = found->second->check(call.region)) return error;
+    const bool needs_windows = call.specification.parameters.protocol == Notifications::windows;
+    if (needs_windows && (of(Notifications::windows) == nullptr || !call.order.empty())) {
+      return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
     RmaControlMessage control;
     control.root = rank_;
     control.window = window;
@@ -186,14 +206,16 @@ bool RmaSystem::move() {
 
 bool RmaSystem::take_messages() {
   bool moved = false;
-  int error = MPI_SUCCESS;
-  for (int taken = 0; taken < max_messages; ++taken) {
-    auto received = queue_->take(error);
-    if (!received) break;
-    take(*received);
-    moved = true;
+  for (auto& each : notifications_) {
+    int error = MPI_SUCCESS;
+    for (int taken = 0; each != nullptr && taken < max_messages; ++taken) {
+      auto received = each->take(error);
+      if (!received) break;
+      take(*received);
+      moved = true;
+    }
+    note(error);
   }
-  note(error);
   looked_ = std::chrono::steady_clock::now();
   return moved;
 }
@@ -304,12 +326,14 @@ bool RmaSystem::step(RmaOperation& operation, const Step& step) {
 
 /// Splits data that exceeds one notification.
 bool RmaSystem::notify(RmaOperation& operation, const Step& step) {
+  const RmaControlMessage& control = operation.control();
+  RmaNotifications& way = *of(specification_from(control.specification).parameters.protocol);
   do {
-    if (!queue_->can_post(step.peer)) return false;
+    if (!way.can_post(control, step.peer)) return false;
     const Bytes left = step.carries ? operation.left_of(step) : 0;
-    operation.take_next(step, queue_->compose(operation.control(), operation.order_for(step.peer),
-                                              std::min(left, max_carried)));
-    note(queue_->post(step.peer));
+    operation.take_next(
+        step, way.compose(control, operation.order_for(step.peer), std::min(left, max_carried)));
+    note(way.post(step.peer));
   } while (step.carries && !operation.has_notified_all(step) && error_ == MPI_SUCCESS);
   return true;
 }

@@ -1,6 +1,7 @@
 /// One-sided collectives of a communicator: only the root calls them, all other ranks serve them.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <list>
 #include <map>
@@ -11,24 +12,26 @@
 #include "run/background.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/node/mpi_node.hpp"
-#include "run/rma/mpi_message_queue.hpp"
 #include "run/rma/mpi_operation.hpp"
 #include "run/rma/mpi_window.hpp"
+#include "run/rma/notifications.hpp"
 
 namespace tutti {
 
 /// Yields the core, for longer after many rounds in vain.
 void give_up_core(long rounds);
 
-/// The one-sided collectives of one communicator. Notifications arrive in the message queue, and
-/// the next thread to poll takes them: the background thread (Paznikov's Broadcaster), or a thread
+/// The one-sided collectives of one communicator. The next thread to poll takes the notifications
+/// that have arrived: the background thread (Paznikov's Broadcaster), or a thread
 /// that waits in a call. Each rank executes its schedule of an operation step by step. The root
 /// alone selects the algorithm, because its notifications name it.
 class RmaSystem : public BackgroundTask {
  public:
   /// Collective. MPI_ERR_UNSUPPORTED_OPERATION on all ranks if one of them cannot have a background
-  /// thread. Returns an MPI error code.
-  static int open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<RmaSystem>& made);
+  /// thread. Notifications in windows are possible if some rank sets `wants_windows`. Returns an
+  /// MPI error code.
+  static int open(MPI_Comm comm, const NodeSettings& settings, bool wants_windows,
+                  std::unique_ptr<RmaSystem>& made);
   ~RmaSystem() override;
   /// Completes this rank's operations, and waits until all others have done so. Collective.
   int close();
@@ -50,7 +53,8 @@ class RmaSystem : public BackgroundTask {
   /// Begins an operation. Until `outcome` is set, its buffer must not be changed, or read if the
   /// data flow to the root. This rank's own window has its data on return, unless an earlier
   /// operation of this rank on the same bytes is active: then this one starts after that.
-  /// MPI_ERR_WIN, MPI_ERR_RMA_RANGE.
+  /// MPI_ERR_WIN, MPI_ERR_RMA_RANGE; MPI_ERR_UNSUPPORTED_OPERATION if it needs notifications in
+  /// windows, and lists an order or there are none.
   int begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome> outcome);
   /// Makes progress on all operations until `is_over()`.
   template <class Over>
@@ -84,7 +88,8 @@ class RmaSystem : public BackgroundTask {
 
  private:
   RmaSystem() = default;
-  int open_here(MPI_Comm comm, const NodeSettings& settings);
+  int open_here(MPI_Comm comm, const NodeSettings& settings, bool wants_windows);
+  int open_windows(bool wanted);
   int find_number(int& number);
   int largest_of_all(int mine, int& largest);
   int meet();
@@ -99,6 +104,9 @@ class RmaSystem : public BackgroundTask {
   bool run(RmaOperation& operation);
   bool step(RmaOperation& operation, const Step& step);
   bool notify(RmaOperation& operation, const Step& step);
+  std::unique_ptr<RmaNotifications>& of(Notifications protocol) {
+    return notifications_[static_cast<std::size_t>(protocol)];
+  }
   void note(int error) {
     if (error_ == MPI_SUCCESS) error_ = error;
   }
@@ -113,10 +121,10 @@ class RmaSystem : public BackgroundTask {
   bool progresses_ = false;
   bool is_task_ = false;
   Nodes nodes_;
-  std::unique_ptr<RmaMessageQueue> queue_;
+  std::array<std::unique_ptr<RmaNotifications>, 2> notifications_;  ///< by protocol; some null
   std::mutex handles_mutex_;  ///< for handles_; never held while calling the MPI
   std::map<int, MPI_Win> handles_;
-  std::mutex mutex_;  ///< for the members below, and the queue
+  std::mutex mutex_;  ///< for the members below, and notifications_
   std::map<int, std::unique_ptr<RmaWindow>> windows_;
   std::list<RmaOperation> own_;      ///< active, begun by this rank
   std::list<RmaOperation> waiting_;  ///< begun by this rank, waiting for active ones

@@ -39,14 +39,14 @@ std::vector<tutti::Rank> order_of(int number, int p) {
 void exchange(int rank, int p) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  std::unique_ptr<tutti::RmaMessageQueue> queue;
+  std::unique_ptr<tutti::RmaNotifications> queue;
   expect(tutti::RmaMessageQueue::open(comm, queue) == MPI_SUCCESS, "open");
   std::vector<int> posted(static_cast<std::size_t>(p), 0);
   std::vector<int> taken(static_cast<std::size_t>(p), 0);
   for (int open = 2 * each * (p - 1); open > 0;) {
     for (int other = 0; other < p; ++other) {
       int& mine = posted[static_cast<std::size_t>(other)];
-      if (other == rank || mine == each || !queue->can_post(other)) continue;
+      if (other == rank || mine == each || !queue->can_post({}, other)) continue;
       tutti::RmaControlMessage message;
       message.operation = ++mine;
       const auto carried = queue->compose(message, order_of(mine, p), bytes_of(mine));

@@ -11,7 +11,7 @@ namespace {
 TEST(Word, TellsASpecification) {
   for (const char* text :
        {"linear", "paznikov:order=natural", "knomial:k=5,carry=8", "binary:parts=300,carry=0",
-        "chain", "binomial:nodes=on", "linear:carry=all"}) {
+        "chain", "binomial:nodes=on", "linear:carry=all", "paznikov:protocol=windows"}) {
     const Specification spec = *specification(Collective::rma_bcast, text);
     EXPECT_EQ(specification_from(to_word(spec)), spec) << text;
   }

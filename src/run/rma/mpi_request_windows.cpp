@@ -1,0 +1,162 @@
+/// Requests, descriptions and done counters in windows.
+#include "run/rma/mpi_request_windows.hpp"
+
+#include <cstring>
+
+namespace tutti {
+
+namespace {
+
+constexpr std::size_t sum = 2;      ///< index in MpiFunctions::combining
+constexpr std::size_t nothing = 3;  ///< index in MpiFunctions::other_ops
+
+}  // namespace
+
+int RmaRequestWindows::Window::open(MPI_Comm comm, std::size_t bytes, int unit) {
+  // MPICH 4.0 puts beside the target in windows that are no multiple of 16 bytes.
+  const auto rounded = static_cast<MPI_Aint>((bytes + 63) / 64 * 64);
+  int error = mpi().Win_allocate(rounded, unit, mpi().info_null, comm, static_cast<void*>(&memory),
+                                 &handle);
+  if (error != MPI_SUCCESS) return error;
+  std::memset(memory, 0, static_cast<std::size_t>(rounded));
+  error = mpi().Win_lock_all(0, handle);
+  if (error == MPI_SUCCESS) error = mpi().Win_sync(handle);
+  return error == MPI_SUCCESS ? mpi().Barrier(comm) : error;
+}
+
+int RmaRequestWindows::Window::close() {
+  const int error = mpi().Win_unlock_all(handle);
+  return error == MPI_SUCCESS ? mpi().Win_free(&handle) : error;
+}
+
+int RmaRequestWindows::Window::add(Count by, Rank to, std::size_t at) const {
+  const int error = mpi().Accumulate(&by, 1, mpi().int64, to, static_cast<MPI_Aint>(at), 1,
+                                     mpi().int64, mpi().combining[sum], handle);
+  return error == MPI_SUCCESS ? mpi().Win_flush(to, handle) : error;
+}
+
+int RmaRequestWindows::Window::read(std::vector<Count>& numbers, Rank own) const {
+  const auto count = static_cast<int>(numbers.size());
+  const int error =
+      mpi().Get_accumulate(nullptr, 0, mpi().int64, numbers.data(), count, mpi().int64, own, 0,
+                           count, mpi().int64, mpi().other_ops[nothing], handle);
+  return error == MPI_SUCCESS ? mpi().Win_flush(own, handle) : error;
+}
+
+RmaRequestWindows::RmaRequestWindows(Rank rank, int p)
+    : rank_(rank),
+      p_(p),
+      made_(static_cast<std::size_t>(p)),
+      taken_(made_.size()),
+      requested_(2 * made_.size()),
+      completed_(counters),
+      reported_(counters) {}
+
+int RmaRequestWindows::open(MPI_Comm comm, std::unique_ptr<RmaNotifications>& made) {
+  Rank rank = 0;
+  int p = 0;
+  mpi().Comm_rank(comm, &rank);
+  mpi().Comm_size(comm, &p);
+  auto* const system = new RmaRequestWindows(rank, p);
+  made.reset(system);
+  const auto ranks = static_cast<std::size_t>(p);
+  int error = system->requests_.open(comm, 2 * ranks * sizeof(Count), sizeof(Count));
+  if (error == MPI_SUCCESS) {
+    error = system->descriptions_.open(comm, ranks * slots * sizeof(RmaControlMessage),
+                                       sizeof(RmaControlMessage));
+  }
+  if (error == MPI_SUCCESS)
+    error = system->done_.open(comm, counters * sizeof(Count), sizeof(Count));
+  return error;
+}
+
+int RmaRequestWindows::close() {
+  for (Window* window : {&requests_, &descriptions_, &done_}) {
+    if (const int error = window->close()) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+bool RmaRequestWindows::can_post(const RmaControlMessage& control, Rank to) const {
+  if (to == control.root) return true;
+  const auto number = static_cast<std::size_t>(to);
+  const Awaited& awaited = awaited_[static_cast<std::size_t>(control.operation) % counters];
+  const bool is_counted =
+      control.root != rank_ || !awaited.is_on || awaited.control.operation == control.operation;
+  // The second half of the numbers counts this rank's requests that others have taken.
+  const Count taken = requested_[static_cast<std::size_t>(p_) + number];
+  return is_counted && made_[number] - taken < static_cast<Count>(slots);
+}
+
+std::span<std::byte> RmaRequestWindows::compose(RmaControlMessage control, const std::vector<Rank>&,
+                                                Bytes) {
+  composed_ = control;
+  return {};
+}
+
+int RmaRequestWindows::post(Rank to) {
+  const auto counter = static_cast<std::size_t>(composed_.operation) % counters;
+  if (to == composed_.root) return done_.add(1, to, counter);
+  Awaited& awaited = awaited_[counter];
+  if (composed_.root == rank_ && !awaited.is_on) awaited = {composed_, 0, true};
+  const auto slot = static_cast<std::size_t>(made_[static_cast<std::size_t>(to)]++) % slots;
+  const auto at = static_cast<MPI_Aint>(static_cast<std::size_t>(rank_) * slots + slot);
+  constexpr int bytes = sizeof composed_;
+  int error =
+      mpi().Put(&composed_, bytes, mpi().byte, to, at, bytes, mpi().byte, descriptions_.handle);
+  if (error == MPI_SUCCESS) error = mpi().Win_flush(to, descriptions_.handle);
+  return error == MPI_SUCCESS ? requests_.add(1, to, static_cast<std::size_t>(rank_)) : error;
+}
+
+int RmaRequestWindows::read_counters() {
+  if (const int error = requests_.read(requested_, rank_)) return error;
+  for (const Awaited& awaited : awaited_) {
+    if (awaited.is_on) return done_.read(completed_, rank_);
+  }
+  return MPI_SUCCESS;
+}
+
+/// Copies the oldest request of a rank. Senders learn of every 8th, so that few wait for it.
+int RmaRequestWindows::take_request(Rank from, RmaMessage& received) {
+  Count& taken = taken_[static_cast<std::size_t>(from)];
+  if (const int error = mpi().Win_sync(descriptions_.handle)) return error;
+  const std::size_t slot = static_cast<std::size_t>(taken++) % slots;
+  const auto* const own = static_cast<const RmaControlMessage*>(descriptions_.memory);
+  received.from = from;
+  received.control = own[static_cast<std::size_t>(from) * slots + slot];
+  constexpr Count together = slots / 2;
+  if (taken % together != 0) return MPI_SUCCESS;
+  return requests_.add(together, from, static_cast<std::size_t>(p_ + rank_));
+}
+
+/// Counters do not name ranks: reports one rank after the other.
+bool RmaRequestWindows::take_done(RmaMessage& received) {
+  for (std::size_t counter = 0; counter < counters; ++counter) {
+    Awaited& awaited = awaited_[counter];
+    if (!awaited.is_on || reported_[counter] == completed_[counter]) continue;
+    ++reported_[counter];
+    received.control = awaited.control;
+    received.from = awaited.heard + (awaited.heard >= rank_ ? 1 : 0);
+    awaited.is_on = ++awaited.heard < p_ - 1;
+    return true;
+  }
+  return false;
+}
+
+std::optional<RmaMessage> RmaRequestWindows::take(int& error) {
+  RmaMessage received;
+  error = MPI_SUCCESS;
+  for (int reads = 0; reads < 2 && error == MPI_SUCCESS; ++reads) {
+    if (take_done(received)) return received;
+    for (Rank from = 0; from < p_; ++from) {
+      const auto number = static_cast<std::size_t>(from);
+      if (taken_[number] == requested_[number]) continue;
+      error = take_request(from, received);
+      return error == MPI_SUCCESS ? std::optional(received) : std::nullopt;
+    }
+    if (reads == 0) error = read_counters();
+  }
+  return std::nullopt;
+}
+
+}  // namespace tutti
