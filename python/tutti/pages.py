@@ -13,6 +13,7 @@ from tutti import _engine, reports, supervised, unseen
 from tutti.console import console, write
 from tutti.programs import programs_in
 from tutti.refusal import Refusal
+from tutti.report_text import print_reports
 
 
 def page_of(settings: dict[str, str]) -> Path | None:
@@ -138,11 +139,9 @@ def _deliver_page(page: Path, command: Sequence[str], outcome: supervised.Outcom
 
 
 def _deliver_text(data: Path, command: Sequence[str], outcome: supervised.Outcome) -> None:
-    from tutti.commands import report  # which imports this module
-
     try:
         if data.is_file():
-            report.print_reports(console(error=True), reports.read(data))
+            print_reports(console(error=True), reports.read(data))
         else:
             print(f"tutti: no report was written: {_why(command, outcome)}", file=sys.stderr)
     finally:
