@@ -103,7 +103,7 @@ def measure(
         words += ["--repetitions", str(repetitions), "--budget", "10s", "--warmup", "2",
                   "--rest", "1ms"]  # fmt: skip
         words += ["--root", "first"] if _engine.has_root(name) else []
-        words += ["--distribution", "same,spikes"] if name.endswith("v") else []
+        words += ["--distribution", "same,spikes"] if _engine.is_irregular(name) else []
         for contender in names(name, nodes * per_node, per_node):
             words += ["--algorithm", contender]
         run_in_lab(path, [*words, "--quiet", "--json"], nodes=nodes, per_node=per_node, mpi=mpi,

@@ -73,6 +73,13 @@ void check(const Bench& bench, const Contender& contender, std::uint32_t number)
   }
 }
 
+/// Sleeps after a call, once all ranks have left it.
+void rest(const Bench& bench) {
+  if (bench.options.rest <= 0) return;
+  bench.job.barrier(Patience::sleep);
+  sleep(bench.options.rest);
+}
+
 /// Makes one call, and checks the received data; returns arrival and exit.
 std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
                                 std::uint32_t number, int repetition) {
@@ -99,10 +106,7 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   if (code == MPI_SUCCESS) code = contender.call();
   const double exit = bench.clock.now();
   fail_on(code, bench, contender);
-  if (bench.options.rest > 0) {
-    bench.job.barrier(Patience::sleep);
-    sleep(bench.options.rest);
-  }
+  rest(bench);
   check(bench, contender, number);
   return {arrival, exit};
 }
@@ -241,6 +245,7 @@ void settle(const Bench& bench, std::span<const Contender> contenders) {
       compute(bench, contender, call);
       if (code == MPI_SUCCESS) code = contender.call();
       fail_on(code, bench, contender);
+      rest(bench);
       check(bench, contender, number);
     }
   }
