@@ -267,6 +267,8 @@ void TuningCase::state_reason() {
   const CallSamples& samples = at(selected_).samples;
   if (selected_ != 0 && samples.count() > 0) {
     reason_ = faster_text({selected_, native_median_, samples.median(), samples.count(), ""});
+  } else if (selected_ != 0 && evidence_) {
+    reason_ = faster_text(*evidence_);
   } else if (selected_ == 0 && is_settled_) {
     reason_ = "fastest of " + std::to_string(measured) + " candidates measured";
   } else {

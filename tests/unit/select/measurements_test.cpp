@@ -80,6 +80,16 @@ TEST(TuningEvidence, CountsWhatExploringCost) {
               2.0 * static_cast<double>(explored));
 }
 
+TEST(TuningEvidence, SupportsASelectionThatIsExploredAgain) {
+  TuningCase known;
+  known.set_candidates(2);
+  settle(known, {10'000, 5'000});
+  ASSERT_EQ(known.selected(), 1);
+  known.reopen();
+  EXPECT_EQ(known.selected(), 1);
+  EXPECT_EQ(known.reason().find("measured 2.0x faster"), 0U) << known.reason();
+}
+
 TEST(TuningEvidence, OutlivesTheRace) {
   TuningCase known;
   known.set_candidates(2);
