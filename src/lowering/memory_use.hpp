@@ -18,7 +18,7 @@ struct Spot {
 [[nodiscard]] constexpr Spot moved(Spot spot, Bytes by) { return {spot.stretch, spot.offset + by}; }
 
 /// Tracks the uses of the caller's two buffers, and of staging memory in stretches that are
-/// allocated on demand. Operations have the numbers that they have in their assignment.
+/// allocated on demand. Operations have the numbers that they have in their program.
 class MemoryUse {
  public:
   static constexpr int send_buffer = 0;

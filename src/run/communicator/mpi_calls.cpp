@@ -215,22 +215,21 @@ void Calls::leave(const MpiCall& call, const Specification& specification,
 /// in vain.
 int Calls::exchange_expected(const MpiCall& call) {
   const bool gathers = is_gather(call.collective);
-  Program assignment;
+  Program program;
   for (const auto& [peer, bytes] : planner_.expected_messages()) {
     if (bytes == 0) continue;
     Operation operation;
     operation.kind = gathers ? OperationKind::recv : OperationKind::send;
     operation.peer = peer;
-    (gathers ? operation.to : operation.from) = {
-        Area::staging, {}, assignment.scratch, bytes, true};
-    assignment.scratch += bytes;
-    assignment.operations.push_back(std::move(operation));
+    (gathers ? operation.to : operation.from) = {Area::staging, {}, program.scratch, bytes, true};
+    program.scratch += bytes;
+    program.operations.push_back(std::move(operation));
   }
-  std::byte* scratch = comm_.scratch().reserve(assignment.scratch);
-  std::fill_n(scratch, assignment.scratch, std::byte{});
+  std::byte* scratch = comm_.scratch().reserve(program.scratch);
+  std::fill_n(scratch, program.scratch, std::byte{});
   const Order order = Order::identity(comm_.p());
   CallBuffers buffers(call, order, scratch, comm_.iov());
-  const int error = comm_.executor().run(assignment, buffers, comm_.transport());
+  const int error = comm_.executor().run(program, buffers, comm_.transport());
   comm_.scratch().trim();
   return error == 0 ? MPI_ERR_TRUNCATE : error;
 }
@@ -258,7 +257,7 @@ int Calls::learn_layout(const MpiCall& call) {
 
 int Calls::execute_reduction(const MpiCall& call, const Plan& plan) {
   Scratch& scratch = comm_.scratch();
-  const Bytes packed = plan.assignment.scratch;
+  const Bytes packed = plan.program.scratch;
   std::byte* const memory = scratch.reserve(layout_.memory(packed));
   MpiCall reached = call;
   HostVectors vectors(layout_, comm_.transport());
@@ -266,7 +265,7 @@ int Calls::execute_reduction(const MpiCall& call, const Plan& plan) {
   int error = touches_device(call, comm_.rank()) ? vectors.take(reached, comm_.rank(), comm_.p())
                                                  : MPI_SUCCESS;
   ReductionBuffers buffers(reached, layout_, layout_.first(memory, packed));
-  const int result = comm_.executor().run(plan.assignment, buffers, comm_.transport());
+  const int result = comm_.executor().run(plan.program, buffers, comm_.transport());
   scratch.trim();
   if (error == MPI_SUCCESS) error = result;
   return error == MPI_SUCCESS ? vectors.finish() : error;
@@ -281,8 +280,8 @@ int Calls::execute(const MpiCall& call, const Plan& plan, const AsyncContext* as
     if (error != MPI_SUCCESS) return error;
   }
   Scratch& scratch = comm_.scratch();
-  CallBuffers buffers(call, plan.order, scratch.reserve(plan.assignment.scratch), comm_.iov());
-  const int result = comm_.executor().run(plan.assignment, buffers, comm_.transport());
+  CallBuffers buffers(call, plan.order, scratch.reserve(plan.program.scratch), comm_.iov());
+  const int result = comm_.executor().run(plan.program, buffers, comm_.transport());
   scratch.trim();
   return result;
 }

@@ -84,8 +84,8 @@ int PersistentCall::begin() {
     const int error = comm_->calls().prepare(setup_.call, setup_.specification, context, plan_);
     if (error != MPI_SUCCESS) return error;
   }
-  buffers_.emplace(setup_.call, plan_->order, scratch_.reserve(plan_->assignment.scratch), iov_);
-  comm_->executor().begin(plan_->assignment);
+  buffers_.emplace(setup_.call, plan_->order, scratch_.reserve(plan_->program.scratch), iov_);
+  comm_->executor().begin(plan_->program);
   return MPI_SUCCESS;
 }
 
@@ -103,7 +103,7 @@ BackgroundTask::Progress PersistentCall::proceed() {
     }
     if (error_ == MPI_SUCCESS) {
       bool more = false;
-      error_ = comm_->executor().progress(plan_->assignment, *buffers_, comm_->transport(), more);
+      error_ = comm_->executor().progress(plan_->program, *buffers_, comm_->transport(), more);
       moved = moved || more;
     }
   } catch (const std::bad_alloc&) {
@@ -122,7 +122,7 @@ int PersistentCall::finish() {
       if (error_ == MPI_SUCCESS) error_ = begin();
     }
     if (error_ == MPI_SUCCESS) {
-      error_ = comm_->executor().finish(plan_->assignment, *buffers_, comm_->transport());
+      error_ = comm_->executor().finish(plan_->program, *buffers_, comm_->transport());
     }
   } catch (const std::bad_alloc&) {
     error_ = MPI_ERR_NO_MEM;

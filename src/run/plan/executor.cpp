@@ -45,13 +45,13 @@ void Executor::begin_call() {
   tag_base_ = static_cast<int>(++calls_ % distinguished_calls) * tags_of_call;
 }
 
-int Executor::run(const Program& assignment, Buffers& buffers, Transport& transport) {
-  begin(assignment);
-  return finish(assignment, buffers, transport);
+int Executor::run(const Program& program, Buffers& buffers, Transport& transport) {
+  begin(program);
+  return finish(program, buffers, transport);
 }
 
-void Executor::begin(const Program& assignment) {
-  progress_.assign(assignment.operations.size(), {});
+void Executor::begin(const Program& program) {
+  progress_.assign(program.operations.size(), {});
   held_.clear();
   ready_.clear();
   queue_.clear();
@@ -61,36 +61,36 @@ void Executor::begin(const Program& assignment) {
   all_done_ = 0;
   examined_ = 0;
   damage_ = 0;
-  open_ = assignment.operations.size();
+  open_ = program.operations.size();
   arrived_ = false;
 }
 
-int Executor::progress(const Program& assignment, Buffers& buffers, Transport& transport,
+int Executor::progress(const Program& program, Buffers& buffers, Transport& transport,
                        bool& moved) {
   const std::size_t open = open_;
   const std::size_t next = next_;
   Abandon unless(transport);
   int error = poll(transport);
-  complete_received(assignment);
-  if (error == 0) error = start_ready(assignment, buffers, transport);
-  if (error == 0) error = advance(assignment, buffers, transport);
+  complete_received(program);
+  if (error == 0) error = start_ready(program, buffers, transport);
+  if (error == 0) error = advance(program, buffers, transport);
   moved = open_ != open || next_ != next;
   if (error == 0) unless.finished();
   return error;
 }
 
-int Executor::finish(const Program& assignment, Buffers& buffers, Transport& transport) {
+int Executor::finish(const Program& program, Buffers& buffers, Transport& transport) {
   arrived_ = true;
   Abandon unless(transport);
-  for (const int number : held_) check_needs(assignment, number);
+  for (const int number : held_) check_needs(program, number);
   held_.clear();
-  int error = start_ready(assignment, buffers, transport);
-  if (error == 0) error = advance(assignment, buffers, transport);
+  int error = start_ready(program, buffers, transport);
+  if (error == 0) error = advance(program, buffers, transport);
   while (error == 0 && open_ > 0) {
     error = await(transport);
-    complete_received(assignment);
-    if (error == 0) error = start_ready(assignment, buffers, transport);
-    if (error == 0) error = advance(assignment, buffers, transport);
+    complete_received(program);
+    if (error == 0) error = start_ready(program, buffers, transport);
+    if (error == 0) error = advance(program, buffers, transport);
   }
   if (error != 0) return error;
   unless.finished();
@@ -107,31 +107,31 @@ int Executor::await(Transport& transport) {
   return error;
 }
 
-int Executor::advance(const Program& assignment, Buffers& buffers, Transport& transport) {
-  for (; next_ < assignment.operations.size(); ++next_) {
-    const Operation& operation = assignment.operations[next_];
+int Executor::advance(const Program& program, Buffers& buffers, Transport& transport) {
+  for (; next_ < program.operations.size(); ++next_) {
+    const Operation& operation = program.operations[next_];
     const auto number = static_cast<int>(next_);
     if (operation.kind == OperationKind::wait) {
       if (!is_over(operation)) return 0;
-      complete(assignment, number);
+      complete(program, number);
     } else if (!arrived_ && operation.runner == Runner::caller) {
       held_.push_back(number);
     } else {
-      check_needs(assignment, number);
-      if (const int error = start_ready(assignment, buffers, transport)) return error;
+      check_needs(program, number);
+      if (const int error = start_ready(program, buffers, transport)) return error;
     }
   }
   return 0;
 }
 
 /// Makes an operation ready, or lets it wait for the first of its needs that is not done.
-void Executor::check_needs(const Program& assignment, int number) {
-  const Operation& operation = assignment.operations[static_cast<std::size_t>(number)];
+void Executor::check_needs(const Program& program, int number) {
+  const Operation& operation = program.operations[static_cast<std::size_t>(number)];
   Progress& known = at(number);
   for (known.need = std::max(known.need, operation.first_need); known.need < operation.last_need;
        ++known.need) {
     ++examined_;
-    Progress& other = at(assignment.needs[static_cast<std::size_t>(known.need)]);
+    Progress& other = at(program.needs[static_cast<std::size_t>(known.need)]);
     if (other.done) continue;
     known.next_waiter = std::exchange(other.first_waiter, number);
     return;
@@ -144,11 +144,11 @@ void Executor::check_needs(const Program& assignment, int number) {
   }
 }
 
-int Executor::start_ready(const Program& assignment, Buffers& buffers, Transport& transport) {
+int Executor::start_ready(const Program& program, Buffers& buffers, Transport& transport) {
   const auto has_slot = [&] {
     if (served_ == queue_.size()) return false;
     const auto first = static_cast<std::size_t>(queue_[served_]);
-    return slots_in_use_ < assignment.operations[first].slots;
+    return slots_in_use_ < program.operations[first].slots;
   };
   while (!ready_.empty() || has_slot()) {
     int number = 0;
@@ -160,13 +160,13 @@ int Executor::start_ready(const Program& assignment, Buffers& buffers, Transport
       number = ready_.back();
       ready_.pop_back();
     }
-    if (const int error = start(assignment, number, buffers, transport)) return error;
+    if (const int error = start(program, number, buffers, transport)) return error;
   }
   return 0;
 }
 
-int Executor::start(const Program& assignment, int number, Buffers& buffers, Transport& transport) {
-  const Operation& operation = assignment.operations[static_cast<std::size_t>(number)];
+int Executor::start(const Program& program, int number, Buffers& buffers, Transport& transport) {
+  const Operation& operation = program.operations[static_cast<std::size_t>(number)];
   const bool sends = operation.kind == OperationKind::send;
   if (!sends && operation.kind != OperationKind::recv) {
     int error = 0;
@@ -178,7 +178,7 @@ int Executor::start(const Program& assignment, int number, Buffers& buffers, Tra
     }
     // An error without a message must not make other ranks wait.
     if (damage_ == 0) damage_ = error;
-    complete(assignment, number);
+    complete(program, number);
     return 0;
   }
   Region region;
@@ -199,19 +199,19 @@ int Executor::copy(const Operation& operation, Buffers& buffers, Transport& tran
 }
 
 /// Ends an operation, and examines again those that wait for it.
-void Executor::complete(const Program& assignment, int number) {
+void Executor::complete(const Program& program, int number) {
   at(number).done = true;
   --open_;
-  if (assignment.operations[static_cast<std::size_t>(number)].slots > 0) --slots_in_use_;
+  if (program.operations[static_cast<std::size_t>(number)].slots > 0) --slots_in_use_;
   for (int waiter = at(number).first_waiter; waiter != none;) {
     const int next = at(waiter).next_waiter;
-    check_needs(assignment, waiter);
+    check_needs(program, waiter);
     waiter = next;
   }
 }
 
-void Executor::complete_received(const Program& assignment) {
-  for (const int number : completed_) complete(assignment, number);
+void Executor::complete_received(const Program& program) {
+  for (const int number : completed_) complete(program, number);
   completed_.clear();
 }
 

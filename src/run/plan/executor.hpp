@@ -55,16 +55,16 @@ class Executor {
   /// message, such as a truncation, all others still run, so that no other rank waits in vain, and
   /// the error is returned at the end. After any other error all open messages are abandoned and
   /// the error is returned.
-  int run(const Program& assignment, Buffers& buffers, Transport& transport);
+  int run(const Program& program, Buffers& buffers, Transport& transport);
 
   /// The same in parts, by two threads that alternate: begin(), then progress() any number of times
   /// before this rank has arrived, then finish().
-  void begin(const Program& assignment);
+  void begin(const Program& program);
   /// Runs the operations that may run before the rank arrives, and sets `moved` if any did. Never
   /// waits. Errors are those of run().
-  int progress(const Program& assignment, Buffers& buffers, Transport& transport, bool& moved);
+  int progress(const Program& program, Buffers& buffers, Transport& transport, bool& moved);
   /// Runs all remaining operations, after the rank has arrived.
-  int finish(const Program& assignment, Buffers& buffers, Transport& transport);
+  int finish(const Program& program, Buffers& buffers, Transport& transport);
   [[nodiscard]] bool is_done() const { return open_ == 0; }
 
   /// The operations and needs that the last run has examined. A run takes O(operations + needs).
@@ -83,13 +83,13 @@ class Executor {
     bool done = false;
   };
 
-  int advance(const Program& assignment, Buffers& buffers, Transport& transport);
-  void check_needs(const Program& assignment, int number);
-  int start_ready(const Program& assignment, Buffers& buffers, Transport& transport);
-  int start(const Program& assignment, int number, Buffers& buffers, Transport& transport);
+  int advance(const Program& program, Buffers& buffers, Transport& transport);
+  void check_needs(const Program& program, int number);
+  int start_ready(const Program& program, Buffers& buffers, Transport& transport);
+  int start(const Program& program, int number, Buffers& buffers, Transport& transport);
   int copy(const Operation& operation, Buffers& buffers, Transport& transport, int& error);
-  void complete(const Program& assignment, int number);
-  void complete_received(const Program& assignment);
+  void complete(const Program& program, int number);
+  void complete_received(const Program& program);
   int await(Transport& transport);
   int poll(Transport& transport);
   [[nodiscard]] bool is_over(const Operation& wait);

@@ -70,7 +70,7 @@ struct Plan {
   PlanKey key;
   Order order = Order::identity(1);
   const std::vector<Rank>* rank_order = nullptr;  ///< see CallProblem
-  Program assignment;
+  Program program;
 };
 
 /// A plan's approximate memory in bytes. O(operations).

@@ -176,7 +176,7 @@ Plan Planner::build(const CallProblem& problem) const {
   plan.key = key_;
   plan.order = whole.order;
   plan.rank_order = problem.rank_order;
-  plan.assignment = lower(schedule_of(specification, whole), whole, problem.own, problem.traits);
+  plan.program = lower(schedule_of(specification, whole), whole, problem.own, problem.traits);
   return plan;
 }
 

@@ -38,7 +38,7 @@ void add(std::vector<Rank>& ranks, Rank rank) {
 Announcements announcements_of(const Plan& plan, Collective collective, Rank rank, Bytes block) {
   Announcements announcements;
   const Rank root = plan.key.root;
-  for (const Operation& operation : plan.assignment.operations) {
+  for (const Operation& operation : plan.program.operations) {
     const bool sends = operation.kind == OperationKind::send;
     if (!sends && operation.kind != OperationKind::recv) continue;
     const Bytes message = sends ? operation.from.bytes : operation.to.bytes;
@@ -157,8 +157,7 @@ int AsyncCalls::proceed(bool& moved) {
     if (begun_ == nullptr) return MPI_SUCCESS;
   }
   bool more = false;
-  const int error =
-      executor_.progress(begun_->plan->assignment, *begun_->buffers, transport_, more);
+  const int error = executor_.progress(begun_->plan->program, *begun_->buffers, transport_, more);
   in_error_ = error != MPI_SUCCESS;
   begun_->error = error;
   moved = moved || more;
@@ -215,9 +214,9 @@ int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
       begun->block.data(), RankBlocks(known.bytes), mpi().byte, nullptr, plain_bytes, nullptr};
   if (at_root) (is_gather(known.collective) ? call.send : call.receive).address = MPI_IN_PLACE;
   begun->buffers.emplace(call, begun->plan->order,
-                         begun->scratch.reserve(begun->plan->assignment.scratch), begun->iov);
+                         begun->scratch.reserve(begun->plan->program.scratch), begun->iov);
   executor_.begin_call();
-  executor_.begin(begun->plan->assignment);
+  executor_.begin(begun->plan->program);
   begun_ = std::move(begun);
   return send_announcements(announcement, *begun_->plan);
 }
@@ -236,7 +235,7 @@ bool AsyncCalls::has_begun(const MpiCall& call, Bytes bytes, const Specification
 int AsyncCalls::finish(const MpiCall& call) {
   int error = begun_->error;  // after an error nothing of the call is in flight
   if (error == MPI_SUCCESS) {
-    error = executor_.finish(begun_->plan->assignment, *begun_->buffers, transport_);
+    error = executor_.finish(begun_->plan->program, *begun_->buffers, transport_);
   }
   if (error == MPI_SUCCESS) error = hand_over(call);
   in_error_ = in_error_ || error != MPI_SUCCESS;

@@ -44,7 +44,7 @@ class TwoSides final : public Buffers {
 
   TwoSides(Collective collective, Side& send, Side& receive, const Plan& plan)
       : collective_(collective), send_(send), receive_(receive), order_(plan.order) {
-    scratch_.resize(static_cast<std::size_t>(plan.assignment.scratch));
+    scratch_.resize(static_cast<std::size_t>(plan.program.scratch));
   }
 
   int find(const BufferRef& place, Region& region) override {
@@ -189,7 +189,7 @@ class MovedCall {
     const Plan* plan = nullptr;
     ASSERT_EQ(planner.prepare(problem, executor, transport, plan), 0);
     TwoSides buffers(case_.collective, send, receive, *plan);
-    EXPECT_EQ(executor.run(plan->assignment, buffers, transport), 0);
+    EXPECT_EQ(executor.run(plan->program, buffers, transport), 0);
     check(rank, receive);
   }
 
@@ -301,8 +301,8 @@ TEST(MovementLowering, CopiesNothingWhereBlocksLieRight) {
   ThreadTransport transport(network, problem.rank);
   const Plan* plan = nullptr;
   ASSERT_EQ(planner.prepare(problem, executor, transport, plan), 0);
-  EXPECT_EQ(plan->assignment.scratch, 0);
-  EXPECT_EQ(plan->assignment.operations.size(), 8U);
+  EXPECT_EQ(plan->program.scratch, 0);
+  EXPECT_EQ(plan->program.operations.size(), 8U);
   const Plan* again = nullptr;
   ASSERT_EQ(planner.prepare(problem, executor, transport, again), 0);
   EXPECT_EQ(again, plan);

@@ -128,13 +128,13 @@ class OrderedCall {
     return "";
   }
 
-  [[nodiscard]] const Program& assignment(Rank rank) const {
+  [[nodiscard]] const Program& program(Rank rank) const {
     return placements_[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] long operations(OperationKind kind) const {
     long count = 0;
-    for (const Program& assignment : placements_) {
-      count += std::count_if(assignment.operations.begin(), assignment.operations.end(),
+    for (const Program& program : placements_) {
+      count += std::count_if(program.operations.begin(), program.operations.end(),
                              [kind](const Operation& each) { return each.kind == kind; });
     }
     return count;
@@ -153,8 +153,8 @@ class OrderedCall {
     traits.in_place = in_place_ && (!has_root(call_.collective) || rank == call_.root);
     traits.swaps = swaps_;
     traits.padding = rank % 2 * unit;
-    Program assignment = lower(schedule, problems.at(rank), 0, traits);
-    for (Operation& operation : assignment.operations) operation.runner = Runner::background;
+    Program program = lower(schedule, problems.at(rank), 0, traits);
+    for (Operation& operation : program.operations) operation.runner = Runner::background;
     ElementBuffers& buffers = buffers_.emplace_back();
     Elements vector;
     for (std::size_t i = 0; i < elements(); ++i) vector.push_back(of_rank(rank, i));
@@ -165,9 +165,9 @@ class OrderedCall {
       buffers.sent.clear();
       std::copy(vector.begin(), vector.end(), buffers.received.begin());
     }
-    buffers.scratch.resize(static_cast<std::size_t>(assignment.scratch / unit));
+    buffers.scratch.resize(static_cast<std::size_t>(program.scratch / unit));
     before_.push_back(buffers);
-    placements_.push_back(std::move(assignment));
+    placements_.push_back(std::move(program));
   }
 
   [[nodiscard]] std::size_t elements() const {
@@ -275,8 +275,8 @@ TEST(ReductionLowering, ALeafSendsFromWhereTheCallerHasIt) {
   const OrderedCall call(*specification(Collective::reduce, "binomial"),
                          call_of(Collective::reduce, 0, std::vector<Bytes>(8, 3 * unit)), false,
                          true);
-  EXPECT_EQ(call.assignment(7).scratch, 0);
-  EXPECT_EQ(call.assignment(7).operations.size(), 1U);
+  EXPECT_EQ(call.program(7).scratch, 0);
+  EXPECT_EQ(call.program(7).operations.size(), 1U);
 }
 
 TEST(ReductionLowering, NothingIsCopiedWhereOperandsMayChangeSides) {
@@ -297,16 +297,16 @@ TEST(ReductionLowering, StretchesAreSharedAfterWaits) {
   const OrderedCall call(*specification(Collective::reduce_scatter, "pairwise"),
                          call_of(Collective::reduce_scatter, 0, std::vector<Bytes>(8, 16 * unit)),
                          false, true);
-  EXPECT_EQ(call.assignment(0).scratch, 16 * unit);
+  EXPECT_EQ(call.program(0).scratch, 16 * unit);
 }
 
 TEST(ReductionLowering, ReceivesAsideWithoutAWaitDoNotShare) {
   const OrderedCall call(*specification(Collective::reduce, "linear"),
                          call_of(Collective::reduce, 0, std::vector<Bytes>(5, 16 * unit)), false,
                          false);
-  EXPECT_EQ(call.assignment(0).scratch, 3 * 16 * unit);  // and one in the receive buffer
-  EXPECT_TRUE(std::all_of(call.assignment(0).operations.begin(),
-                          call.assignment(0).operations.end(), [](const Operation& operation) {
+  EXPECT_EQ(call.program(0).scratch, 3 * 16 * unit);  // and one in the receive buffer
+  EXPECT_TRUE(std::all_of(call.program(0).operations.begin(), call.program(0).operations.end(),
+                          [](const Operation& operation) {
                             return operation.kind != OperationKind::recv ||
                                    operation.first_need == operation.last_need;
                           }));

@@ -37,7 +37,7 @@ class PlainBuffers final : public Buffers {
         order_(plan.order) {
     Bytes at = 0;
     for (const Bytes size : sizes) displacements_.push_back(std::exchange(at, at + size));
-    scratch_.resize(static_cast<std::size_t>(plan.assignment.scratch));
+    scratch_.resize(static_cast<std::size_t>(plan.program.scratch));
   }
 
   int find(const BufferRef& place, Region& region) override {
@@ -119,23 +119,22 @@ class ThreadedCall {
     const Plan* plan = nullptr;
     if (const int error = planner.prepare(problem, executor, transport, plan)) return error;
     PlainBuffers buffers(gathers(), own_[static_cast<std::size_t>(rank)], call_.sizes, all_, *plan);
-    if (spec_.runner == Runner::caller) return executor.run(plan->assignment, buffers, transport);
-    return run_by_two_threads(rank, executor, plan->assignment, buffers, transport);
+    if (spec_.runner == Runner::caller) return executor.run(plan->program, buffers, transport);
+    return run_by_two_threads(rank, executor, plan->program, buffers, transport);
   }
 
   /// The background runs what it may until the rank arrives, which takes it a while.
-  int run_by_two_threads(Rank rank, Executor& executor, const Program& assignment, Buffers& buffers,
+  int run_by_two_threads(Rank rank, Executor& executor, const Program& program, Buffers& buffers,
                          Transport& transport) {
     std::mutex mutex;
     std::atomic<bool> arrived = false;
     int error = 0;
-    executor.begin(assignment);
+    executor.begin(program);
     std::thread background([&] {
       while (!arrived) {
         const std::lock_guard lock(mutex);
         bool moved = false;
-        if (!arrived && error == 0)
-          error = executor.progress(assignment, buffers, transport, moved);
+        if (!arrived && error == 0) error = executor.progress(program, buffers, transport, moved);
       }
     });
     std::this_thread::sleep_for(std::chrono::microseconds((rank * 7919) % 300));
@@ -145,7 +144,7 @@ class ThreadedCall {
       // Its data is ready no sooner than now: whoever has read it before has read something else.
       if (gathers()) own_[static_cast<std::size_t>(rank)] = sent_[static_cast<std::size_t>(rank)];
       if (!gathers() && rank == call_.root) all_ = whole_;
-      if (error == 0) error = executor.finish(assignment, buffers, transport);
+      if (error == 0) error = executor.finish(program, buffers, transport);
     }
     background.join();
     return error;
@@ -275,31 +274,31 @@ class NoBuffers final : public Buffers {
 /// Messages that need other messages, then rounds that wait for all messages before.
 TEST(Executor, ExaminesEachOperationAndNeedOnce) {
   constexpr int messages = 1000;
-  Program assignment;
+  Program program;
   const auto add = [&](OperationKind kind, int peer) -> Operation& {
-    Operation& operation = assignment.operations.emplace_back();
+    Operation& operation = program.operations.emplace_back();
     operation.kind = kind;
     operation.peer = peer;
-    operation.first_need = operation.last_need = static_cast<int>(assignment.needs.size());
+    operation.first_need = operation.last_need = static_cast<int>(program.needs.size());
     return operation;
   };
   for (int i = 0; i < messages; ++i) add(OperationKind::recv, i);
   for (int i = 0; i < messages; ++i) {
     Operation& send = add(OperationKind::send, i);
-    assignment.needs.push_back(i);
+    program.needs.push_back(i);
     ++send.last_need;
     send.slots = i % 2 == 0 ? 2 : 0;
   }
   for (int i = 0; i < messages; ++i) {
     add(OperationKind::send, i);
-    const auto before = static_cast<int>(assignment.operations.size());
+    const auto before = static_cast<int>(program.operations.size());
     add(OperationKind::wait, no_rank).last = before;
   }
   LastFirst transport;
   NoBuffers buffers;
   Executor executor;
-  EXPECT_EQ(executor.run(assignment, buffers, transport), 0);
-  const auto all = assignment.operations.size() + assignment.needs.size();
+  EXPECT_EQ(executor.run(program, buffers, transport), 0);
+  const auto all = program.operations.size() + program.needs.size();
   EXPECT_LE(executor.examined(), static_cast<std::int64_t>(3 * all));
 }
 
@@ -367,7 +366,7 @@ TEST(PlanCache, TakesNoMoreMemoryThanItMay) {
     key.root = root;
     Plan made;
     made.key = key;
-    made.assignment.operations.resize(operations);
+    made.program.operations.resize(operations);
     return made;
   };
   const std::size_t each = bytes_of(plan(0, 1000));
