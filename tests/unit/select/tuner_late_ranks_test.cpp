@@ -1,0 +1,97 @@
+/// The tuner on simulated machines whose ranks exchange arrivals.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "select/tuner.hpp"
+#include "unit/select/simulated_tuner.hpp"
+
+namespace tutti {
+namespace {
+
+using test::native_seconds;
+using test::Simulation;
+using test::Times;
+
+/// Ranks wait for late ones 20 times as long as a call of the MPI's own takes.
+Simulation::Options among_late_ranks(Criterion criterion) {
+  return {.spread = 20, .criterion = criterion};
+}
+
+TEST(Tuner, SelectsAnOrderByArrivalThatHelpsAmongLateRanks) {
+  // The MPI's own lets 2 ranks leave early, the order by arrival none: it ends the call earlier.
+  const std::map<SizeClass, Times> times = {{4, {native_seconds, 0.6 * native_seconds}}};
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Simulation clocked(among_late_ranks(Criterion::clocked), times, seed);
+    clocked.share(0, {0.1, 0.1, 1});
+    for (int call = 0; call < 200; ++call) clocked.call(4);
+    EXPECT_EQ(clocked.selected(4), 1) << "seed " << seed;
+  }
+  // Elapsed times show waiting.
+  Simulation by_mean(among_late_ranks(Criterion::mean), times, 1);
+  by_mean.share(0, {0.1, 0.1, 1});
+  for (int call = 0; call < 200; ++call) by_mean.call(4);
+  EXPECT_EQ(by_mean.selected(4), 0);
+}
+
+TEST(Tuner, DropsAnOrderByArrivalThatHurts) {
+  // 2 ranks leave earlier, but the call ends later.
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Simulation simulation(among_late_ranks(Criterion::clocked),
+                          {{4, {native_seconds, 1.3 * native_seconds}}}, seed);
+    simulation.share(1, {0.1, 0.1, 1});
+    for (int call = 0; call < 2000; ++call) simulation.call(4);
+    EXPECT_EQ(simulation.selected(4), 0) << "seed " << seed;
+    EXPECT_LE(simulation.runs(1), 8);
+    EXPECT_LE(simulation.worst_excess(), 0);
+  }
+}
+
+TEST(Tuner, ComparesOrdersByArrivalAnewWhenOtherRanksAreLate) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Simulation simulation(among_late_ranks(Criterion::clocked),
+                          {{4, {native_seconds, 0.5 * native_seconds, 0.7 * native_seconds}}},
+                          seed);
+    for (int call = 0; call < 1000; ++call) simulation.call(4);
+    ASSERT_EQ(simulation.selected(4), 1) << "seed " << seed;
+    const int before = simulation.runs(2);
+    // Less than drift: only who knows of the change compares again.
+    simulation.times(4) = {native_seconds, 0.65 * native_seconds, 0.4 * native_seconds};
+    simulation.reopen();
+    for (int call = 0; call < 400; ++call) simulation.call(4);
+    EXPECT_GT(simulation.runs(2), before);
+    EXPECT_EQ(simulation.selected(4), 2) << "seed " << seed;
+  }
+}
+
+TEST(Tuner, TimesThatTheClockCannotTellApartAreEqual) {
+  Simulation simulation({.criterion = Criterion::clocked,
+                         .clock_error = static_cast<Nanoseconds>(native_seconds / 9)},
+                        {{4, {native_seconds, 0.2 * native_seconds}}}, 1);
+  for (int call = 0; call < 2000; ++call) simulation.call(4);
+  EXPECT_EQ(simulation.selected(4), 0);
+}
+
+TEST(Tuner, NotesThatComeLateCountForNothing) {
+  Tuner tuner(1, Criterion::clocked, 0.01);
+  const auto begin_calls = [&tuner](std::uint64_t calls) {
+    for (; calls > 0; --calls) static_cast<void>(tuner.begin_call());
+  };
+  struct None : TuningHost {
+    int candidates(SizeClass) override { return 1; }
+    bool needs_creation(SizeClass, int) override { return false; }
+    int prepare(SizeClass, int, bool&) override { return 0; }
+  } none;
+  begin_calls(Tuner::window + 1);
+  const std::vector<MaxAndSum> notes = tuner.notes(0);
+  tuner.note(Tuner::window - 1, 4, 8, {100, 100});  // a request that is waited for now
+  begin_calls(Tuner::overlap);
+  ASSERT_EQ(tuner.conclude(notes, none), 0);
+  tuner.note(0, 4, 8, {100, 100});
+  begin_calls(Tuner::window + 1);
+  EXPECT_EQ(tuner.known(4), nullptr);
+  for (const MaxAndSum& note : tuner.notes(0)) EXPECT_EQ(note.sum, 0);
+}
+
+}  // namespace
+}  // namespace tutti
