@@ -37,13 +37,6 @@ RAN = {"gather": "binomial", "gatherv": "ordered_tree", "scatter": "knomial:k=3"
 """The algorithms that the report must then have."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests run side by side, those of a file share a process."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(item.path.stem))
-
-
 @dataclass
 class Outcome:
     """The exit status and output of a program."""

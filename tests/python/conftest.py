@@ -8,17 +8,6 @@ from pathlib import Path
 import pytest
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests run side by side, those of a file share a process.
-
-    So do all of the lab: a machine has one.
-    """
-    for item in items:
-        group = "lab" if item.path.stem.startswith("test_lab") else item.path.stem
-        item.add_marker(pytest.mark.xdist_group(group))
-
-
 class Outcome:
     """The exit status and output of a command."""
 

@@ -17,8 +17,6 @@ from tutti_lab.layout import Layout
 
 LAYOUT = Layout(3, 10**9)
 
-pytestmark = pytest.mark.xdist_group("lab")  # a machine has one lab
-
 PROGRAM = """
 #include <mpi.h>
 #include <stdio.h>
