@@ -142,7 +142,7 @@ bool TunedSelection::exchanges_arrivals(const Communicator& communicator, Collec
 Criterion TunedSelection::criterion_for(const Communicator& communicator, Collective of) {
   if (exchanges_arrivals(communicator, of)) return Criterion::clocked;
   const bool waits_for_all = !has_root(of) && !is_irregular(of) && !is_scan(of);
-  return waits_for_all ? Criterion::shortest : Criterion::mean;
+  return waits_for_all ? Criterion::shortest : Criterion::longest;
 }
 
 /// Profiles have growing numbers, and calls after other collectives others.

@@ -128,8 +128,12 @@ Tuner::AgreedCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
   if (most == not_noted) return call;
   call.bytes = numbers[0].sum;
   call.elapsed = numbers[1].sum / p_;
-  call.times = {call.elapsed, call.elapsed, numbers[2].max};
-  if (criterion_ == Criterion::shortest) call.times.after_last = -numbers[3].max;
+  const Nanoseconds longest = numbers[2].max;
+  call.times = {-numbers[3].max, call.elapsed, longest};
+  if (criterion_ == Criterion::longest) {
+    const Nanoseconds both = (longest + call.elapsed) / 2;
+    call.times = {both, both, longest};
+  }
   if (criterion_ == Criterion::clocked) {
     const Nanoseconds after_last = std::max(resolution_, numbers[4].max - numbers[3].max);
     call.times = {after_last, after_last, after_last};  // no rank stays longer

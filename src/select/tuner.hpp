@@ -20,7 +20,7 @@ inline constexpr double default_exploration = 0.01;
 /// How ranks know the time of a call after its last arrival.
 enum class Criterion : std::uint8_t {
   shortest,  ///< every rank waits for all: the shortest elapsed time over the ranks
-  mean,      ///< a rank may wait for nobody: the mean elapsed time, which includes waiting
+  longest,   ///< a rank may wait for nobody: the mean of the longest and the mean elapsed time
   clocked,   ///< ranks share a clock: from the last arrival to the last exit
 };
 
@@ -71,9 +71,11 @@ class TuningHost {
 /// The criterion is the time after the last arrival. Without a common clock it is estimated. Where
 /// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to
 /// arrive waits for nobody. The estimate is too short by the difference of exits. In rooted and
-/// irregular collectives and in scans, where a rank may wait for nobody, it is the mean elapsed
-/// time, which includes waiting: more noise. An estimate counts only if the candidate is also
-/// faster in the mean over the ranks, and no rank may pay for it (see TuningCase). With a common
+/// irregular collectives and in scans, where a rank may wait for nobody, it is the longest elapsed
+/// time, which is too long by the difference of arrivals. There the mean elapsed time counts as
+/// much, so that of candidates that end together the one wins that lets ranks leave early. The
+/// shortest time counts only if the candidate is also faster in the mean over the ranks, and no
+/// rank may pay for it (see TuningCase). With a common
 /// clock nothing is estimated, and no rank stays longer: late ranks count neither for nor against a
 /// candidate, however long others wait for them. A window has calls of both, so that they meet
 /// like arrivals. Loss is counted by the criterion.

@@ -52,7 +52,7 @@ TEST(Tuner, ConvergesInInterleavedClasses) {
     }
     const bool waits = seed % 3 != 0;  // else waiting is part of what is measured
     Simulation simulation(
-        {.spread = waits ? 0.3 : 0.05, .criterion = waits ? Criterion::shortest : Criterion::mean},
+        {.spread = waits ? 0.3 : 0.05, .criterion = waits ? Criterion::shortest : Criterion::longest},
         times, seed);
     std::uniform_int_distribution<SizeClass> any(1, 4);
     // In turns, at random, and one after the other.
@@ -166,7 +166,7 @@ TEST(Tuner, NoRankPaysForWhatOthersGain) {
   for (const bool waits_for_all : {true, false}) {
     Simulation simulation({.noise = 0.02,
                            .spread = 0.02,
-                           .criterion = waits_for_all ? Criterion::shortest : Criterion::mean},
+                           .criterion = waits_for_all ? Criterion::shortest : Criterion::longest},
                           {{4, {native_seconds, native_seconds}}}, 1);
     simulation.share(1, {0.6, 0.6, 1.5});  // in the mean 0.9
     for (int call = 0; call < 4000; ++call) simulation.call(4);
@@ -175,6 +175,22 @@ TEST(Tuner, NoRankPaysForWhatOthersGain) {
     const auto state = simulation.tuner().known(4)->measurements()[1].state;
     EXPECT_EQ(waits_for_all ? name_of(state) : "unfair", "unfair");
   }
+}
+
+TEST(Tuner, WhatEndsEarlierIsSelectedAlsoWhereRanksLeaveLater) {
+  Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = Criterion::longest},
+                        {{4, {native_seconds, 0.5 * native_seconds}}}, 1);
+  simulation.share(0, {0.1, 0.1, 1});  // in the mean 0.4
+  for (int call = 0; call < 4000; ++call) simulation.call(4);
+  EXPECT_EQ(simulation.selected(4), 1);
+}
+
+TEST(Tuner, OfCandidatesThatEndTogetherTheOneIsSelectedThatLetsRanksLeaveEarly) {
+  Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = Criterion::longest},
+                        {{4, {native_seconds, native_seconds, native_seconds}}}, 1);
+  simulation.share(2, {0.3, 0.3, 1});
+  for (int call = 0; call < 4000; ++call) simulation.call(4);
+  EXPECT_EQ(simulation.selected(4), 2);
 }
 
 TEST(Tuner, NoRankPaysForWhatOthersGainOverTheSelectedOne) {
@@ -207,7 +223,7 @@ TEST(Tuner, OneStallAmongManyCallsDecidesNothing) {
 }
 
 TEST(Tuner, ARankWithoutDataDoesNotDecide) {
-  Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = Criterion::mean},
+  Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = Criterion::longest},
                         {{4, {native_seconds, native_seconds}}}, 1);
   simulation.share(0, {1, 1, 0.1});
   simulation.share(1, {3, 3, 0.01});
