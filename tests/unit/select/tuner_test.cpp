@@ -51,9 +51,9 @@ TEST(Tuner, ConvergesInInterleavedClasses) {
       times[size_class] = draw(random, native_seconds * size_class);
     }
     const bool waits = seed % 3 != 0;  // else waiting is part of what is measured
-    Simulation simulation(
-        {.spread = waits ? 0.3 : 0.05, .criterion = waits ? Criterion::shortest : Criterion::longest},
-        times, seed);
+    Simulation simulation({.spread = waits ? 0.3 : 0.05,
+                           .criterion = waits ? Criterion::shortest : Criterion::longest},
+                          times, seed);
     std::uniform_int_distribution<SizeClass> any(1, 4);
     // In turns, at random, and one after the other.
     for (int call = 0; call < 16000; ++call) {
