@@ -46,9 +46,8 @@ Choice choose_reduction(const Setting& setting, const Features& features) {
   if (features.reproducible) {
     return {fixed_reduction(features.collective), reason("results must be reproducible"), {}};
   }
-  return {std::nullopt,
-          reason("nothing is measured to be faster; float sums of floats are not explored"),
-          {}};
+  return {
+      std::nullopt, reason("nothing is measured to be faster; float sums are not explored"), {}};
 }
 
 }  // namespace tutti
