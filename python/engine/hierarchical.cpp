@@ -53,8 +53,10 @@ class PyHierarchicalProblem {
     options_.commutative = commutative;
     options_.direct = true;
     const int asked = setting_.asks_for_hierarchical() ? setting_.level->leaders : 0;
-    const int usual = leaders_for(call_.collective, shape_of(nodes_), mean_block(call_), machine_);
-    options_.leaders = std::min(asked > 0 ? asked : usual, nodes_.most());
+    const NodeShape shape = {nodes_.count(), nodes_.most()};
+    options_.leaders = std::min(
+        asked > 0 ? asked : best_leaders(call_.collective, shape, mean_block(call_), machine_),
+        nodes_.most());
     if (bound > 0) {
       options_.chunks = value_or_raise(agreed_chunks(call_, nodes_, options_, bound));
     }
@@ -115,9 +117,9 @@ class PyHierarchicalProblem {
     return "";
   }
 
-  /// The model's proposals for the mean block.
+  /// Modelled times: flat for the mean block, and of the programs.
   [[nodiscard]] std::vector<Candidate> proposals() const {
-    return hierarchical_proposals(call_.collective, nodes_, mean_block(call_), machine_);
+    return hierarchical_proposals(call_.collective, nodes_, mean_block(call_), programs_, machine_);
   }
   [[nodiscard]] int leaders() const { return options_.leaders; }
   [[nodiscard]] int chunks() const { return options_.chunks; }
@@ -193,13 +195,14 @@ struct HierarchicalEstimate {
   std::map<std::string, double> flat;
   HierarchicalSeconds level;
   HierarchicalSeconds one_leader;
-  int leaders = 1;
-  double bound = 0;
 };
 
 HierarchicalEstimate estimate(const std::string& collective, int nodes, int ranks, Bytes block,
                               const NodeMachine& machine) {
   const Collective named = collective_or_raise(collective);
+  if (!can_be_hierarchical(named)) {
+    throw nb::value_error((collective + " has no hierarchical form").c_str());
+  }
   if (nodes < 1 || ranks < 1 || block < 0 || nodes > (1 << 24) / ranks) {
     throw nb::value_error("expected at least 1 node and 1 rank each, and at most 16,777,216 ranks");
   }
@@ -210,10 +213,9 @@ HierarchicalEstimate estimate(const std::string& collective, int nodes, int rank
       estimate.flat[std::string(name_of(flat))] = flat_seconds(named, flat, shape, block, machine);
     }
   }
-  estimate.leaders = best_leaders(named, shape, block, machine);
-  estimate.level = hierarchical_seconds(named, shape, block, estimate.leaders, machine);
+  const int leaders = best_leaders(named, shape, block, machine, ranks);
+  estimate.level = hierarchical_seconds(named, shape, block, leaders, machine);
   estimate.one_leader = hierarchical_seconds(named, shape, block, 1, machine);
-  estimate.bound = between_nodes_bound(named, shape, block, machine);
   return estimate;
 }
 
@@ -247,9 +249,7 @@ void bind_times(nb::module_& module) {
       .def_ro("flat", &HierarchicalEstimate::flat, "The flat algorithms, by shape.")
       .def_ro("level", &HierarchicalEstimate::level,
               "The hierarchical algorithm with the best number of leaders.")
-      .def_ro("one_leader", &HierarchicalEstimate::one_leader)
-      .def_ro("leaders", &HierarchicalEstimate::leaders)
-      .def_ro("bound", &HierarchicalEstimate::bound, "The lower bound of any algorithm.");
+      .def_ro("one_leader", &HierarchicalEstimate::one_leader);
   module.def("hierarchical_estimate", estimate, "collective"_a, "nodes"_a, "ranks"_a, "block"_a,
              "machine"_a = NodeMachine{},
              "Modelled times for `nodes` nodes of `ranks` ranks each; block in bytes.");

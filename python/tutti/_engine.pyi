@@ -519,13 +519,6 @@ class HierarchicalEstimate:
     @property
     def one_leader(self) -> HierarchicalSeconds: ...
 
-    @property
-    def leaders(self) -> int: ...
-
-    @property
-    def bound(self) -> float:
-        """The lower bound of any algorithm."""
-
 def hierarchical_estimate(collective: str, nodes: int, ranks: int, block: int, machine: NodeMachine = ...) -> HierarchicalEstimate:
     """
     Modelled times for `nodes` nodes of `ranks` ranks each; block in bytes.

@@ -41,7 +41,7 @@ class HierarchicalNodes {
   /// The ranks of the largest node, once guessed.
   [[nodiscard]] int max_ranks() const { return nodes_->most(); }
   /// Their shape, once guessed.
-  [[nodiscard]] NodeShape shape() const { return shape_of(*nodes_); }
+  [[nodiscard]] NodeShape shape() const { return {nodes_->count(), nodes_->most()}; }
   /// Do ranks outnumber the processors of some node? Once guessed.
   [[nodiscard]] bool are_oversubscribed() const { return is_oversubscribed_; }
   /// The communicator on which ranks agree on what they create, and on leaders.

@@ -41,7 +41,7 @@ int LeaderSelection::find(Collective collective, const BlockOfCall& block, int& 
     if (latest == by_mean) {
       if (const int error = mean_block(collective, block, size)) return error;
     }
-    known = leaders_for(collective, nodes_.shape(), size, communicator_.node_machine());
+    known = best_leaders(collective, nodes_.shape(), size, communicator_.node_machine());
   }
   leaders = known;
   return MPI_SUCCESS;

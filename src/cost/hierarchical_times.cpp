@@ -1,282 +1,218 @@
-/// Implements closed forms for nodes that share an adapter.
+/// Follows the critical path through programs.
 #include "cost/hierarchical_times.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <limits>
+#include <cassert>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "algorithms/hierarchical_problems.hpp"
+#include "core/index.hpp"
 
 namespace tutti {
 
 namespace {
 
-int rounds_of(int p) { return std::bit_width(static_cast<unsigned>(p - 1)); }
+void take_later(HierarchicalSeconds& now, const HierarchicalSeconds& other) {
+  if (now.total() < other.total()) now = other;
+}
 
-/// The rounds of one algorithm: between ranks on nodes, or between nodes on several lanes at once.
-class Rounds {
+/// What a rank does with bytes, in the sequence of HierarchicalSeconds.
+enum Work : std::uint8_t { copy_in, combine, copy_out };
+
+bool moves(const Operation& operation) {
+  return operation.kind == OperationKind::copy || operation.kind == OperationKind::reduce;
+}
+
+Work work_of(const Operation& operation) {
+  if (operation.kind == OperationKind::reduce) return combine;
+  return operation.to.area == Area::node ? copy_in : copy_out;
+}
+
+/// The mean block that a rank brings to an inner collective, or gets from its root.
+double block_of(const InnerCall& call) {
+  const auto& counts = call.send.counts.empty() ? call.receive.counts : call.send.counts;
+  if (counts.empty()) return 0;
+  return static_cast<double>(std::accumulate(counts.begin(), counts.end(), Bytes{0})) /
+         static_cast<double>(counts.size());
+}
+
+/// A rank on its way through its program.
+struct Walker {
+  const Program* program = nullptr;
+  int node = 0;
+  int local = 0;
+  int stands_for = 1;                ///< ranks of its node that do the same, with itself
+  std::array<double, 3> bytes = {};  ///< by Work, of the whole program
+  std::size_t next = 0;
+  bool waits = false;  ///< for the other members of an inner collective
+  HierarchicalSeconds now = {};
+  std::map<int, HierarchicalSeconds> signals = {};  ///< by sequence number
+  std::map<int, int> called = {};                   ///< by lane: inner collectives so far
+};
+
+/// The ranks of a call, or some that stand for all.
+class Walk {
  public:
-  Rounds(const NodeShape& shape, int lanes, const NodeMachine& machine)
-      : shape_(shape), lanes_(lanes), machine_(machine) {}
-
-  /// One round in which `senders` ranks of each node send `bytes` each to other nodes.
-  [[nodiscard]] double between(int senders, double bytes) const {
-    const double n = static_cast<double>(senders) * lanes_;
-    return machine_.latency + (n - 1) * machine_.node_gap +
-           std::max(bytes * machine_.sender_per_byte, n * bytes * machine_.per_byte);
-  }
-  /// One round in which `senders` ranks of each node send inside it.
-  [[nodiscard]] double inside(int senders, double bytes) const {
-    return machine_.local_latency + std::max(bytes * machine_.local_per_byte,
-                                             2 * senders * bytes * machine_.shared_per_byte);
-  }
-  [[nodiscard]] double combine(double bytes) const { return bytes * machine_.combine_per_byte; }
-
-  /// p - 1 rounds to the next rank; one rank of each node has its neighbour on the next node.
-  [[nodiscard]] double ring(double bytes, bool reduces) const {
-    if (p() == 1) return 0;
-    double round = shape_.nodes > 1 ? between(1, bytes) : 0;
-    if (shape_.ranks > 1) round = std::max(round, inside(shape_.ranks, bytes));
-    return (p() - 1) * (round + (reduces ? combine(bytes) : 0));
-  }
-
-  /// Exchanges at distances 1, 2, 4, .. of messages that start at `bytes` and grow by the factor
-  /// `growth`.
-  [[nodiscard]] double doubling(double bytes, double growth, bool reduces) const {
-    double seconds = 0;
-    for (int distance = 1; distance < p(); distance *= 2, bytes *= growth) {
-      seconds +=
-          distance < shape_.ranks ? inside(shape_.ranks, bytes) : between(shape_.ranks, bytes);
-      if (reduces) seconds += combine(bytes);
+  /// `nodes`: how many take part in inner collectives.
+  Walk(std::vector<Walker> ranks, int nodes, const NodeMachine& machine)
+      : machine_(machine), nodes_(nodes), ranks_(std::move(ranks)) {
+    for (Walker& rank : ranks_) {
+      at_[{rank.node, rank.local}] = &rank;
+      int last = -1;
+      for (const InnerCall& call : rank.program->calls) {
+        if (call.lane > last) ++members_[last = call.lane];
+      }
+      for (const Operation& one : rank.program->operations) {
+        if (moves(one)) rank.bytes[work_of(one)] += static_cast<double>(one.to.bytes);
+      }
+      std::array<double, 3>& all = bytes_[rank.node];
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] += rank.stands_for * rank.bytes[i];
     }
-    return seconds;
   }
 
-  /// A tree with a whole vector per message, whose parents are on other nodes only in the last
-  /// rounds.
-  [[nodiscard]] double tree(double bytes, bool reduces) const {
-    const double round = reduces ? combine(bytes) : 0;
-    return rounds_of(shape_.nodes) * (between(1, bytes) + round) +
-           rounds_of(shape_.ranks) * (inside(std::max(1, shape_.ranks / 2), bytes) + round);
-  }
-
-  /// Blocks of `bytes` each up or down a binomial tree: the root's messages double.
-  [[nodiscard]] double collecting(double bytes) const {
-    double seconds = 0;
-    for (int distance = 1; distance < p(); distance *= 2) {
-      const double passed = bytes * std::min(distance, p() - distance);
-      seconds += distance < shape_.ranks ? inside(1, passed) : between(1, passed);
+  HierarchicalSeconds seconds() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (Walker& rank : ranks_) {
+        while (!rank.waits && rank.next < rank.program->operations.size() && advances(rank)) {
+          moved = true;
+        }
+      }
     }
-    return seconds;
-  }
-
-  /// All blocks directly to or from the root.
-  [[nodiscard]] double star(double bytes) const {
-    if (p() == 1) return 0;
-    const double remote = p() - shape_.ranks;
-    const double local = shape_.ranks - 1;
-    const double senders_rate = std::max(machine_.sender_per_byte, machine_.per_byte * lanes_);
-    return (remote > 0 ? machine_.latency : machine_.local_latency) +
-           remote * std::max(machine_.node_gap * lanes_, bytes * senders_rate) +
-           local * bytes * machine_.local_per_byte;
-  }
-
-  /// Every rank with every other one, round by round.
-  [[nodiscard]] double pairs(double bytes, bool reduces) const {
-    const double round = reduces ? combine(bytes) : 0;
-    return (p() - shape_.ranks) * (between(shape_.ranks, bytes) + round) +
-           (shape_.ranks - 1) * (inside(shape_.ranks, bytes) + round);
-  }
-
-  /// Bruck's alltoall: half of all blocks in each round, to the rank at that distance.
-  [[nodiscard]] double bruck(double bytes) const {
-    double seconds = 0;
-    for (int distance = 1; distance < p(); distance *= 2) {
-      const double half = bytes * (p() / 2);
-      const double local = shape_.ranks > 1 ? inside(shape_.ranks, half) : 0;
-      const double remote = shape_.nodes > 1 ? between(std::min(distance, shape_.ranks), half) : 0;
-      seconds += std::max(local, remote);
+    HierarchicalSeconds last;
+    for (const Walker& rank : ranks_) {
+      assert(rank.next == rank.program->operations.size());
+      take_later(last, rank.now);
     }
-    return seconds;
+    return last;
   }
-
-  [[nodiscard]] int p() const { return shape_.p(); }
 
  private:
-  NodeShape shape_;
-  int lanes_;
-  const NodeMachine& machine_;
-};
+  struct Meeting {
+    int members = 0;
+    HierarchicalSeconds last = {};
+    std::vector<Walker*> waiting = {};
+  };
 
-double ring_seconds(Collective collective, const Rounds& rounds, double block) {
-  const double part = block / rounds.p();
-  switch (collective) {
-    case Collective::bcast:
-      return rounds.collecting(part) + rounds.ring(part, false);
-    case Collective::allreduce:
-      return rounds.ring(part, true) + rounds.ring(part, false);
-    case Collective::reduce:
-      return rounds.ring(part, true) + rounds.collecting(part);
-    case Collective::reduce_scatter:
-    case Collective::reduce_scatter_block:
-      return rounds.ring(block, true);
-    default:
-      return rounds.ring(block, false);
+  /// Executes the next operation of a rank; false if it must wait.
+  bool advances(Walker& rank) {
+    const Operation& operation = rank.program->operations[rank.next];
+    if (operation.kind == OperationKind::await && !sees(rank, operation)) return false;
+    ++rank.next;
+    if (operation.kind == OperationKind::signal) rank.signals[operation.sequence] = rank.now;
+    if (operation.kind == OperationKind::call)
+      call(rank, rank.program->calls[index(operation.call)]);
+    if (moves(operation)) move(rank, work_of(operation), static_cast<double>(operation.to.bytes));
+    return true;
   }
-}
 
-double recursive_seconds(Collective collective, const Rounds& rounds, double block) {
-  switch (collective) {
-    case Collective::gather:
-    case Collective::gatherv:
-    case Collective::scatter:
-    case Collective::scatterv:
-      return rounds.collecting(block);
-    case Collective::bcast:
-      return rounds.tree(block, false);
-    case Collective::reduce:
-      return rounds.tree(block, true);
-    case Collective::allreduce:
-      return rounds.doubling(block, 1, true);
-    case Collective::reduce_scatter:
-    case Collective::reduce_scatter_block:
-      return rounds.doubling(block, 2, true);
-    case Collective::alltoall:
-    case Collective::alltoallv:
-      return rounds.bruck(block);
-    case Collective::barrier:
-      return rounds.bruck(
-          0);  // dissemination: some ranks of each node send to another node in all rounds
-    default:
-      return rounds.doubling(block, 2, false);
+  /// Sequence number 0 belongs to the previous call, which all ranks have left.
+  bool sees(Walker& rank, const Operation& operation) {
+    if (operation.sequence == 0) return true;
+    HierarchicalSeconds seen = rank.now;
+    for (int local = operation.first; local < operation.last; ++local) {
+      const auto other = at_.find({rank.node, local});
+      if (local == rank.local || other == at_.end()) continue;
+      const auto signal = other->second->signals.lower_bound(operation.sequence);
+      if (signal == other->second->signals.end()) return false;
+      take_later(seen, signal->second);
+    }
+    const bool own = operation.first <= rank.local && rank.local < operation.last;
+    seen.signals += (operation.last - operation.first - (own ? 1 : 0)) * machine_.signal;
+    rank.now = seen;
+    return true;
   }
-}
 
-double pairwise_seconds(Collective collective, const Rounds& rounds, double block) {
-  if (has_root(collective)) return rounds.star(block);
-  return rounds.pairs(block, reduces(collective));
-}
-
-bool is_regular_pair(Collective collective) { return collective == Collective::alltoall; }
-
-double seconds_of(Collective collective, FlatShape flat, const Rounds& rounds, double block) {
-  switch (flat) {
-    case FlatShape::ring:
-      return ring_seconds(collective, rounds, block);
-    case FlatShape::recursive:
-      return recursive_seconds(collective, rounds, block);
-    case FlatShape::pairwise:
-      break;
+  void move(Walker& rank, Work work, double bytes) const {
+    if (bytes == 0) return;
+    const double alone = work == combine ? machine_.combine_per_byte : machine_.copy_per_byte;
+    const double at_once = bytes_.at(rank.node)[work] / rank.bytes[work];
+    const double together = (work == combine ? 3 : 1) * at_once * machine_.shared_per_byte;
+    double& part = work == copy_out ? rank.now.copies_out : rank.now.copies_in;
+    part += bytes * std::max(alone, together);
   }
-  return pairwise_seconds(collective, rounds, block);
-}
 
-double best_seconds(Collective collective, const Rounds& rounds, double block) {
-  double best = std::numeric_limits<double>::infinity();
-  for (const FlatShape flat : flat_shapes) {
-    if (has_shape(collective, flat)) {
-      best = std::min(best, seconds_of(collective, flat, rounds, block));
+  void call(Walker& rank, const InnerCall& inner) {
+    Meeting& meeting = meetings_[{inner.lane, rank.called[inner.lane]++}];
+    take_later(meeting.last, rank.now);
+    meeting.waiting.push_back(&rank);
+    rank.waits = true;
+    if (static_cast<int>(meeting.waiting.size()) < members_[inner.lane]) return;
+    meeting.last.between +=
+        fastest_between(inner.collective, nodes_, rank.program->lanes, block_of(inner), machine_);
+    for (Walker* member : meeting.waiting) {
+      member->now = meeting.last;
+      member->waits = false;
     }
   }
-  return best;
-}
 
-/// Bytes that ranks of a node copy in and out, and that lanes move between nodes.
-struct Volumes {
-  double in = 0;
-  int writers = 1;
-  double combined = 0;  ///< by each rank
-  double between = 0;   ///< a block of the inner collective, before lanes divide it
-  double out = 0;
-  int readers = 1;
+  const NodeMachine& machine_;
+  int nodes_;
+  std::vector<Walker> ranks_;
+  std::map<std::pair<int, int>, Walker*> at_;        ///< by node and local rank
+  std::map<int, std::array<double, 3>> bytes_;       ///< by node: of all its ranks
+  std::map<int, int> members_;                       ///< by lane
+  std::map<std::pair<int, int>, Meeting> meetings_;  ///< by lane and number
 };
 
-Volumes volumes_of(Collective collective, const NodeShape& shape, double block) {
-  const double c = shape.ranks;
-  const double p = shape.p();
-  const double slice = (c - 1) / c;
-  switch (collective) {
-    case Collective::gather:
-    case Collective::gatherv:
-      return {block, shape.ranks, 0, c * block, p * block, 1};
-    case Collective::scatter:
-    case Collective::scatterv:
-      return {p * block, 1, 0, c * block, block, shape.ranks};
-    case Collective::bcast:
-      return {block, 1, 0, block, block, shape.ranks};
-    case Collective::allgather:
-    case Collective::allgatherv:
-      return {block, shape.ranks, 0, c * block, p * block, shape.ranks};
-    case Collective::alltoall:
-    case Collective::alltoallv:
-      return {p * block, shape.ranks, 0, c * c * block, p * block, shape.ranks};
-    case Collective::reduce:
-      return {block, shape.ranks, slice * block, block, block, 1};
-    case Collective::allreduce:
-      return {block, shape.ranks, slice * block, block, block, shape.ranks};
-    case Collective::reduce_scatter:
-    case Collective::reduce_scatter_block:
-      return {p * block, shape.ranks, slice * p * block, c * block, block, shape.ranks};
-    default:  // no data, or no hierarchical form
-      break;
+/// Of few programs of the root's node and of another one; inner collectives join `nodes` nodes.
+HierarchicalSeconds of_few_ranks(Collective collective, const NodeShape& shape, Bytes block,
+                                 int leaders, int nodes, const NodeMachine& machine) {
+  const Nodes all = Nodes::consecutive(std::vector<int>(index(shape.nodes), shape.ranks));
+  const Call call{collective, 0, std::vector<Bytes>(index(shape.p()), block)};
+  const int lanes = std::clamp(leaders, 1, shape.ranks);
+  std::map<Rank, Program> programs;
+  std::vector<Walker> ranks;
+  for (int node = 0; node < std::min(shape.nodes, 2); ++node) {
+    const HierarchicalProblem seen = hierarchical_problem(call, all, node, {.leaders = leaders});
+    int others = shape.ranks;
+    for (const int local : {0, lane_leader(lanes - 1, lanes, shape.ranks), shape.ranks - 1}) {
+      const Rank rank = all.rank_at(node, local);
+      if (programs.contains(rank)) continue;
+      const Program& program = programs[rank] = *hierarchical_program(seen, all, rank);
+      ranks.push_back({.program = &program, .node = node, .local = local});
+      --others;
+    }
+    ranks.back().stands_for += others;
   }
-  return {0, shape.ranks, 0, 0, 0, shape.ranks};
-}
-
-double copy_seconds(double bytes, int ranks, const NodeMachine& machine) {
-  return std::max(bytes * machine.copy_per_byte, ranks * bytes * machine.shared_per_byte);
+  return Walk(std::move(ranks), nodes, machine).seconds();
 }
 
 }  // namespace
 
-std::string_view name_of(FlatShape shape) {
-  constexpr std::array<std::string_view, 3> names = {"ring", "recursive", "pairwise"};
-  return names[static_cast<std::size_t>(shape)];
-}
-
-bool has_shape(Collective collective, FlatShape shape) {
-  const bool pairs = block_kind(collective) == BlockKind::pairs;
-  const bool vector = block_kind(collective) == BlockKind::parts;
-  switch (shape) {
-    case FlatShape::ring:
-      return !pairs && collective != Collective::barrier && (vector || !has_root(collective));
-    case FlatShape::recursive:
-      return !pairs || is_regular_pair(collective);
-    case FlatShape::pairwise:
-      break;
+HierarchicalSeconds program_seconds(std::span<const Program> programs, const Nodes& nodes,
+                                    const NodeMachine& machine) {
+  std::vector<Walker> ranks;
+  for (Rank rank = 0; rank < nodes.p(); ++rank) {
+    ranks.push_back({.program = &programs[index(rank)],
+                     .node = nodes.node_of(rank),
+                     .local = nodes.local_of(rank)});
   }
-  return !vector && collective != Collective::barrier;
-}
-
-double flat_seconds(Collective collective, FlatShape flat, const NodeShape& shape, Bytes block,
-                    const NodeMachine& machine) {
-  return seconds_of(collective, flat, Rounds(shape, 1, machine), static_cast<double>(block));
+  return Walk(std::move(ranks), nodes.count(), machine).seconds();
 }
 
 HierarchicalSeconds hierarchical_seconds(Collective collective, const NodeShape& shape, Bytes block,
                                          int leaders, const NodeMachine& machine) {
-  const int lanes = std::clamp(leaders, 1, shape.ranks);
-  const Volumes volumes = volumes_of(collective, shape, static_cast<double>(block));
-  HierarchicalSeconds seconds;
-  seconds.copies_in = copy_seconds(volumes.in, volumes.writers, machine) +
-                      std::max(volumes.combined * machine.combine_per_byte,
-                               3 * shape.ranks * volumes.combined * machine.shared_per_byte);
-  const double stages = reduces(collective) && shape.ranks > 1 ? 2 : 1;
-  if (shape.ranks > 1) {
-    seconds.signals = (stages * shape.ranks + lanes) * machine.signal;
-  }
-  if (shape.nodes > 1) {
-    const Rounds between({shape.nodes, 1}, lanes, machine);
-    seconds.between = best_seconds(collective, between, volumes.between / lanes);
-  }
-  seconds.copies_out = copy_seconds(volumes.out, volumes.readers, machine);
-  return seconds;
+  const auto on = [&](int nodes) {
+    return of_few_ranks(collective, {nodes, shape.ranks}, block, leaders, shape.nodes, machine);
+  };
+  if (shape.nodes <= 3) return on(shape.nodes);
+  const HierarchicalSeconds two = on(2);
+  HierarchicalSeconds all = on(3);
+  all.copies_in += (shape.nodes - 3) * (all.copies_in - two.copies_in);
+  all.copies_out += (shape.nodes - 3) * (all.copies_out - two.copies_out);
+  return all;
 }
 
 int best_leaders(Collective collective, const NodeShape& shape, Bytes block,
-                 const NodeMachine& machine) {
+                 const NodeMachine& machine, int most) {
   int best = 1;
   double least = hierarchical_seconds(collective, shape, block, 1, machine).total();
-  for (int leaders = 2; leaders <= shape.ranks; leaders *= 2) {
+  for (int leaders = 2; leaders <= std::min(most, shape.ranks); leaders *= 2) {
     const double seconds = hierarchical_seconds(collective, shape, block, leaders, machine).total();
     if (seconds < least) {
       least = seconds;
@@ -284,19 +220,6 @@ int best_leaders(Collective collective, const NodeShape& shape, Bytes block,
     }
   }
   return best;
-}
-
-double between_nodes_bound(Collective collective, const NodeShape& shape, Bytes block,
-                           const NodeMachine& machine) {
-  if (shape.nodes == 1) return 0;
-  const double others = shape.nodes - 1;
-  double bytes = volumes_of(collective, shape, static_cast<double>(block)).between;
-  if (block_kind(collective) != BlockKind::parts) {
-    bytes *= others;
-  } else if (collective == Collective::allreduce) {
-    bytes *= 2 * others / shape.nodes;
-  }
-  return std::max(machine.latency, bytes * machine.per_byte);
 }
 
 }  // namespace tutti

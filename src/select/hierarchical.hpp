@@ -1,6 +1,7 @@
 /// What the model proposes for calls through node memory.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "core/nodes.hpp"
@@ -9,24 +10,16 @@
 
 namespace tutti {
 
-/// The shape of nodes as if each had the ranks of the largest one.
-[[nodiscard]] NodeShape shape_of(const Nodes& nodes);
-
 /// Do all ranks know the block of such a call from their arguments? False if each one knows only
 /// its own sizes.
 [[nodiscard]] bool is_block_common(Collective collective);
 
-/// The number of leaders per node with the least modelled time, at most 8, because each number
-/// needs as many communicators. O(log^2 p).
-[[nodiscard]] int leaders_for(Collective collective, const NodeShape& shape, Bytes block,
-                              const NodeMachine& machine);
-
-/// The modelled times of the flat algorithms of MPI libraries, and of node memory around the MPI's
-/// own collective with `leaders_for` leaders; by time. Uneven nodes count with the ranks of the
-/// largest node for node memory, and with their mean, rounded down, for flat algorithms. For
-/// explanations only. O(log^2 p).
+/// The modelled times of the flat algorithms of MPI libraries, for the mean number of ranks on a
+/// node, rounded down, and of these programs around the MPI's own collective; by time. For
+/// explanations only. O(operations).
 [[nodiscard]] std::vector<Candidate> hierarchical_proposals(Collective collective,
                                                             const Nodes& nodes, Bytes block,
+                                                            std::span<const Program> programs,
                                                             const NodeMachine& machine);
 
 }  // namespace tutti

@@ -1,13 +1,23 @@
 /// Tests what the model proposes for calls through node memory.
 #include <gtest/gtest.h>
 
+#include "algorithms/hierarchical_problems.hpp"
 #include "select/hierarchical.hpp"
 
 namespace tutti {
 namespace {
 
+std::vector<Candidate> proposals_of(const char* text, Bytes block, Collective collective) {
+  const Nodes nodes = *nodes_from(text);
+  const Call call{collective, 0,
+                  std::vector<Bytes>(static_cast<std::size_t>(nodes.p()),
+                                     collective == Collective::barrier ? 0 : block)};
+  return hierarchical_proposals(collective, nodes, block, *hierarchical_programs(call, nodes, {}),
+                                {});
+}
+
 std::string first_of(const char* nodes, Bytes block, Collective collective) {
-  return hierarchical_proposals(collective, *nodes_from(nodes), block, {}).front().name;
+  return proposals_of(nodes, block, collective).front().name;
 }
 
 TEST(HierarchicalProposals, BeginWithWhatTheModelFindsFastest) {
@@ -20,7 +30,7 @@ TEST(HierarchicalProposals, BeginWithWhatTheModelFindsFastest) {
 TEST(HierarchicalProposals, AreSortedByTime) {
   for (const Collective collective : hierarchical_collectives) {
     for (const char* nodes : {"2x2", "8x6", "1,4,2,3,1", "8"}) {
-      const auto all = hierarchical_proposals(collective, *nodes_from(nodes), 4096, {});
+      const auto all = proposals_of(nodes, 4096, collective);
       EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const auto& a, const auto& b) {
         return a.seconds < b.seconds;
       })) << name_of(collective);
@@ -29,13 +39,6 @@ TEST(HierarchicalProposals, AreSortedByTime) {
                 1);
     }
   }
-}
-
-TEST(HierarchicalProposals, HaveEightLeadersAtMost) {
-  NodeMachine machine;
-  machine.sender_per_byte = 64 * machine.per_byte;
-  EXPECT_GT(best_leaders(Collective::alltoall, {16, 32}, 65536, machine), 8);
-  EXPECT_EQ(leaders_for(Collective::alltoall, {16, 32}, 65536, machine), 8);
 }
 
 TEST(NodeMachines, AreWrittenBesideAMachine) {

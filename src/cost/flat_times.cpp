@@ -1,0 +1,212 @@
+/// Implements closed forms for nodes that share an adapter.
+#include "cost/flat_times.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+
+namespace tutti {
+
+namespace {
+
+int rounds_of(int p) { return std::bit_width(static_cast<unsigned>(p - 1)); }
+
+/// The rounds of one algorithm: between ranks on nodes, or between nodes on several lanes at once.
+class Rounds {
+ public:
+  Rounds(const NodeShape& shape, int lanes, const NodeMachine& machine)
+      : shape_(shape), lanes_(lanes), machine_(machine) {}
+
+  /// One round in which `senders` ranks of each node send `bytes` each to other nodes.
+  [[nodiscard]] double between(int senders, double bytes) const {
+    const double n = static_cast<double>(senders) * lanes_;
+    return machine_.latency + (n - 1) * machine_.node_gap +
+           std::max(bytes * machine_.sender_per_byte, n * bytes * machine_.per_byte);
+  }
+  /// One round in which `senders` ranks of each node send inside it.
+  [[nodiscard]] double inside(int senders, double bytes) const {
+    return machine_.local_latency + std::max(bytes * machine_.local_per_byte,
+                                             2 * senders * bytes * machine_.shared_per_byte);
+  }
+  [[nodiscard]] double combine(double bytes) const { return bytes * machine_.combine_per_byte; }
+
+  /// p - 1 rounds to the next rank; one rank of each node has its neighbour on the next node.
+  [[nodiscard]] double ring(double bytes, bool reduces) const {
+    if (p() == 1) return 0;
+    double round = shape_.nodes > 1 ? between(1, bytes) : 0;
+    if (shape_.ranks > 1) round = std::max(round, inside(shape_.ranks, bytes));
+    return (p() - 1) * (round + (reduces ? combine(bytes) : 0));
+  }
+
+  /// Exchanges at distances 1, 2, 4, .. of messages that start at `bytes` and grow by the factor
+  /// `growth`.
+  [[nodiscard]] double doubling(double bytes, double growth, bool reduces) const {
+    double seconds = 0;
+    for (int distance = 1; distance < p(); distance *= 2, bytes *= growth) {
+      seconds +=
+          distance < shape_.ranks ? inside(shape_.ranks, bytes) : between(shape_.ranks, bytes);
+      if (reduces) seconds += combine(bytes);
+    }
+    return seconds;
+  }
+
+  /// A tree with a whole vector per message, whose parents are on other nodes only in the last
+  /// rounds.
+  [[nodiscard]] double tree(double bytes, bool reduces) const {
+    const double round = reduces ? combine(bytes) : 0;
+    return rounds_of(shape_.nodes) * (between(1, bytes) + round) +
+           rounds_of(shape_.ranks) * (inside(std::max(1, shape_.ranks / 2), bytes) + round);
+  }
+
+  /// Blocks of `bytes` each up or down a binomial tree: the root's messages double.
+  [[nodiscard]] double collecting(double bytes) const {
+    double seconds = 0;
+    for (int distance = 1; distance < p(); distance *= 2) {
+      const double passed = bytes * std::min(distance, p() - distance);
+      seconds += distance < shape_.ranks ? inside(1, passed) : between(1, passed);
+    }
+    return seconds;
+  }
+
+  /// All blocks directly to or from the root.
+  [[nodiscard]] double star(double bytes) const {
+    if (p() == 1) return 0;
+    const double remote = p() - shape_.ranks;
+    const double local = shape_.ranks - 1;
+    const double senders_rate = std::max(machine_.sender_per_byte, machine_.per_byte * lanes_);
+    return (remote > 0 ? machine_.latency : machine_.local_latency) +
+           remote * std::max(machine_.node_gap * lanes_, bytes * senders_rate) +
+           local * bytes * machine_.local_per_byte;
+  }
+
+  /// Every rank with every other one, round by round.
+  [[nodiscard]] double pairs(double bytes, bool reduces) const {
+    const double round = reduces ? combine(bytes) : 0;
+    return (p() - shape_.ranks) * (between(shape_.ranks, bytes) + round) +
+           (shape_.ranks - 1) * (inside(shape_.ranks, bytes) + round);
+  }
+
+  /// Bruck's alltoall: half of all blocks in each round, to the rank at that distance.
+  [[nodiscard]] double bruck(double bytes) const {
+    double seconds = 0;
+    for (int distance = 1; distance < p(); distance *= 2) {
+      const double half = bytes * (p() / 2);
+      const double local = shape_.ranks > 1 ? inside(shape_.ranks, half) : 0;
+      const double remote = shape_.nodes > 1 ? between(std::min(distance, shape_.ranks), half) : 0;
+      seconds += std::max(local, remote);
+    }
+    return seconds;
+  }
+
+  [[nodiscard]] int p() const { return shape_.p(); }
+
+ private:
+  NodeShape shape_;
+  int lanes_;
+  const NodeMachine& machine_;
+};
+
+double ring_seconds(Collective collective, const Rounds& rounds, double block) {
+  const double part = block / rounds.p();
+  switch (collective) {
+    case Collective::bcast:
+      return rounds.collecting(part) + rounds.ring(part, false);
+    case Collective::allreduce:
+      return rounds.ring(part, true) + rounds.ring(part, false);
+    case Collective::reduce:
+      return rounds.ring(part, true) + rounds.collecting(part);
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_block:
+      return rounds.ring(block, true);
+    default:
+      return rounds.ring(block, false);
+  }
+}
+
+double recursive_seconds(Collective collective, const Rounds& rounds, double block) {
+  switch (collective) {
+    case Collective::gather:
+    case Collective::gatherv:
+    case Collective::scatter:
+    case Collective::scatterv:
+      return rounds.collecting(block);
+    case Collective::bcast:
+      return rounds.tree(block, false);
+    case Collective::reduce:
+      return rounds.tree(block, true);
+    case Collective::allreduce:
+      return rounds.doubling(block, 1, true);
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_block:
+      return rounds.doubling(block, 2, true);
+    case Collective::alltoall:
+    case Collective::alltoallv:
+      return rounds.bruck(block);
+    case Collective::barrier:
+      return rounds.bruck(
+          0);  // dissemination: some ranks of each node send to another node in all rounds
+    default:
+      return rounds.doubling(block, 2, false);
+  }
+}
+
+double pairwise_seconds(Collective collective, const Rounds& rounds, double block) {
+  if (has_root(collective)) return rounds.star(block);
+  return rounds.pairs(block, reduces(collective));
+}
+
+bool is_regular_pair(Collective collective) { return collective == Collective::alltoall; }
+
+double seconds_of(Collective collective, FlatShape flat, const Rounds& rounds, double block) {
+  switch (flat) {
+    case FlatShape::ring:
+      return ring_seconds(collective, rounds, block);
+    case FlatShape::recursive:
+      return recursive_seconds(collective, rounds, block);
+    case FlatShape::pairwise:
+      break;
+  }
+  return pairwise_seconds(collective, rounds, block);
+}
+
+}  // namespace
+
+std::string_view name_of(FlatShape shape) {
+  constexpr std::array<std::string_view, 3> names = {"ring", "recursive", "pairwise"};
+  return names[static_cast<std::size_t>(shape)];
+}
+
+bool has_shape(Collective collective, FlatShape shape) {
+  const bool pairs = block_kind(collective) == BlockKind::pairs;
+  const bool vector = block_kind(collective) == BlockKind::parts;
+  switch (shape) {
+    case FlatShape::ring:
+      return !pairs && collective != Collective::barrier && (vector || !has_root(collective));
+    case FlatShape::recursive:
+      return !pairs || is_regular_pair(collective);
+    case FlatShape::pairwise:
+      break;
+  }
+  return !vector && collective != Collective::barrier;
+}
+
+double flat_seconds(Collective collective, FlatShape flat, const NodeShape& shape, Bytes block,
+                    const NodeMachine& machine) {
+  return seconds_of(collective, flat, Rounds(shape, 1, machine), static_cast<double>(block));
+}
+
+double fastest_between(Collective collective, int nodes, int lanes, double block,
+                       const NodeMachine& machine) {
+  if (nodes == 1) return 0;
+  const Rounds rounds({nodes, 1}, lanes, machine);
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const FlatShape flat : flat_shapes) {
+    if (has_shape(collective, flat)) {
+      fastest = std::min(fastest, seconds_of(collective, flat, rounds, block));
+    }
+  }
+  return fastest;
+}
+
+}  // namespace tutti
