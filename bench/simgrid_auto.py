@@ -11,6 +11,7 @@ lacks, for at most so many seconds.
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -23,17 +24,23 @@ from tutti.refusal import Refusal
 from tutti.simgrid import platforms
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
-BLOCKS = "4096,64"
-"""Bytes of a rank's block."""
-QUICK = (("reduce", "512"), ("allreduce", "512"), ("scatter", "64"), ("gather", "64"))
-IRREGULAR = (("gatherv", BLOCKS), ("scatterv", BLOCKS), ("allgather", "64"),
-             ("reduce_scatter_block", "64"))  # fmt: skip
-OF_PAIRS = (("allgather", "4096"), ("allgatherv", "64"), ("alltoall", "64"), ("alltoallv", "64"))
-"""Calls of p^2 messages, which take too long for more ranks."""
+SHORT = {
+    "bcast": "512", "reduce": "512", "allreduce": "512", "scan": "512", "exscan": "512", "barrier": "0",
+    **dict.fromkeys(("gather", "scatter", "gatherv", "scatterv", "allgather", "allgatherv", "alltoall",
+                     "alltoallv", "reduce_scatter", "reduce_scatter_block"), "64"),
+}  # fmt: skip
+"""Bytes of the whole vector, or of a rank's block."""
+LONG = {
+    "bcast": "65536", "reduce": "8192", "allreduce": "8192", "scan": "8192", "exscan": "8192",
+    "gather": "4096", "scatter": "4096", "gatherv": "4096", "scatterv": "4096",
+}  # fmt: skip
+LONG_OF_ALL = dict.fromkeys(("reduce_scatter", "reduce_scatter_block", "allgather", "allgatherv",
+                             "alltoall", "alltoallv"), "4096")  # fmt: skip
+"""Calls of p^2 messages, too many for 1,024 ranks."""
 THOUSAND = ("fat-tree:64:leaf=16,taper=2", "dragonfly:64", "torus:64", "two-switches:64")
 """Of 16 ranks per node."""
 SMALL = ("fat-tree:8:leaf=4,taper=2",)
-QUARTER = ("switch:32", "fat-tree:32:leaf=8,taper=2", "dragonfly:32", "torus:32")
+QUARTER = ("fat-tree:32:leaf=8,taper=2", "switch:32", "dragonfly:32", "torus:32")
 """Of 8 ranks per node, as SMALL."""
 CALLS = 3000
 """Calls of `auto` at most."""
@@ -46,25 +53,26 @@ Group = tuple[str, int, str, str]
 
 def plan() -> list[Group]:
     """The most important first."""
-    first = (("bcast", "512"), *QUICK)
-    quarter = (*first, ("bcast", "65536"), ("gather", "4096"), ("scatter", "4096"))
+    first = ("bcast", "reduce", "allreduce", "scatter", "gather")
     parts = [
-        (THOUSAND[:1], 16, first), (QUARTER[1:2], 8, quarter), (THOUSAND[1:], 16, first),
-        (QUARTER[1:2], 8, (*IRREGULAR, ("reduce", "65536"), ("allreduce", "65536"), *OF_PAIRS)),
-        (THOUSAND[:1], 16, (("bcast", "65536"), ("scatter", "4096"), ("gather", "4096"),
-                            *IRREGULAR, ("reduce", "8192"), ("allreduce", "8192"))),
-        (QUARTER, 8, quarter),
-        (SMALL, 8, (*IRREGULAR, ("allgather", "4096"), ("reduce_scatter_block", "4096"), OF_PAIRS[2])),
-        (QUARTER, 8, (*IRREGULAR, ("reduce", "65536"), ("allreduce", "65536"), *OF_PAIRS)),
+        (THOUSAND[:1], 16, SHORT), (THOUSAND[:1], 16, LONG), (QUARTER[:1], 8, SHORT), (QUARTER[:1], 8, LONG),
+        (THOUSAND[1:], 16, {name: SHORT[name] for name in first}), (QUARTER, 8, SHORT), (QUARTER, 8, LONG),
+        (QUARTER, 8, LONG_OF_ALL), (SMALL, 8, SHORT), (SMALL, 8, LONG_OF_ALL),
     ]  # fmt: skip
-    listed = [(shape, ppn, name, sizes) for shapes, ppn, cells in parts
-              for name, sizes in cells for shape in shapes]  # fmt: skip
+    listed = [(shape, ppn, name, size) for shapes, ppn, sizes in parts
+              for name, size in sizes.items() for shape in shapes]  # fmt: skip
     return list(dict.fromkeys(listed))
 
 
 def key(group: Group, selector: str, size: str) -> str:
     """The name of a sample."""
     return f"{group[0]} x {group[1]}, {selector}, {group[2]}, {size}"
+
+
+def commit() -> str:
+    """The commit of the library's sources."""
+    words = ("git", "log", "-1", "--format=%h", "--", "src", "simgrid")
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def measure(program: str, group: Group, selector: str, sizes: str, limit: float) -> dict[str, object]:
@@ -79,7 +87,7 @@ def measure(program: str, group: Group, selector: str, sizes: str, limit: float)
         if reason.startswith("not done") and limit < LIMIT:
             return {}
         return {key(group, selector, size): reason for size in sizes.split(",")}
-    return {key(group, selector, str(line["bytes"])): line for line in found}
+    return {key(group, selector, str(line["bytes"])): line | {"commit": commit()} for line in found}
 
 
 def run(program: str, file: Path, seconds: float) -> None:

@@ -2,7 +2,7 @@
 ///
 ///     tutti-selection CALLS|each COLLECTIVE:BYTES,.. ..
 ///
-/// BYTES are those of all for bcast, reduce and allreduce, of each rank's block for others, of the
+/// BYTES are those of all for bcast, reductions and scans, of each rank's block for others, of the
 /// mean block for v forms. `auto` gets up to CALLS calls of each size to settle in; 0 measures the
 /// MPI's own alone, `each` every algorithm of the list instead. Prints one line of JSON for each
 /// size, or size and algorithm.
@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -58,8 +59,8 @@ class Cell {
       counts_.push_back(irregular(count, first + i));
       displs_.push_back(i == 0 ? 0 : displs_.back() + counts_[static_cast<std::size_t>(i) - 1]);
     }
-    const bool is_one =
-        collective == "bcast" || collective == "reduce" || collective == "allreduce";
+    static const std::set<std::string> of_one = {"bcast", "reduce", "allreduce", "scan", "exscan"};
+    const bool is_one = of_one.contains(collective);
     const auto one = static_cast<std::size_t>(count);
     const auto all =
         is_one ? one
@@ -134,6 +135,8 @@ class Cell {
          [=] { TUTTI_Alltoall(from, count, MPI_INT, to, count, MPI_INT, MPI_COMM_WORLD); }},
         {"reduce", [=] { TUTTI_Reduce(from, to, count, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD); }},
         {"allreduce", [=] { TUTTI_Allreduce(from, to, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }},
+        {"scan", [=] { TUTTI_Scan(from, to, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }},
+        {"exscan", [=] { TUTTI_Exscan(from, to, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }},
         {"reduce_scatter_block",
          [=] { TUTTI_Reduce_scatter_block(from, to, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }},
     };
