@@ -121,7 +121,7 @@ class Cell:
         self.best = min(self.natives.values()) / self.auto
         self.best_mean = min(line["native_mean"] for line in by_selector.values()) / ours["auto_mean"]
         self.selected = ours["selected"].partition(": ")[0]
-        self.settled, self.calls = ours["settled"], ours["calls"]
+        self.settled, self.calls, self.commit = ours["settled"], ours["calls"], ours["commit"]
         lost = ours["spent"] - ours["calls"] * ours["native"]
         self.calls_by_default = max(self.calls, lost / (0.01 * ours["native"]))
 
@@ -161,7 +161,7 @@ def summary(found: list[Cell]) -> list[str]:
 def table(found: list[Cell]) -> list[str]:
     """A row for each cell, in microseconds."""
     titles = ["collective", ">bytes", *(f">{name}" for name in SELECTORS), ">`auto`",
-              ">own / `auto`", ">in the mean", "selected", ">calls"]  # fmt: skip
+              ">own / `auto`", ">in the mean", "selected", ">calls", "library"]  # fmt: skip
     rows = []
     for cell in found:
         natives = [f"{1e6 * cell.natives[name]:,.1f}" if name in cell.natives else ""
@@ -169,7 +169,7 @@ def table(found: list[Cell]) -> list[str]:
         rows.append([
             cell.collective, f"{cell.bytes:,}", *natives, f"{1e6 * cell.auto:,.1f}",
             f"{cell.own:.2f}", f"{cell.own_mean:.2f}", f"`{cell.selected}`",
-            f"{cell.calls:,}" if cell.settled else f"not in {CALLS:,}",
+            f"{cell.calls:,}" if cell.settled else f"not in {CALLS:,}", cell.commit,
         ])  # fmt: skip
     return lab_page.table(titles, rows)
 

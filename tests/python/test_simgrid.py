@@ -205,9 +205,11 @@ def test_simulated_times_are_those_of_the_platform():
          "first", "--repetitions", "3", "--warmup", "1"),
         platforms.platform(text), 4, 1,
     )  # fmt: skip
-    rows = [line.split() for line in running.output(job).splitlines() if "linear" in line.split()]
+    text = running.output(job)
+    rows = [line.split() for line in text.splitlines() if "linear" in line.split()]
     minimum = float(rows[-1][4].replace(",", ""))
     assert 3000 <= minimum <= 3000 * 1.05
+    assert "# clock error: 0.000000 us" in text, "ranks have one clock"
 
 
 @needs_simgrid
