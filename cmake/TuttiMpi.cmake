@@ -108,7 +108,8 @@ function(tutti_add_flavour flavour)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/*.cpp
     ${PROJECT_SOURCE_DIR}/src/api/*.cpp)
   list(REMOVE_ITEM sources ${run_sources})  # those are in tutti_run
-  list(APPEND sources ${PROJECT_SOURCE_DIR}/intercept/backend.cpp)
+  list(APPEND sources ${PROJECT_SOURCE_DIR}/src/run/mpi/loaded_mpi.c
+    ${PROJECT_SOURCE_DIR}/intercept/backend.cpp)
   add_library(tutti_${flavour} SHARED ${sources})
   set_target_properties(tutti_${flavour} PROPERTIES OUTPUT_NAME tutti-${flavour})
   tutti_compile_flavour_together(tutti_${flavour})

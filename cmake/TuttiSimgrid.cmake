@@ -42,7 +42,8 @@ target_link_libraries(tutti_simgrid PRIVATE tutti_warnings mpi_simgrid ${CMAKE_D
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/*.cpp
   ${PROJECT_SOURCE_DIR}/src/api/*.cpp)
 list(REMOVE_ITEM sources ${run_sources})
-list(APPEND sources ${PROJECT_SOURCE_DIR}/intercept/backend.cpp
+list(APPEND sources ${PROJECT_SOURCE_DIR}/src/run/mpi/loaded_mpi.c
+  ${PROJECT_SOURCE_DIR}/intercept/backend.cpp
   ${PROJECT_SOURCE_DIR}/simgrid/moves.cpp)
 add_library(tutti_simgrid_rank SHARED ${sources} $<TARGET_OBJECTS:tutti_simgrid_libc>)
 set_target_properties(tutti_simgrid_rank PROPERTIES OUTPUT_NAME tutti-simgrid-rank)

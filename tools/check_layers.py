@@ -49,7 +49,7 @@ LAYERS: dict[str, frozenset[str]] = {
             "lowering", "verify", "cost", "select", "report", "run", "tutti", "mpi.h",
         }
     ),
-    "intercept": frozenset({"api", "core", "tutti", "mpi.h"}),
+    "intercept": frozenset({"api", "core", "run", "tutti", "mpi.h"}),
     "bench": frozenset({"algorithms", "core", "cost", "run", "simgrid", "tutti", "mpi.h"}),
     "simgrid": frozenset({"core", "intercept", "run", "mpi.h"}),
 }  # fmt: skip

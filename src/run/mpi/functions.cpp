@@ -2,71 +2,28 @@
 #include "run/mpi/functions.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
-#include <string>
-#include <string_view>
+
+#include "run/mpi/loaded_mpi.h"
 
 namespace tutti {
 
 namespace {
 
-std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-/// True for the name of this flavour's libmpi, which may continue with further version numbers.
-bool is_libmpi(std::string_view file) {
-  for (const std::string_view name :
 #if defined(OPEN_MPI)
-       {"libmpi.so.40", "libmpi.so.80"}
+constexpr const char* backend = "libtutti-openmpi.so";
 #elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
-       {"libmpich.so.12", "libmpi.so.12"}
+constexpr const char* backend = "libtutti-mpich.so";
 #else
-       {"libmpi_abi.so.0", "libmpi_abi.so.1"}
+constexpr const char* backend = "libtutti-mpiabi.so";
 #endif
-  ) {
-    if (file.starts_with(name) && (file.size() == name.size() || file[name.size()] == '.')) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/// The soname of a loaded object. File names are unreliable: they may be links without a version,
-/// or copies in wheels.
-std::string_view soname_of(const dl_phdr_info& object) {
-  const ElfW(Dyn)* entry = nullptr;
-  for (int i = 0; i < object.dlpi_phnum; ++i) {
-    if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
-  }
-  ElfW(Addr) strings = 0;
-  ElfW(Xword) soname = 0;
-  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
-    if (entry->d_tag == DT_SONAME) soname = entry->d_un.d_val;
-  }
-  if (strings == 0 || soname == 0) return {};
-  // The loader relocates this address on most machines, not on all.
-  if (strings < object.dlpi_addr) strings += object.dlpi_addr;
-  return reinterpret_cast<const char*>(strings) + soname;
-}
-
-/// Sets `found` to the path of the loaded MPI library.
-int note_libmpi(dl_phdr_info* object, std::size_t, void* found) {
-  if (!file_of(object->dlpi_name).starts_with("libmpi")) return 0;
-  if (!is_libmpi(soname_of(*object))) return 0;
-  *static_cast<std::string*>(found) = object->dlpi_name;
-  return 1;
-}
 
 /// The handle of libmpi; the global scope if there is none, because the MPI is linked statically.
 void* libmpi() {
-  std::string path;
-  dl_iterate_phdr(note_libmpi, &path);
-  return path.empty() ? RTLD_DEFAULT : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  const char* path = tutti_loaded_mpi(backend).path;
+  return path == nullptr ? RTLD_DEFAULT : dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
 }
 
 /// Takes functions from libmpi itself, because the global scope may hold those of a tool.

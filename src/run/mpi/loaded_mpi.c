@@ -1,6 +1,6 @@
 /* Finds the MPI that the process has loaded, by the sonames of its libraries. */
 #define _GNU_SOURCE
-#include "loaded_mpi.h"
+#include "run/mpi/loaded_mpi.h"
 
 #include <link.h>
 #include <string.h>
@@ -50,18 +50,20 @@ static const char* soname_of(const struct dl_phdr_info* object) {
   return (const char*)strings + soname;
 }
 
-static int note_mpi(struct dl_phdr_info* object, size_t size, void* found) {
+/* `wanted` has the backend to look for, or NULL, and becomes what is found. */
+static int note_mpi(struct dl_phdr_info* object, size_t size, void* wanted) {
   (void)size;
+  struct tutti_loaded_mpi* found = wanted;
   if (strncmp(file_of(object->dlpi_name), "libmpi", strlen("libmpi")) != 0) return 0;
   const char* soname = soname_of(object);
-  const char* backend_file = soname != NULL ? backend_for(soname) : NULL;
-  if (backend_file == NULL) return 0;
-  *(struct tutti_loaded_mpi*)found = (struct tutti_loaded_mpi){object->dlpi_name, backend_file};
+  const char* backend = soname != NULL ? backend_for(soname) : NULL;
+  if (backend == NULL) return 0;
+  if (found->backend != NULL && strcmp(found->backend, backend) != 0) return 0;
+  *found = (struct tutti_loaded_mpi){object->dlpi_name, backend};
   return 1;
 }
 
-struct tutti_loaded_mpi tutti_loaded_mpi(void) {
-  struct tutti_loaded_mpi found = {NULL, NULL};
-  dl_iterate_phdr(note_mpi, &found);
-  return found;
+struct tutti_loaded_mpi tutti_loaded_mpi(const char* backend) {
+  struct tutti_loaded_mpi found = {NULL, backend};
+  return dl_iterate_phdr(note_mpi, &found) != 0 ? found : (struct tutti_loaded_mpi){NULL, NULL};
 }
