@@ -48,13 +48,6 @@ double busy_machine(const std::vector<Job>& jobs, Cost cost) {
   return bound;
 }
 
-double linear_optimum(const BoundCase& call, const std::vector<Job>& jobs) {
-  const auto cost = [&](Bytes bytes) {
-    return call.latency + call.per_byte * static_cast<double>(bytes);
-  };
-  return std::max(call.last_arrival(), busy_machine(jobs, cost));
-}
-
 }  // namespace
 
 double BoundCase::arrival(Rank rank) const {
@@ -135,19 +128,6 @@ double scatter_bound(const BoundCase& call) {
                       t + call.latency * doubling_rounds(parts)});
   }
   return bound;
-}
-
-double linear_gather_bound(const BoundCase& call) {
-  return linear_optimum(call, jobs_of(call, gather_start(call)));
-}
-
-double linear_scatter_bound(const BoundCase& call) {
-  const double start = call.arrival(call.root);
-  std::vector<Job> jobs = jobs_of(call, start);
-  if (call.receiver == Runner::background) {
-    for (Job& job : jobs) job.release = start;
-  }
-  return linear_optimum(call, jobs);
 }
 
 }  // namespace tutti

@@ -44,10 +44,4 @@ struct BoundCase {
 /// blocks that must leave the ranks that arrived before t.
 [[nodiscard]] double scatter_bound(const BoundCase& call);
 
-/// The optimum of linear gathers and scatters, in which each block goes directly between its rank
-/// and the root: one machine with release dates, on which any sequence that does not idle is
-/// optimal. Exceeds `gather_bound` by at most (p - 2) alpha.
-[[nodiscard]] double linear_gather_bound(const BoundCase& call);
-[[nodiscard]] double linear_scatter_bound(const BoundCase& call);
-
 }  // namespace tutti

@@ -30,31 +30,25 @@ double total(const BoundCase& call) {
   return static_cast<double>(std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0}));
 }
 
-/// The bound of a broadcast; `message` is the time of a round.
-double bcast(const BoundCase& call, double message) {
+}  // namespace
+
+double bcast_bound(const BoundCase& call) {
   double bound = call.last_arrival();
   const int p = ranks_of(call);
   if (p == 1 || call.sizes[0] == 0) return bound;
   const double start = call.arrival(call.root);
   const double whole = call.latency + bytes_time(call, static_cast<double>(call.sizes[0]));
-  bound = std::max({bound, start + whole, start + message * doubling_rounds(index(p))});
+  bound = std::max({bound, start + whole, start + call.latency * doubling_rounds(index(p))});
   if (!is_caller(call)) return bound;
   const std::vector<double> arrivals = sorted_arrivals(call);
   bound = std::max(bound, std::max(arrivals.back(), start) + (arrivals.back() > start ? whole : 0));
   for (std::size_t early = 1; early < arrivals.size(); ++early) {
     const double t = arrivals[early];
     if (t <= start || t == arrivals[early - 1]) continue;
-    bound = std::max(bound, t + message * doubling_rounds((arrivals.size() + early - 1) / early));
+    bound =
+        std::max(bound, t + call.latency * doubling_rounds((arrivals.size() + early - 1) / early));
   }
   return bound;
-}
-
-}  // namespace
-
-double bcast_bound(const BoundCase& call) { return bcast(call, call.latency); }
-
-double bcast_whole_bound(const BoundCase& call) {
-  return bcast(call, call.latency + bytes_time(call, static_cast<double>(call.sizes[0])));
 }
 
 double allgather_bound(const BoundCase& call) {

@@ -12,9 +12,6 @@ namespace tutti {
 /// A vector must leave the root and reach every rank after its arrival; each start-up at most
 /// doubles the number of ranks that hold it.
 [[nodiscard]] double bcast_bound(const BoundCase& call);
-/// The same for trees that neither cut the vector nor forward it before they have it whole: a round
-/// takes alpha + m beta.
-[[nodiscard]] double bcast_whole_bound(const BoundCase& call);
 /// Each block must reach all ranks; callers receive all other blocks after their arrival. In the
 /// background only blocks that arrive at t or later must be received after t.
 [[nodiscard]] double allgather_bound(const BoundCase& call);

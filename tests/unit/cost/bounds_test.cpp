@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
 #include <random>
 
 #include "core/distributions.hpp"
@@ -13,6 +15,29 @@
 
 namespace tutti {
 namespace {
+
+/// The optimum of linear gathers and scatters, in which each block goes directly between its rank
+/// and the root: one machine with release dates, on which any sequence that does not idle is
+/// optimal.
+double linear_optimum(const BoundCase& call, bool gathers) {
+  const bool background = call.receiver == Runner::background;
+  const double start = call.arrival(call.root);
+  std::multimap<double, double, std::greater<>> jobs;  // by release, latest first
+  for (Rank rank = 0; rank < static_cast<Rank>(call.sizes.size()); ++rank) {
+    const auto bytes = static_cast<double>(call.sizes[static_cast<std::size_t>(rank)]);
+    if (rank == call.root || bytes == 0) continue;
+    const double arrival = call.arrival(rank);
+    const double release = !background ? std::max(arrival, start) : gathers ? arrival : start;
+    jobs.emplace(release, call.latency + call.per_byte * bytes);
+  }
+  double optimum = call.last_arrival();
+  double work = 0;
+  for (const auto& [release, seconds] : jobs)
+    optimum = std::max(optimum, release + (work += seconds));
+  return optimum;
+}
+double linear_gather_bound(const BoundCase& call) { return linear_optimum(call, true); }
+double linear_scatter_bound(const BoundCase& call) { return linear_optimum(call, false); }
 
 TEST(Bound, OfEqualBlocksIsWhatTheBinomialTreeTakes) {
   const std::vector<Bytes> sizes(8, 1);

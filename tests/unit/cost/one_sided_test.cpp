@@ -1,14 +1,14 @@
 /// One-sided broadcasts: the paper's worked numbers, and flags that overtake data.
-#include "cost/one_sided.hpp"
+#include "select/one_sided.hpp"
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <set>
 
 #include "algorithms/problems.hpp"
 #include "cost/pricing.hpp"
 #include "schedule/builder.hpp"
-#include "select/one_sided.hpp"
 #include "shapes/knomial.hpp"
 #include "unit/call_helpers.hpp"
 #include "verify/verify.hpp"
@@ -17,6 +17,38 @@ namespace tutti {
 namespace {
 
 using testing_support::schedules_of;
+
+// Paznikov 2024, section 2. With q = max(o, g), a stage is a put of m bytes, a put of the
+// description and a notification, then the wire and the polling thread; the last rank's completion
+// count crosses the wire at the end. Valid only if notifications cannot overtake data. p must be a
+// power of two. Seconds. O(1).
+
+/// The time until all three messages of a request have arrived.
+double request(Bytes bytes, const Machine& machine, PriceModel model) {
+  const double body = model == PriceModel::loggp
+                          ? machine.per_byte * static_cast<double>(std::max<Bytes>(bytes - 1, 0))
+                          : 0;
+  return machine.overhead + body + 2 * std::max(machine.overhead, machine.gap);
+}
+
+double wire(const Machine& machine) { return machine.latency - 2 * machine.overhead; }
+
+double stages(int p) { return std::bit_width(static_cast<unsigned>(p - 1)); }
+
+/// (o + (m - 1) G + 2 q + L + o_r) log2 P + o + L, the children with the largest subtrees first and
+/// flushed together.
+double rma_binomial_seconds(int p, Bytes bytes, const Machine& machine, PriceModel model) {
+  const double stage = request(bytes, machine, model) + wire(machine) + machine.polling;
+  return stage * stages(p) + machine.overhead + wire(machine);
+}
+
+/// The same with the smallest subtrees first, each flushed before the next. Of the k (k + 1) / 2
+/// stages in sequence, k = log2 P, all but the last of each rank include the return path of a
+/// flush.
+double rma_ascending_seconds(int p, Bytes bytes, const Machine& machine, PriceModel model) {
+  const double served = request(bytes, machine, model) + 2 * wire(machine);
+  return rma_binomial_seconds(p, bytes, machine, model) + served * stages(p) * (stages(p) - 1) / 2;
+}
 
 // The example of algorithms.md: L = 5, o = 2, g = 4, o_r = 3, G = 0.01.
 constexpr Machine machine = {9, 0.01, 2, 4, 3};
