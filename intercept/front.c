@@ -57,7 +57,7 @@ static struct tutti_counter counters[counted_functions] = {
     TUTTI_COUNTED(COUNTER)};
 
 static void load_backend(void) {
-  const struct tutti_loaded_mpi mpi = tutti_loaded_mpi(NULL);
+  const struct tutti_loaded_mpi mpi = tutti_find_mpi(NULL);
   if (mpi.backend == NULL) {
     backend_lacks =
         "no supported MPI library is loaded (need MPICH, Intel MPI, Open MPI or the MPI ABI; a "
@@ -192,7 +192,7 @@ static void* behind(void* mpi, const char* name, const char* other) {
 static int find_passing(struct tutti_backend_interface* calls,
                         struct tutti_backend_interface* profiled_calls) {
   /* The program's MPI is not always next in line: it may have been loaded privately. */
-  const char* path = tutti_loaded_mpi(NULL).path;
+  const char* path = tutti_find_mpi(NULL).path;
   void* mpi = path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
   int number = 0;
 #define FIND_BEHIND(name, arguments)                                             \
@@ -260,7 +260,7 @@ static void* count_call(struct tutti_counter* counter, void** known, const char*
   if (counted_depth++ == 0) __atomic_fetch_add(&counter->calls, 1, __ATOMIC_RELAXED);
   void* next = __atomic_load_n(known, __ATOMIC_RELAXED);
   if (next != NULL) return next;
-  const char* path = tutti_loaded_mpi(NULL).path;
+  const char* path = tutti_find_mpi(NULL).path;
   next = behind(path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL, name, other);
   if (next == NULL) stop_without(name);
   __atomic_store_n(known, next, __ATOMIC_RELAXED);

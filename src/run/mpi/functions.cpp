@@ -22,7 +22,7 @@ constexpr const char* backend = "libtutti-mpiabi.so";
 
 /// The handle of libmpi; the global scope if there is none, because the MPI is linked statically.
 void* libmpi() {
-  const char* path = tutti_loaded_mpi(backend).path;
+  const char* path = tutti_find_mpi(backend).path;
   return path == nullptr ? RTLD_DEFAULT : dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
 }
 

@@ -63,7 +63,7 @@ static int note_mpi(struct dl_phdr_info* object, size_t size, void* wanted) {
   return 1;
 }
 
-struct tutti_loaded_mpi tutti_loaded_mpi(const char* backend) {
+struct tutti_loaded_mpi tutti_find_mpi(const char* backend) {
   struct tutti_loaded_mpi found = {NULL, backend};
   return dl_iterate_phdr(note_mpi, &found) != 0 ? found : (struct tutti_loaded_mpi){NULL, NULL};
 }

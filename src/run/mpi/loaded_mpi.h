@@ -13,7 +13,7 @@ struct tutti_loaded_mpi {
 
 /* The MPI that the process has loaded, in any way, for which this is the backend; NULL: any. NULLs
  * if there is none. */
-struct tutti_loaded_mpi tutti_loaded_mpi(const char* backend);
+struct tutti_loaded_mpi tutti_find_mpi(const char* backend);
 
 #ifdef __cplusplus
 }
