@@ -81,6 +81,7 @@ if(TUTTI_BENCH)
   find_package(fmt REQUIRED)
   find_package(nlohmann_json REQUIRED)
   tutti_simgrid_program(tutti-bench-simgrid ${bench_sources})
+  tutti_compile_bench_together(tutti-bench-simgrid)
   target_link_libraries(tutti-bench-simgrid PRIVATE tutti_bench tutti_run fmt::fmt
     nlohmann_json::nlohmann_json)
   file(RELATIVE_PATH way_to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})

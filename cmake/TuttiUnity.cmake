@@ -19,3 +19,10 @@ function(tutti_compile_flavour_together target)
   tutti_compile_together(${target} nodes "/src/run/(hierarchical|node|rma)/")
   tutti_compile_together(${target} plain "/src/run/(call|communicator|mpi|transport)/")
 endfunction()
+
+# tutti_compile_bench_together(target): what each MPI compiles of tutti-bench, all with the same
+# large headers for output.
+function(tutti_compile_bench_together target)
+  tutti_compile_together(${target} bench_job "/bench/(mpi_[a-l]|report)")
+  tutti_compile_together(${target} bench_measure "/bench/(mpi_m[e-z]|mpi_[p-z]|watchdog)")
+endfunction()

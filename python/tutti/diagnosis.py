@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -64,8 +64,9 @@ def findings(tries: bool) -> Iterator[Finding]:
                       "install an MPI or load its module, e.g. apt-get install openmpi-bin")  # fmt: skip
     for one in found:
         yield from _mpi(one, tries)
+    yield _cores(found)
     if shutil.which("srun"):
-        yield Finding("launcher", "good", f"srun: {shutil.which('srun')}")
+        yield from _srun(found, tries)
     yield from _preloaded(os.environ.get("LD_PRELOAD", ""))
     yield _settings()
     yield _rules()
@@ -106,12 +107,16 @@ def _mpi(one: mpis.Mpi, tries: bool) -> Iterator[Finding]:
                       f"build Tutti with the mpicc of {one} on the PATH")  # fmt: skip
         return
     yield Finding("MPI", "good", f"{one} ({one.mpirun}), backend {backend}")
-    if tries:
-        yield _trial(one, backend)
+    if tries and "SLURM_STEP_ID" in os.environ:
+        yield Finding("run", "note", f"{one}: not tried, as mpirun waits for the tasks of this step of "
+                      "srun; start tutti doctor by salloc")  # fmt: skip
+    elif tries:
+        yield _trial(one, one.mpirun)
 
 
-def _trial(one: mpis.Mpi, backend: str) -> Finding:
-    """Runs 2 ranks under Tutti."""
+def _trial(one: mpis.Mpi, *start: str) -> Finding:
+    """Runs 2 ranks under Tutti by a launcher with options."""
+    backend = _BACKENDS[one.family]
     folder = libraries.programs()
     program = folder / f"tutti-bench-{backend}" if folder else None
     library = mpis.library_of(str(program)) if program and program.is_file() else None
@@ -119,18 +124,18 @@ def _trial(one: mpis.Mpi, backend: str) -> Finding:
         return Finding("run", "note", f"{one}: not tried, as no installed program uses it")
     with shared_folder() as place:
         report = place / "report.json"
-        command = [one.mpirun, "-n", "2", sys.executable, "-c", _TRIAL, str(library), one.family]
+        command = [*start, "-n", "2", sys.executable, "-c", _TRIAL, str(library), one.family]
         try:
-            start = prepare(command, {"TUTTI_REPORT": str(report), "TUTTI": "on"}, os.environ)
+            job = prepare(command, {"TUTTI_REPORT": str(report), "TUTTI": "on"}, os.environ)
             done = subprocess.run(
-                start.command, env={**os.environ, **start.environment}, capture_output=True,
+                job.command, env={**os.environ, **job.environment}, capture_output=True,
                 text=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL,
             )  # fmt: skip
         except Refusal as error:
             return Finding("run", "problem", f"{one}: {error}")
         except subprocess.TimeoutExpired:
             return Finding("run", "problem", f"{one}: 2 ranks did not end within {_SECONDS} s",
-                           f"run {one.mpirun} -n 2 hostname; without an answer the MPI is at fault")  # fmt: skip
+                           f"run {' '.join(start)} -n 2 hostname; without an answer the MPI is at fault")  # fmt: skip
         seen = json.loads(report.read_text()) if report.is_file() else {}
     if done.returncode != 0:
         return _failed(one, done.stdout + done.stderr)
@@ -147,7 +152,7 @@ def _failed(one: mpis.Mpi, output: str) -> Finding:
                        "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")  # fmt: skip
     if "not enough slots" in output:
         return Finding("run", "problem", f"{one} has fewer than 2 slots",
-                       "export OMPI_MCA_rmaps_base_oversubscribe=1")  # fmt: skip
+                       f"export {_oversubscribing(one)}")  # fmt: skip
     lines = [line for line in output.splitlines() if line.strip()] or ["no output"]
     return Finding("run", "problem", f"{one}: 2 ranks fail: {lines[-1].strip()}",
                    f"run {one.mpirun} -n 2 hostname")  # fmt: skip
@@ -160,6 +165,60 @@ def _level(one: mpis.Mpi, output: str) -> Finding:
     if levels and min(levels) == 3:
         return Finding("run", "good", text)
     return Finding("run", "note", text + ", so TUTTI_BACKGROUND=on has no effect")
+
+
+def _cores(found: list[mpis.Mpi]) -> Finding:
+    """How many ranks start here: Open MPI refuses more than there are slots, one for each core."""
+    cores = _physical_cores()
+    text = f"{count(cores, 'core')}, which more ranks than that would share"
+    refuses = [one for one in found if one.family == "openmpi"]
+    if not refuses or "SLURM_JOB_ID" in os.environ or _may_oversubscribe(os.environ):
+        return Finding("cores", "good", text)
+    return Finding("cores", "note", f"{text}, and {refuses[0]} refuses mpirun -n {cores + 1}",
+                   f"for more ranks: mpirun --oversubscribe -n {2 * cores} ./app, or "
+                   f"export {_oversubscribing(refuses[0])}")  # fmt: skip
+
+
+def _may_oversubscribe(environment: Mapping[str, str]) -> bool:
+    given = environment.get("OMPI_MCA_rmaps_base_oversubscribe", "").lower()
+    policy = environment.get("PRTE_MCA_rmaps_default_mapping_policy", "").lower()
+    return given in ("1", "true", "yes") or "oversubscribe" in policy.replace("nooversubscribe", "")
+
+
+def _oversubscribing(one: mpis.Mpi) -> str:
+    """What lets Open MPI start more ranks than cores."""
+    if one.major >= 5:
+        return "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"
+    return "OMPI_MCA_rmaps_base_oversubscribe=1"
+
+
+def _physical_cores() -> int:
+    """Cores that this process may use, hardware threads of one core counted once."""
+    cores = set()
+    for cpu in os.sched_getaffinity(0):
+        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        try:
+            cores.add(siblings.read_text())
+        except OSError:
+            cores.add(str(cpu))
+    return len(cores)
+
+
+def _srun(found: list[mpis.Mpi], tries: bool) -> Iterator[Finding]:
+    """Inside a job of Slurm: with which --mpi srun starts the ranks of each MPI as one program."""
+    yield Finding("launcher", "good", f"srun: {shutil.which('srun')}")
+    has_tasks = int(os.environ.get("SLURM_NTASKS", "0")) > 1
+    if not tries or not has_tasks or "SLURM_STEP_ID" in os.environ:
+        return
+    for one in found:
+        options = ((), ("--mpi=pmix",), ("--mpi=pmi2",))
+        works = (" ".join(["srun", *words]) for words in options
+                 if "2 ranks ran under" in _trial(one, "srun", "--overlap", *words).text)  # fmt: skip
+        if start := next(works, ""):
+            yield Finding("srun", "good", f"{one}: {start} starts its ranks")
+        else:
+            yield Finding("srun", "note", f"{one}: srun does not start its ranks as one program",
+                          f"{one.mpirun} inside the job, or an MPI built for Slurm's PMI")  # fmt: skip
 
 
 def _preloaded(text: str) -> Iterator[Finding]:
@@ -223,5 +282,5 @@ def verdict(found: list[Finding]) -> str:
     ran = [one.text.split(":")[0] for one in found if one.what == "run" and one.state != "problem"
            and "not tried" not in one.text]  # fmt: skip
     if ran:
-        return f"Tutti runs programs of {' and '.join(ran)} here: tutti run -- mpirun -n 4 ./app"
+        return f"Tutti runs programs of {' and '.join(ran)} here: tutti run -- mpirun -n {max(2, _physical_cores())} ./app"
     return "No problem was found; nothing was run."

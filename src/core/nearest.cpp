@@ -13,14 +13,17 @@ namespace {
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);  // distances of the prefixes of b to one of a
+  const auto same = [&](std::size_t i, std::size_t j) { return lower(a[i]) == lower(b[j]); };
+  // Distances of the prefixes of b to one of a, and to those that are 1 and 2 letters shorter.
+  std::vector<std::size_t> row(b.size() + 1), above, above_that;
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
+    above_that = std::exchange(above, row);
+    row[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (lower(a[i]) == lower(b[j]) ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+      row[j + 1] = std::min({above[j] + (same(i, j) ? 0 : 1), row[j] + 1, above[j + 1] + 1});
+      const bool swapped = i > 0 && j > 0 && same(i, j - 1) && same(i - 1, j);
+      if (swapped) row[j + 1] = std::min(row[j + 1], above_that[j - 1] + 1);
     }
   }
   return row.back();

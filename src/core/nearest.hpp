@@ -8,9 +8,10 @@
 
 namespace tutti {
 
-/// The entry of `known` with the smallest edit distance (Levenshtein 1966) to `given`, the first of
-/// several; case does not count. Empty where every entry differs in more than one third of the
-/// longer name. O(known * |given| * |entry|).
+/// The entry of `known` with the smallest edit distance to `given`, the first of several. Two
+/// swapped neighbours count as one edit (Damerau 1964; optimal string alignment); case does not
+/// count. Empty where every entry differs in more than one third of the longer name. O(known *
+/// |given| * |entry|).
 [[nodiscard]] std::string_view nearest(std::string_view given,
                                        std::span<const std::string_view> known);
 

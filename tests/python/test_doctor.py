@@ -78,6 +78,46 @@ def test_refusals_of_the_launcher_are_known(output, text, fix):
     assert found.state == "problem" and text in found.text and fix in found.fix
 
 
+@pytest.mark.parametrize(
+    ("version", "settings", "state", "fix"),
+    [
+        ("4.1.4", {}, "note", "--oversubscribe -n 4 ./app, or export OMPI_MCA_rmaps_base_oversubscribe=1"),
+        ("5.0.11", {}, "note", "export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"),
+        ("4.1.4", {"OMPI_MCA_rmaps_base_oversubscribe": "1"}, "good", ""),
+        ("5.0.11", {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}, "good", ""),
+        ("4.1.4", {"SLURM_JOB_ID": "7"}, "good", ""),
+    ],
+)
+def test_cores_limit_the_ranks_of_open_mpi(monkeypatch, version, settings, state, fix):
+    for name in ("OMPI_MCA_rmaps_base_oversubscribe", "PRTE_MCA_rmaps_default_mapping_policy", "SLURM_JOB_ID"):
+        monkeypatch.delenv(name, raising=False)
+    for name, text in settings.items():
+        monkeypatch.setenv(name, text)
+    monkeypatch.setattr(diagnosis, "_physical_cores", lambda: 2)
+    found = diagnosis._cores([Mpi("openmpi", version, "/usr/bin/mpirun")])
+    assert found.state == state and fix in found.fix
+    assert ("refuses mpirun -n 3" in found.text) == (state == "note")
+    assert diagnosis._cores([Mpi("mpich", "4.0.2", "/usr/bin/mpirun")]).state == "good"
+
+
+@pytest.mark.parametrize(
+    ("works", "text"),
+    [("", "srun starts"), ("--mpi=pmi2", "srun --mpi=pmi2 starts"), ("none", "does not start")],
+)
+def test_inside_a_job_srun_is_tried(monkeypatch, works, text):
+    def trial(one, *start):
+        ran = works == (start[2] if len(start) > 2 else "")
+        return Finding("run", "good" if ran else "problem", "2 ranks ran under Tutti" if ran else "")
+
+    monkeypatch.setattr(diagnosis, "_trial", trial)
+    monkeypatch.setenv("SLURM_NTASKS", "2")
+    monkeypatch.delenv("SLURM_STEP_ID", raising=False)
+    _, found = diagnosis._srun([OPENMPI], True)
+    assert text in found.text and (found.state == "note") == (works == "none")
+    monkeypatch.setenv("SLURM_STEP_ID", "0")
+    assert len(list(diagnosis._srun([OPENMPI], True))) == 1, "a step has no tasks to spare"
+
+
 def test_the_thread_level_matters_for_the_background_thread():
     assert diagnosis._level(OPENMPI, "level 3\nlevel 3\n").state == "good"
     low = diagnosis._level(OPENMPI, "level 3\nlevel 1\n")

@@ -113,13 +113,13 @@ def test_one_late_rank_is_simulated_as_in_the_closed_form():
 
 def test_verify_finds_nothing_and_reports_progress():
     shares = []
-    result = tutti.verify(7, 0, threads=2, progress=lambda done, at: shares.append(done))
-    assert result.cases > 10_000 and result.failures == []
+    result = tutti.verify(5, 0, threads=2, algorithm="ring", progress=lambda done, at: shares.append(done))
+    assert result.cases > 1_000 and result.failures == []
     assert shares == sorted(shares) and shares[-1] <= 1.0
 
 
 def test_verify_sees_the_same_cases_with_any_number_of_threads():
-    counts = {tutti.verify(6, 0, threads=threads).cases for threads in (1, 2, 5)}
+    counts = {tutti.verify(4, 0, threads=threads, algorithm="ring").cases for threads in (1, 2, 5)}
     assert len(counts) == 1
 
 

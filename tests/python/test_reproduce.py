@@ -190,8 +190,15 @@ def test_the_command_writes_its_pages_and_resumes(command, tmp_path):
     assert [each.read_text() for each in pages] == texts
 
 
+def test_without_words_it_lists_what_there_is(command, tmp_path):
+    shown = command("reproduce", "--output", str(tmp_path / "out"), "--cache", str(tmp_path / "cache"))
+    assert shown.status == 0 and not list(tmp_path.iterdir()), "nothing runs, nothing is written"
+    for text in ("traff", "table-11", "figure-17", "about", "tutti reproduce all"):
+        assert text in shown.out
+
+
 @pytest.mark.parametrize(("words", "expected"), [
-    (("lamport",), "unknown paper lamport; expected traff, proficz, paznikov, bhowmik, parsons"),
+    (("lamport",), "unknown paper lamport; expected traff, proficz, paznikov, bhowmik, parsons, or all"),
     (("traff", "table-12"), "traff has no table-12; expected table-1, table-2"),
     (("proficz", "example", "--samples", "/none/x"), "--samples /none/x: no such folder"),
 ])  # fmt: skip

@@ -61,7 +61,9 @@ def for_mpi4py(tools) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page(page, tools, tmp_path):
+def test_a_page(page, tools, tmp_path, request):
+    if "mpirun" not in page.read_text() and request.node.callspec.params["tools"] != mpis()[0]:
+        pytest.skip("needs no MPI, so one run suffices")
     output = None
     for block in blocks_of(page):
         if block.language == "text":

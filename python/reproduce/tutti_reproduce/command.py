@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import Progress
 
 from tutti.commands.options import Machine
@@ -17,10 +18,32 @@ from tutti_reproduce.cache import Cache, default_folder
 from tutti_reproduce.tables import Context, Table
 
 
+_ALL = "all"
+_SECONDS = {"traff": 1, "proficz": 0.1, "paznikov": 1, "bhowmik": 1, "parsons": 1}
+"""About what a result takes, on one core of 2 GHz."""
+
+
+def _duration(seconds: float) -> str:
+    return f"about {seconds / 60:.0f} min" if seconds > 90 else f"about {max(seconds, 1):.0f} s"
+
+
+def _show(tables: list[Table]) -> None:
+    """What there is to reproduce, by paper."""
+    out = console()
+    for paper, title in page.PAPERS.items():
+        of_paper = [each for each in tables if each.paper == paper]
+        seconds = _SECONDS[paper] * sum(each.steps for each in of_paper)
+        out.print(f"[bold]{paper}[/]  {title}; {_duration(seconds)}")
+        out.print(Padding(", ".join(each.name for each in of_paper), (0, 0, 0, 4), expand=False))
+    out.print(f"One table: tutti reproduce {tables[0].paper} {tables[0].name}\n"
+              f"Everything: tutti reproduce {_ALL}\n"
+              "Results that a former run kept take no time.")  # fmt: skip
+
+
 def _wanted(tables: list[Table], paper: str, table: str) -> list[Table]:
-    if paper and paper not in page.PAPERS:
-        raise Refusal(f"unknown paper {paper}; expected {', '.join(page.PAPERS)}")
-    of_paper = [each for each in tables if paper in ("", each.paper)]
+    if paper not in (_ALL, *page.PAPERS):
+        raise Refusal(f"unknown paper {paper}; expected {', '.join(page.PAPERS)}, or {_ALL}")
+    of_paper = [each for each in tables if paper in (_ALL, each.paper)]
     wanted = [each for each in of_paper if table in ("", each.name)]
     if not wanted:
         raise Refusal(
@@ -31,7 +54,10 @@ def _wanted(tables: list[Table], paper: str, table: str) -> list[Table]:
 
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(metavar="[PAPER]", help=f"{', '.join(page.PAPERS)}. Default: all.")
+        str,
+        typer.Argument(
+            metavar="[PAPER]", help=f"{', '.join(page.PAPERS)}, or {_ALL}. Default: list the tables."
+        ),
     ] = "",
     table: Annotated[
         str, typer.Argument(metavar="[TABLE]", help="One table, e.g. table-3. Default: all.")
@@ -62,6 +88,8 @@ def reproduce(
 ) -> None:
     """Reproduce the tables and figures of papers beside the published numbers.
 
+    Without a paper it lists them, with the time that each takes about on one core.
+
     It says of each table and source whether both agree in shape: who wins, by what factor, where
     crossovers lie; and where not, why. Each result is kept by its content, so an interrupted run
     goes on where it was, and a repeated one takes seconds. Tables of up to 560 ranks also run in
@@ -70,6 +98,7 @@ def reproduce(
     ```
     tutti reproduce
     tutti reproduce proficz table-3 --output out
+    tutti reproduce all
     ```
     """
     if samples is not None and not samples.is_dir():
@@ -80,6 +109,8 @@ def reproduce(
     kept = Cache(cache or default_folder())
     context = Context(kept, machine, samples or Path("docs/results"), 0 if missing else simgrid_ranks)
     tables = [each for of in (traff, proficz, paznikov, bhowmik, parsons) for each in of.tables(context)]
+    if not paper:
+        return _show(tables)
     wanted = _wanted(tables, paper, table)
     reproduced = []
     with Progress(console=Console(stderr=True), transient=True) as progress:

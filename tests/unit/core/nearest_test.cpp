@@ -16,6 +16,14 @@ TEST(Nearest, FindsANameWithOneLetterWrongMissingOrTooMany) {
   EXPECT_EQ(nearest("linear-sync", names), "linear_sync");
 }
 
+TEST(Nearest, CountsSwappedNeighboursAsOneMistake) {
+  constexpr std::string_view shorts[] = {"ring", "bruck", "auto"};
+  EXPECT_EQ(nearest("rign", shorts), "ring");
+  EXPECT_EQ(nearest("Burck", shorts), "bruck");
+  EXPECT_EQ(nearest("atuo", shorts), "auto");
+  EXPECT_EQ(nearest("gnri", shorts), "");
+}
+
 TEST(Nearest, SuggestsNothingThatIsFarAway) {
   EXPECT_EQ(nearest("ring", names), "");
   EXPECT_EQ(nearest("", names), "");
