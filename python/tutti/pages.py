@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -77,8 +78,18 @@ def finish(page: Path, command: Sequence[str], seconds: float | None) -> str:
         parts = reports.read(data)
     finally:
         data.unlink(missing_ok=True)
+    further = _show_former(data, page)
     write_page(parts, page, command, seconds, programs_in(command))
-    return f"report: {page}"
+    return f"report: {page}{further}"
+
+
+def _show_former(data: Path, page: Path) -> str:
+    """Names the reports of further programs, or of ranks that ran alone, after the page; the library
+    kept each under a hidden name. Returns the end of the message."""
+    former = sorted(data.parent.glob(f"{glob.escape(data.name)}.*"))
+    for one in former:
+        one.replace(page.with_name(f"{page.name}.json{one.suffix}"))
+    return f" (the last; {len(former)} before it: {page.name}.json.1 ..)" if former else ""
 
 
 Deliver = Callable[[Sequence[str], supervised.Outcome], None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,27 +18,29 @@ from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated
 from tutti_reproduce.cache import Cache, default_folder
 from tutti_reproduce.tables import Context, Table
 
-
 _ALL = "all"
-_SECONDS = {"traff": 1, "proficz": 0.1, "paznikov": 1, "bhowmik": 1, "parsons": 1}
-"""About what a result takes, on one core of 2 GHz."""
+_SECONDS = {"traff": 0.03, "proficz": 0.03, "paznikov": 0.1, "bhowmik": 0.03, "parsons": 2}
+"""About what a result outside SimGrid takes, on one core of 2 GHz."""
 
 
-def _duration(seconds: float) -> str:
-    return f"about {seconds / 60:.0f} min" if seconds > 90 else f"about {max(seconds, 1):.0f} s"
-
-
-def _show(tables: list[Table]) -> None:
+def _show(context: Context) -> None:
     """What there is to reproduce, by paper."""
     out = console()
+    without = replace(context, simgrid_ranks=0)
     for paper, title in page.PAPERS.items():
-        of_paper = [each for each in tables if each.paper == paper]
-        seconds = _SECONDS[paper] * sum(each.steps for each in of_paper)
-        out.print(f"[bold]{paper}[/]  {title}; {_duration(seconds)}")
+        of_paper = [each for each in _tables(without) if each.paper == paper]
+        steps = sum(each.steps for each in of_paper)
+        simulated = sum(each.steps for each in _tables(context) if each.paper == paper) - steps
+        in_simgrid = f", and {simulated} results in SimGrid" if simulated else ""
+        out.print(f"[bold]{paper}[/]  {title}; about {max(_SECONDS[paper] * steps, 1):.0f} s{in_simgrid}")
         out.print(Padding(", ".join(each.name for each in of_paper), (0, 0, 0, 4), expand=False))
-    out.print(f"One table: tutti reproduce {tables[0].paper} {tables[0].name}\n"
-              f"Everything: tutti reproduce {_ALL}\n"
-              "Results that a former run kept take no time.")  # fmt: skip
+    out.print(f"One table: tutti reproduce traff table-1\nEverything: tutti reproduce {_ALL}\n"
+              "Results that a former run kept take no time. In SimGrid a result of hundreds of ranks "
+              "can take a minute; --simgrid-ranks 0 leaves these out.")  # fmt: skip
+
+
+def _tables(context: Context) -> list[Table]:
+    return [each for of in (traff, proficz, paznikov, bhowmik, parsons) for each in of.tables(context)]
 
 
 def _wanted(tables: list[Table], paper: str, table: str) -> list[Table]:
@@ -88,7 +91,7 @@ def reproduce(
 ) -> None:
     """Reproduce the tables and figures of papers beside the published numbers.
 
-    Without a paper it lists them, with the time that each takes about on one core.
+    Without a paper it lists them, with about the time that they take on one core.
 
     It says of each table and source whether both agree in shape: who wins, by what factor, where
     crossovers lie; and where not, why. Each result is kept by its content, so an interrupted run
@@ -108,10 +111,9 @@ def reproduce(
         print(f"tutti: without SimGrid: {missing}", file=sys.stderr)
     kept = Cache(cache or default_folder())
     context = Context(kept, machine, samples or Path("docs/results"), 0 if missing else simgrid_ranks)
-    tables = [each for of in (traff, proficz, paznikov, bhowmik, parsons) for each in of.tables(context)]
     if not paper:
-        return _show(tables)
-    wanted = _wanted(tables, paper, table)
+        return _show(context)
+    wanted = _wanted(_tables(context), paper, table)
     reproduced = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         total = progress.add_task("", total=sum(each.steps for each in wanted))
