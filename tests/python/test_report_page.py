@@ -14,7 +14,7 @@ import pytest
 from browser import in_chromium
 from installed import BUILD, environment, mpis
 from reporting import late_rank, line_of, write_report
-from tutti import drawing, report_page, reports, source_lines
+from tutti import drawing, pages, report_page, reports, source_lines
 from tutti.advice import Known, advice_of
 from tutti.site_totals import totals_of
 
@@ -290,6 +290,15 @@ def test_tutti_run_writes_the_page_of_a_program(command, mpi, tmp_path, monkeypa
     page.unlink()
     failed = command(*start, "sh", "-c", "exit 3")
     assert failed.status == 3 and "no report was written" in failed.err and not page.exists()
+
+
+def test_reports_of_further_programs_are_named_after_the_page(tmp_path):
+    page = tmp_path / "run.html"
+    for suffix in ("", ".1"):
+        written = pages._data_of(page)
+        written.with_name(written.name + suffix).write_text(SAMPLE.read_text())
+    assert "run.html.json.1" in pages.finish(page, ["mpirun"], None)
+    assert sorted(os.listdir(tmp_path)) == ["run.html", "run.html.json.1"], "nothing hidden stays"
 
 
 SCRIPT = """
