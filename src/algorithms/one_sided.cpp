@@ -31,6 +31,11 @@ Leaders leaders_of(const Problem& problem) {
   return leaders;
 }
 
+/// True if the blocks fit into a notification.
+bool are_carried(const ScheduleBuilder& schedule, const Problem& problem, BlockRange blocks) {
+  return schedule.bytes(blocks) <= problem.parameters.carry;
+}
+
 }  // namespace
 
 Shape knomial_shape(const Problem& problem) {
@@ -69,10 +74,10 @@ Family family_of(const Problem& problem, const Shape& shape) {
 
 void serve_together(ScheduleBuilder& schedule, const Problem& problem, BlockRange part,
                     const std::vector<Rank>& children, StepId awaited) {
-  const bool carried = schedule.bytes(part) <= problem.parameters.carry;
+  const bool carried = are_carried(schedule, problem, part);
   for (const Rank child : children) {
     if (carried) {
-      schedule.after(schedule.notify_with(child, part), awaited);
+      schedule.after(schedule.notify(child, part, true), awaited);
     } else {
       schedule.put(child, part);
     }
@@ -93,7 +98,7 @@ Schedule broadcast_along(const Problem& problem, const Shape& shape, int parts) 
     const BlockRange blocks = {part, part + 1};
     if (family.parent != no_rank) {  // awaits parts one after the other
       const StepId before = awaited;
-      awaited = schedule.await(family.parent, blocks);
+      awaited = schedule.await(family.parent, blocks, are_carried(schedule, problem, blocks));
       schedule.after(awaited, before);
     }
     serve_together(schedule, problem, blocks, family.children, awaited);
@@ -118,11 +123,11 @@ Schedule answer_along(const Problem& problem, Answers answers) {
     if (combines) {
       schedule.combine(schedule.await_staged(child, answer_of(child)), Operand::right);
     } else {
-      schedule.await(child, answer_of(child));
+      schedule.await(child, answer_of(child), true);
     }
   }
   if (family.parent != no_rank) {
-    schedule.after(schedule.notify_with(family.parent, answer_of(problem.rank)), asked);
+    schedule.after(schedule.notify(family.parent, answer_of(problem.rank), true), asked);
   }
   return in_background(schedule.done(), problem.position());
 }

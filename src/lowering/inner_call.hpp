@@ -13,6 +13,7 @@ enum class Area : std::uint8_t {
   send,     ///< the caller's send buffer
   receive,  ///< the caller's receive buffer; in a bcast, at all ranks
   staging,  ///< packed bytes in Tutti's memory
+  window,   ///< the rank's bytes of a window, in one-sided collectives
   node,     ///< packed bytes in memory that the ranks of a node share
 };
 

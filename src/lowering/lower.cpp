@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/index.hpp"
+#include "lowering/one_sided.hpp"
 #include "lowering/program_builder.hpp"
 #include "lowering/values.hpp"
 
@@ -340,7 +341,9 @@ class Lowerer {
 Program lower(const Schedule& schedule, const Problem& problem, Bytes own,
               const BufferTraits& traits) {
   const bool in_parts = block_kind(schedule.collective) == BlockKind::parts;
-  return Lowerer(schedule, in_parts ? problem.cut(schedule.parts) : problem, own, traits).run();
+  const Problem cut = in_parts ? problem.cut(schedule.parts) : problem;
+  if (is_one_sided(schedule.collective)) return lower_one_sided(schedule, cut);
+  return Lowerer(schedule, cut, own, traits).run();
 }
 
 }  // namespace tutti

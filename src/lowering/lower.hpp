@@ -6,7 +6,7 @@
 
 namespace tutti {
 
-/// The program of a schedule of any collective but the one-sided ones. `problem` is the one that
+/// The program of a schedule. `problem` is the one that
 /// the schedule was made for; vectors are cut as the schedule says. `own`: the bytes of this rank's
 /// block in a gather or scatter by its own arguments, which the root's sizes may contradict.
 ///
@@ -25,6 +25,8 @@ namespace tutti {
 /// An operation needs the earlier ones that write bytes that it uses, or use bytes that it writes;
 /// these needs are among those that the verifier has proved free of deadlock. Messages keep the
 /// runner of their step, copies have that of the step that they serve, or of the last step.
+///
+/// One-sided collectives run in sequence: lowering/one_sided.hpp.
 ///
 /// O(s log s) for s steps, times the ranges of blocks of a message that are not adjacent; and O(p)
 /// for pairs, and for reductions whose order lists all ranks.

@@ -15,6 +15,8 @@ namespace tutti {
 enum class OperationKind : std::uint8_t {
   send,    ///< `from` to peer
   recv,    ///< `to` from peer
+  put,     ///< `from` to `to` in peer's window, where it is once a flush of peer has completed
+  flush,   ///< until all earlier puts to peer have reached its window
   copy,    ///< `from` to `to`
   reduce,  ///< `to` becomes `from` op `to`
   wait,    ///< until the operations [first, last) have completed
@@ -41,8 +43,8 @@ struct Operation {
   Runner runner = Runner::caller;
   Rank peer = no_rank;
   int message = 0;                    ///< number of the message among those to or from this peer
-  BufferRef from = {};                ///< send, copy and reduce
-  BufferRef to = {};                  ///< recv, copy and reduce
+  BufferRef from = {};                ///< send, put, copy and reduce
+  BufferRef to = {};                  ///< recv, put, copy and reduce
   int first_need = 0, last_need = 0;  ///< its range of Program::needs
   int first = 0, last = 0;            ///< wait: operations; await: local ranks
   int slots = 0;                      ///< as in a step: limit of such operations in flight
@@ -53,7 +55,12 @@ struct Operation {
 
 /// All operations of one rank.
 ///
-/// In a program that uses node memory each operation needs the one before. Each rank of a node has
+/// In a program that uses node memory or windows each operation needs the one before.
+///
+/// The messages of a one-sided collective are its notifications. One that carries no bytes may
+/// overtake puts that no flush has ended. All ranks but the root begin when the first one comes.
+///
+/// With node memory, each rank of a node has
 /// one signal, a number that only it writes and that only grows. Sequence numbers count from the
 /// value that all signals of the node have when the previous call ends: a call that begins at
 /// `base` signals base + sequence. Every rank's last operation signals `sequence_numbers`, and

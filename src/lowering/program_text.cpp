@@ -41,6 +41,11 @@ std::string in_words(const Program& program, const Operation& operation) {
       return in_words(operation.from) + " to rank " + std::to_string(operation.peer);
     case OperationKind::recv:
       return in_words(operation.to) + " from rank " + std::to_string(operation.peer);
+    case OperationKind::put:
+      return in_words(operation.from) + " to " + in_words(operation.to) + " of rank " +
+             std::to_string(operation.peer);
+    case OperationKind::flush:
+      return "of rank " + std::to_string(operation.peer);
     case OperationKind::copy:
     case OperationKind::reduce:
       return in_words(operation.from) + " to " + in_words(operation.to);
@@ -60,14 +65,14 @@ std::string in_words(const Program& program, const Operation& operation) {
 }  // namespace
 
 std::string_view name_of(OperationKind kind) {
-  constexpr std::array<std::string_view, 8> names = {"send", "recv",   "copy",  "reduce",
-                                                     "wait", "signal", "await", "call"};
+  constexpr std::array<std::string_view, 10> names = {"send",   "recv", "put",    "flush", "copy",
+                                                      "reduce", "wait", "signal", "await", "call"};
   return names[static_cast<std::size_t>(kind)];
 }
 
 const char* name_of(Area area) {
-  constexpr std::array<const char*, 4> names = {"the send buffer", "the receive buffer",
-                                                "staging memory", "node memory"};
+  constexpr std::array<const char*, 5> names = {"the send buffer", "the receive buffer",
+                                                "staging memory", "the window", "node memory"};
   return names[static_cast<std::size_t>(area)];
 }
 

@@ -34,15 +34,21 @@ StepId ScheduleBuilder::recv_staged(Rank from, const Blocks& blocks) {
   return received;
 }
 
-StepId ScheduleBuilder::await_staged(Rank from, const Blocks& blocks) {
-  const StepId awaited = append(StepKind::await, from, blocks, 0, bytes(blocks));
+StepId ScheduleBuilder::await_staged(Rank from, BlockRange blocks) {
+  const StepId awaited = await(from, blocks, true);
   schedule_.steps.back().staged = schedule_.steps.back().bytes > 0;
   return awaited;
 }
 
-StepId ScheduleBuilder::notify_with(Rank to, BlockRange blocks) {
-  const StepId step = notify(to, blocks);
-  schedule_.steps.back().carries = true;
+StepId ScheduleBuilder::notify(Rank to, BlockRange blocks, bool carried) {
+  const StepId step = append(StepKind::notify, to, blocks, 0, bytes(blocks));
+  schedule_.steps.back().carries = carried;
+  return step;
+}
+
+StepId ScheduleBuilder::await(Rank from, BlockRange blocks, bool carried) {
+  const StepId step = append(StepKind::await, from, blocks, 0, bytes(blocks));
+  schedule_.steps.back().carries = carried;
   return step;
 }
 

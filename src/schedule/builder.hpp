@@ -38,7 +38,7 @@ class ScheduleBuilder {
   /// Receives blocks into staging memory, for a later combine(). The step needs no other step.
   StepId recv_staged(Rank from, const Blocks& blocks);
   /// The same for blocks that a notification carries. Not omitted when empty.
-  StepId await_staged(Rank from, const Blocks& blocks);
+  StepId await_staged(Rank from, BlockRange blocks);
   /// Combines the blocks that step `received` staged with the blocks held; `operand` is the side of
   /// the staged ones. Runs after earlier sends of these blocks. Steps may combine the same staged
   /// blocks several times. No-op for `none`.
@@ -61,16 +61,10 @@ class ScheduleBuilder {
   StepId put_description(Rank to) { return append(StepKind::put, to, {}, 0, 0); }
   /// Waits until all earlier puts to `to` have completed.
   StepId flush(Rank to) { return append(StepKind::flush, to, {}, 0, 0); }
-  /// Notifies `to` that the blocks are in its memory, or awaits this from `from`. Not omitted when
-  /// the blocks are empty.
-  StepId notify(Rank to, BlockRange blocks) {
-    return append(StepKind::notify, to, blocks, 0, bytes(blocks));
-  }
-  StepId await(Rank from, BlockRange blocks) {
-    return append(StepKind::await, from, blocks, 0, bytes(blocks));
-  }
-  /// Notifies `to`; the notification carries the bytes of the blocks.
-  StepId notify_with(Rank to, BlockRange blocks);
+  /// Notifies `to` that the blocks are in its memory, or awaits this from `from`: with `carried`,
+  /// the notification carries their bytes. Not omitted when the blocks are empty.
+  StepId notify(Rank to, BlockRange blocks, bool carried = false);
+  StepId await(Rank from, BlockRange blocks, bool carried = false);
 
   /// Appends the steps of a schedule of the same rank. They need earlier steps only for the blocks
   /// that they read or change.

@@ -90,7 +90,9 @@ std::string operand_flaw(const Schedule& schedule, StepId id) {
   if (step.staged && (!receives(step) || !reduces(schedule.collective))) {
     return "only receives of a reduction use staging";
   }
-  if (step.carries && step.kind != StepKind::notify) return "only notifications carry bytes";
+  if (step.carries && step.kind != StepKind::notify && step.kind != StepKind::await) {
+    return "only notifications carry bytes";
+  }
   return step.kind == StepKind::reduce ? reduce_flaw(schedule, step) : "";
 }
 

@@ -78,7 +78,7 @@ struct Step {
                          ///< reduce: the step that has received into staging
   int slots = 0;         ///< messages: limit of the rank's steps with slots in flight, in the
                          ///< sequence in which their needs are met; 0: no limit
-  bool carries = false;  ///< notify: the bytes travel in it, so that they need no put
+  bool carries = false;  ///< notify, await: the bytes travel in the notification and need no put
   bool staged = false;   ///< recv, await: the bytes go to staging memory, for a reduce
   Operand operand = Operand::left;  ///< reduce only
   friend bool operator==(const Step&, const Step&) = default;

@@ -57,7 +57,7 @@ inline constexpr int buffer_kinds = 10;
 /// The programs that the schedules of a call become for buffers of a kind below `buffer_kinds`:
 /// contiguous, with packed messages, scattered, of datatypes that are not contiguous, or a mix of
 /// these by rank; each with and without MPI_IN_PLACE where it has a meaning. One-sided collectives
-/// have none.
+/// have only the first kind.
 struct Programs {
   Contract contract;
   Order order;

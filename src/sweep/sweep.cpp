@@ -213,7 +213,7 @@ class Sweep {
       return refuse(unit, call,
                     fault->text + lack_of_knowledge(verifier_, unit.specification, call));
     }
-    if (is_one_sided(call.collective)) return;
+    if (is_one_sided(call.collective)) return run(unit, call, problems, schedules, 0);
     if (call.p() <= all_kinds_max_p) {
       for (int kind = 0; kind < buffer_kinds; ++kind) run(unit, call, problems, schedules, kind);
     } else {

@@ -75,11 +75,6 @@ NodeOrder::Fault NodeOrder::check_form(Rank rank) {
   int last = 0;
   for (int i = 0; i < static_cast<int>(checked.operations.size()); ++i) {
     const Operation& operation = checked.operations[index(i)];
-    const auto needs = checked.needs.begin();
-    if (i > 0 && std::find(needs + operation.first_need, needs + operation.last_need, i - 1) ==
-                     needs + operation.last_need) {
-      return fault(rank, i, "does not need the one before, although its rank uses node memory");
-    }
     if (operation.kind == OperationKind::signal) {
       if (operation.sequence <= last) return fault(rank, i, "signals no more than before");
       last = operation.sequence;

@@ -22,6 +22,10 @@ ProgramVerifier::Fault ProgramVerifier::verify(const ProgramCall& call,
     if (Fault fault = check_memory(rank)) return fault;
   }
   if (Fault fault = pair_messages()) return fault;
+  puts_.clear();
+  if (is_one_sided(call.contract.collective)) {
+    if (Fault fault = check_puts()) return fault;
+  }
   if (call.nodes != nullptr) {
     if (Fault fault = check_nodes()) return fault;
   }
@@ -100,6 +104,13 @@ ProgramVerifier::Fault ProgramVerifier::check_form(Rank rank) {
                      "needs operation " + std::to_string(other) + ", which is not before it");
       }
     }
+    const auto needs = program.needs.begin();
+    const bool in_sequence =
+        i == 0 || std::find(needs + operation.first_need, needs + operation.last_need, i - 1) !=
+                      needs + operation.last_need;
+    if (!in_sequence && (call_->nodes != nullptr || is_one_sided(call_->contract.collective))) {
+      return fault(rank, i, "does not need the one before, although its rank shares memory");
+    }
     const bool on_node = operation.kind >= OperationKind::signal ||
                          operation.from.area == Area::node || operation.to.area == Area::node;
     if (on_node && call_->nodes == nullptr) {
@@ -141,15 +152,22 @@ std::string ProgramVerifier::find(Node node) {
   Ranges& found = ranges_of_[at(node)];
   std::string wrong;
   found.first = static_cast<int>(ranges_.size());
-  if (local || named.kind == OperationKind::send) wrong = memory.find(named.from, ranges_);
+  const bool puts = named.kind == OperationKind::put;
+  if (puts && (named.peer < 0 || named.peer >= call_->contract.p || named.peer == rank)) {
+    return "puts to no other rank";
+  }
+  if (local || puts || named.kind == OperationKind::send) {
+    wrong = memory.find(named.from, ranges_);
+  }
   if (calls && (!is_bcast || is_root)) wrong = find(call->send, memory);
   found.middle = found.last = static_cast<int>(ranges_.size());
   if (!wrong.empty()) return wrong;
+  if (puts) wrong = memory_[at(named.peer)].find(named.to, ranges_);
   if (local || named.kind == OperationKind::recv) wrong = memory.find(named.to, ranges_);
   if (calls && (!is_bcast || !is_root)) wrong = find(call->receive, memory);
   found.last = static_cast<int>(ranges_.size());
-  if (wrong.empty() && local && named.from.bytes != named.to.bytes) {
-    wrong = "copies " + std::to_string(named.from.bytes) + " bytes to " +
+  if (wrong.empty() && (local || puts) && named.from.bytes != named.to.bytes) {
+    wrong = (puts ? "puts " : "copies ") + std::to_string(named.from.bytes) + " bytes to " +
             std::to_string(named.to.bytes);
   }
   return wrong;
@@ -169,11 +187,14 @@ ProgramVerifier::Fault ProgramVerifier::resolve(Node node) {
   for (int i = found.first; wrong.empty() && i < found.last; ++i) {
     const bool is_target = i >= found.middle;
     const Area area = area_of(node, is_target);
-    if (is_target && !memory_[at(rank)].may_write(area, ranges_[at(i)])) {
+    const bool puts = is_target && operation(node).kind == OperationKind::put;
+    if (is_target &&
+        !memory_[at(puts ? operation(node).peer : rank)].may_write(area, ranges_[at(i)])) {
       wrong = "writes bytes " + std::to_string(ranges_[at(i)].begin) + " to " +
               std::to_string(ranges_[at(i)].end) + " of " + name_of(area) +
               ", which are not the place of a result";
     }
+    if (puts) continue;
     accesses_.push_back({number(node), area, is_target, ranges_[at(i)]});
     if (area != Area::node) continue;
     node_accesses_[at(call_->nodes->node_of(rank))].push_back(
@@ -299,7 +320,7 @@ ProgramVerifier::Fault ProgramVerifier::check_results(Rank rank) {
   for (const ByteSymbols& wanted : memory.wanted()) {
     found.clear();
     const ByteRange range = {wanted.begin, wanted.end};
-    const Bytes undefined = memory.content(Area::receive).read(range, found);
+    const Bytes undefined = memory.content(memory.results()).read(range, found);
     if (undefined != ByteContent::none) {
       const ByteSymbols missing = part_of(wanted, {undefined, wanted.end});
       return fault(rank, -1, "lacks " + in_words(missing) + " at the end");

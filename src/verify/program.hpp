@@ -29,6 +29,11 @@ class ProgramVerifier {
   ///  - no operation reads undefined bytes, and none of the background thread reads the program's
   ///    input before the rank has arrived;
   ///  - sends and receives pair up, with equal lengths;
+  ///  - a flush comes between each put and the next notification of its target. Put bytes are in
+  ///  the
+  ///    window when that notification is received, no earlier. Until then no operation there uses
+  ///    them; until the flush none changes their source. Ranks act only after a notification, and
+  ///    unless data flow to the root, all report to it at the end;
   ///  - signals grow, and end on the number that the next call awaits; members of a collective
   ///    between nodes agree on it, its root and counts; no rank may leave a barrier on nodes before
   ///    all have entered (NodeOrder);
@@ -61,6 +66,12 @@ class ProgramVerifier {
     Node node;
     friend auto operator<=>(const End&, const End&) = default;
   };
+  /// A put, the flush that completes it, and the receive of the notification that follows.
+  struct Put {
+    Node put;
+    Node flush;
+    Node recv;
+  };
   struct RankState {
     int next = 0;       ///< the first operation that waits hold back
     int remaining = 0;  ///< operations that this wait awaits
@@ -84,6 +95,9 @@ class ProgramVerifier {
   [[nodiscard]] Fault check_nodes();
   [[nodiscard]] Fault check_node_memory(int node);
   [[nodiscard]] Fault pair_messages();
+  [[nodiscard]] Fault check_puts();
+  [[nodiscard]] Fault check_notifications(Rank rank);
+  [[nodiscard]] Fault check_uses(const Put& put) const;
   template <class Visit>
   void for_each_need(Node node, Visit visit) const;
   void link();
@@ -126,6 +140,7 @@ class ProgramVerifier {
   std::vector<ByteRange> ranges_;
   std::vector<Node> partner_;  ///< of messages; of collectives between nodes: NodeOrder::calls
   std::vector<End> ends_;
+  std::vector<Put> puts_;  ///< ascending by `recv`
   std::vector<ByteAccess> accesses_;
   ProgramOrder order_;
   NodeOrder node_order_;

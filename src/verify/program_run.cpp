@@ -130,6 +130,12 @@ void ProgramVerifier::start(Node node) {
     run_local(node);
     return ended_.push_back(node);
   }
+  if (begins.kind == OperationKind::put) {
+    sent_[at(node)] = read(node, begins.from.area, sources(node));
+  }
+  if (begins.kind == OperationKind::put || begins.kind == OperationKind::flush) {
+    return ended_.push_back(node);
+  }
   if (begins.kind == OperationKind::call) return enter(node);
   if (begins.kind == OperationKind::signal || begins.kind == OperationKind::await) {
     return ended_.push_back(node);  // an await needs its signals
@@ -153,6 +159,9 @@ void ProgramVerifier::deliver(Node send) {
   if (!eager_) {
     sent_[at(send)] = read(send, operation(send).from.area, sources(send));
     ended_.push_back(send);
+  }
+  for (const Put& put : std::ranges::equal_range(puts_, recv, {}, &Put::recv)) {
+    write(recv, Area::window, targets(put.put), sent_[at(put.put)]);
   }
   write(recv, operation(recv).to.area, targets(recv), sent_[at(send)]);
   ended_.push_back(recv);
@@ -246,7 +255,8 @@ std::vector<ByteSymbols> ProgramVerifier::read(Node node, Area area,
     return found;
   }
   for (ByteSymbols& symbols : found) {
-    if (symbols.input && background && early_[at(node)] != 0) {
+    // Windows hold their data before any rank arrives.
+    if (symbols.input && area != Area::window && background && early_[at(node)] != 0) {
       refuse(node, "reads " + in_words(symbols) + " before the rank arrives");
     }
     if (symbols.input) symbols.set = rank;

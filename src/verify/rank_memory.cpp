@@ -29,24 +29,27 @@ void RankMemory::start(const ProgramCall& call, const std::vector<Bytes>& origin
   buffer(Area::node).bytes = program.node_memory;
 
   const BlockSeries nothing;
+  const bool up = flows_to_root(collective);
+  inputs_ = is_one_sided(collective) && up ? Area::window : Area::send;
+  results_ = is_one_sided(collective) && !up ? Area::window : Area::receive;
+  for (const Area area : {Area::send, Area::receive, Area::window}) lay_out(area, nothing, true);
   const BlockSeries before = contract.before(rank);
   const BlockSeries after = contract.after(rank);
   const bool in_place = layout.traits.in_place;
   const bool in_receive = in_place || collective == Collective::bcast;
-  const bool stays_in_send = in_place && has_root(collective) && !flows_to_root(collective);
-  lay_out(Area::send, in_receive && !stays_in_send ? nothing : before,
-          layout.traits.send_contiguous);
-  lay_out(Area::receive,
+  const bool stays_in_send = in_place && has_root(collective) && !up;
+  lay_out(inputs_, in_receive && !stays_in_send ? nothing : before, layout.traits.send_contiguous);
+  lay_out(results_,
           stays_in_send                     ? nothing
           : in_place && reduces(collective) ? before
                                             : after,
           layout.traits.receive_contiguous);
   if (!in_receive || stays_in_send) {
-    fill(Area::send, before, 0);
+    fill(inputs_, before, 0);
     return stays_in_send ? void() : want(after, no_rank);
   }
   const bool single = before.count == 1 && after.count > 1;
-  fill(Area::receive, before, single ? static_cast<int>(before.first) : 0);
+  fill(results_, before, single ? static_cast<int>(before.first) : 0);
   if (reduces(collective)) return want(after, no_rank);
   if (collective != Collective::bcast) return want(after, rank);
   if (rank != contract.root) want(after, no_rank);
@@ -80,7 +83,7 @@ void RankMemory::fill(Area area, const BlockSeries& blocks, int at) {
 }
 
 void RankMemory::want(const BlockSeries& blocks, int kept) {
-  const Buffer& laid = buffer(Area::receive);
+  const Buffer& laid = buffer(results_);
   for (int i = 0; i < blocks.count; ++i) {
     const Bytes bytes = size_of(blocks[i]);
     if (bytes == 0) continue;
@@ -106,7 +109,7 @@ void RankMemory::want(const BlockSeries& blocks, int kept) {
 }
 
 bool RankMemory::may_write(Area area, ByteRange range) const {
-  if (area != Area::receive) return area != Area::send;
+  if (area != results_) return area == Area::staging || area == Area::node;
   const auto place =
       std::partition_point(places_.begin(), places_.end(),
                            [&](const ByteRange& other) { return other.end <= range.begin; });

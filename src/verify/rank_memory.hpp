@@ -1,4 +1,4 @@
-/// The memory of one rank in a call: the program's two buffers, staging and node memory.
+/// The memory of one rank in a call: the program's buffers and window, staging and node memory.
 #pragma once
 
 #include <string>
@@ -48,7 +48,9 @@ class RankMemory {
   /// True if operations may write these bytes: staging and node memory, and the places of results.
   [[nodiscard]] bool may_write(Area area, ByteRange range) const;
 
-  /// The symbols that must be in the receive buffer at the end, without their sets of ranks.
+  /// Area::receive, or the window.
+  [[nodiscard]] Area results() const { return results_; }
+  /// The symbols that must be there at the end, without their sets of ranks.
   [[nodiscard]] const std::vector<ByteSymbols>& wanted() const { return wanted_; }
 
  private:
@@ -65,7 +67,7 @@ class RankMemory {
   void lay_out(Area area, const BlockSeries& blocks, bool contiguous);
   /// Puts the blocks of a series into a buffer, the first one where its block `at` is.
   void fill(Area area, const BlockSeries& blocks, int at);
-  /// Wants these blocks in the receive buffer, but for the one of index `kept`, which is there.
+  /// Wants these blocks among the results, but for the one of index `kept`, which is there.
   void want(const BlockSeries& blocks, int kept);
   /// Sets iov_ to the ranges of the blocks in the buffer.
   void find_blocks(Area area, const Blocks& blocks);
@@ -77,8 +79,10 @@ class RankMemory {
   const ProgramCall* call_ = nullptr;
   const std::vector<Bytes>* origins_ = nullptr;
   bool scattered_ = false;
-  Buffer buffers_[4];  ///< by area
-  ByteContent contents_[3];
+  Area inputs_ = Area::send;
+  Area results_ = Area::receive;
+  Buffer buffers_[5];  ///< by area
+  ByteContent contents_[4];
   std::vector<ByteRange> places_;  ///< of results that are to be written, ascending
   std::vector<ByteSymbols> wanted_;
   std::vector<ByteRange> iov_;  ///< working memory

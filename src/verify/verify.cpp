@@ -43,7 +43,6 @@ std::optional<Fault> Verifier::check_movement() {
   for (const Schedule& schedule : schedules_) {
     collect_holdings(schedule);
     if (auto found = check_rank(schedule)) return found;
-    if (auto found = check_notifications(schedule)) return found;
     if (!missing) missing = check_wanted(schedule.rank);
   }
   if (auto found = execute([](Node) { return std::nullopt; })) return found;
@@ -54,9 +53,6 @@ std::optional<Fault> Verifier::check_movement() {
 std::optional<Fault> Verifier::check_reduction() {
   for (Node node = 0; node < graph_.nodes(); ++node) {
     if (auto found = check_whole(node)) return found;
-  }
-  for (const Schedule& schedule : schedules_) {
-    if (auto found = check_notifications(schedule)) return found;
   }
   contributions_.start(contract_, graph_);
   auto found = execute([&](Node node) -> std::optional<Fault> {

@@ -36,9 +36,7 @@ class Verifier {
   ///  - no byte is received twice, or by a rank that already holds it;
   ///  - all steps complete, even if every message waits for its receive (rendezvous);
   ///  - at the end every rank has all bytes of the blocks that the contract wants there.
-  /// One-sided steps are unordered. A notification carries its blocks, or the rank has put them
-  /// before, and a flush that the notification needs has completed those puts and the puts of
-  /// descriptions. A notification without blocks comes after all awaits of its rank.
+  /// A notification counts as a message of its blocks; ProgramVerifier checks what it announces.
   /// Reductions have these rules instead of those on holding and receiving bytes:
   ///  - a step reads the values that the steps before it have made: no other step changes the
   ///    blocks before or during the read;
@@ -75,9 +73,6 @@ class Verifier {
   [[nodiscard]] bool resolve(const Step& step);
   [[nodiscard]] std::optional<Fault> check_ends(Node send) const;
   [[nodiscard]] std::optional<Fault> check_rank(const Schedule& schedule) const;
-  [[nodiscard]] std::optional<Fault> check_notifications(const Schedule& schedule) const;
-  [[nodiscard]] std::optional<Fault> check_notified(const Schedule& schedule, StepId notify,
-                                                    const std::vector<bool>& is_done) const;
   [[nodiscard]] std::optional<Fault> check_read(const Schedule& schedule, StepId step) const;
   template <class Completed>
   [[nodiscard]] std::optional<Fault> execute(Completed completed);

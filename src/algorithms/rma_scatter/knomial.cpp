@@ -19,15 +19,21 @@ Schedule rma_scatter_knomial(const Problem& problem) {
   const Knomial tree(problem.p, problem.parameters.k);
   const Position me = problem.position();
   StepId awaited = ScheduleBuilder::none;
-  if (me != 0) awaited = schedule.await(problem.rank_at(tree.parent(me)), tree.subtree(me));
+  const auto is_put = [&](BlockRange blocks) {
+    return blocks.count() == 1 && schedule.bytes(blocks) > problem.parameters.carry;
+  };
+  if (me != 0) {
+    const BlockRange blocks = tree.subtree(me);
+    awaited = schedule.await(problem.rank_at(tree.parent(me)), blocks, !is_put(blocks));
+  }
   std::vector<Position> puts;
   for (const Position child : tree.children(me) | std::views::reverse) {
     const BlockRange blocks = tree.subtree(child);
-    if (blocks.count() == 1 && schedule.bytes(blocks) > problem.parameters.carry) {
+    if (is_put(blocks)) {
       schedule.put(problem.rank_at(child), blocks);
       puts.push_back(child);
     } else {
-      schedule.after(schedule.notify_with(problem.rank_at(child), blocks), awaited);
+      schedule.after(schedule.notify(problem.rank_at(child), blocks, true), awaited);
     }
   }
   for (const Position child : puts) {

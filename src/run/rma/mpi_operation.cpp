@@ -1,11 +1,13 @@
-/// Finds blocks, and copies them into and out of notifications.
+/// Copies bytes into and out of notifications.
 #include "run/rma/mpi_operation.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "algorithms/problems.hpp"
+#include "lowering/lower.hpp"
 
 namespace tutti {
 
@@ -54,7 +56,7 @@ std::int64_t combination_of(MPI_Op op, MPI_Datatype type) {
   return (found - ops.begin() + 1) << type_bits | number_of(type);
 }
 
-void RmaOperation::begin(const Nodes& nodes, Rank rank, std::byte* own) {
+void RmaOperation::begin(const Nodes& nodes, Rank rank, std::byte* window) {
   const int p = nodes.p();
   const Specification specification = specification_from(control_.specification);
   Problem problem;
@@ -69,12 +71,12 @@ void RmaOperation::begin(const Nodes& nodes, Rank rank, std::byte* own) {
                       ? Sizes::parts(control_.bytes, 1, 1)
                       : Sizes::equal(control_.bytes);
   problem.parameters = specification.parameters;
-  schedule_ = schedule_of(specification, problem);
+  program_ = lower(schedule_of(specification, problem), problem, control_.bytes, {});
+  staging_.resize(static_cast<std::size_t>(program_.scratch));
+  flows_to_root_ = tutti::flows_to_root(problem.collective);
   order_ = problem.order;
   position_ = problem.position();
-  own_ = own;
-  if (!at_root()) make_room();
-  take_own();
+  window_ = window;
 }
 
 const std::vector<Rank>& RmaOperation::order_for(Rank peer) {
@@ -84,126 +86,82 @@ const std::vector<Rank>& RmaOperation::order_for(Rank peer) {
   return is_below && introduced_.insert(peer).second ? listed_ : none;
 }
 
-/// Allocates memory for blocks that pass through this rank, or for the vector to combine.
-void RmaOperation::make_room() {
-  if (has_parts()) {
-    if (flows_to_root()) passing_.resize(static_cast<std::size_t>(control_.bytes));
-    return;
-  }
-  BlockRange all = {position_, position_ + 1};
-  for (const Step& step : schedule_.steps) {
-    if (step.kind == StepKind::wait || step.blocks.range.empty()) continue;
-    all = {std::min(all.begin, step.blocks.range.begin), std::max(all.end, step.blocks.range.end)};
-  }
-  first_passing_ = all.begin;
-  if (all.count() > 1) passing_.resize(static_cast<std::size_t>(all.count() * control_.bytes));
-}
-
-void RmaOperation::take_own() {
-  if (!at_root()) {
-    // Combining changes the vector, but the window keeps its own.
-    if (has_parts() && flows_to_root()) move_bytes(passing_.data(), own_, control_.bytes);
-    return;
-  }
-  std::byte* const mine = has_parts() ? users_ : memory_of(position_);
-  if (flows_to_root()) {
-    move_bytes(mine, own_, control_.bytes);
-  } else {
-    move_bytes(own_, mine, control_.bytes);
-  }
-}
-
-const Step* RmaOperation::next() const {
-  const auto& steps = schedule_.steps;
-  return at_ < static_cast<StepId>(steps.size()) ? &steps[static_cast<std::size_t>(at_)] : nullptr;
-}
-
-Bytes RmaOperation::offset_of(BlockIndex block) const {
-  return has_parts() ? Sizes::parts(control_.bytes, 1, schedule_.parts).of({0, block}) : 0;
-}
-
-Bytes RmaOperation::size_of(BlockIndex block) const {
-  return has_parts() ? offset_of(block + 1) - offset_of(block) : control_.bytes;
-}
-
-std::byte* RmaOperation::memory_of(BlockIndex block) {
-  if (has_parts()) {
-    return (at_root() ? users_ : flows_to_root() ? passing_.data() : own_) + offset_of(block);
-  }
-  if (at_root()) return users_ + order_.rank_at(static_cast<Position>(block)) * control_.bytes;
-  return block == position_ ? own_ : passing_.data() + (block - first_passing_) * control_.bytes;
+std::byte* RmaOperation::memory_of(const BufferRef& ref) {
+  std::byte* const area = ref.area == Area::window    ? window_
+                          : ref.area == Area::staging ? staging_.data()
+                                                      : users_;
+  if (ref.blocks.range.empty()) return area + ref.offset;
+  const auto first = static_cast<Position>(ref.blocks.range.begin);
+  return area + order_.rank_at(first) * control_.bytes;
 }
 
 template <class Visit>
-void RmaOperation::for_each_piece(const Step& step, Bytes bytes, Visit visit) {
-  Bytes before = 0;  // bytes of earlier blocks
-  const Bytes end = moved_ + bytes;
-  for (BlockIndex block = step.blocks.range.begin; block < step.blocks.range.end && before < end;
-       ++block) {
-    const Bytes from = std::max(moved_, before);
-    const Bytes to = std::min(end, before + size_of(block));
-    if (from < to) visit(memory_of(block) + (from - before), to - from);
-    before += size_of(block);
+void RmaOperation::for_each_piece(const BufferRef& ref, Bytes bytes, Visit visit) {
+  if (ref.blocks.range.empty()) return visit(memory_of(ref) + moved_, bytes);
+  const Bytes size = control_.bytes;
+  for (Bytes from = moved_; from < moved_ + bytes;) {
+    const BlockIndex block = ref.blocks.range.begin + from / size;
+    const Bytes piece = std::min(size - from % size, moved_ + bytes - from);
+    visit(users_ + order_.rank_at(static_cast<Position>(block)) * size + from % size, piece);
+    from += piece;
   }
 }
 
 void RmaOperation::hear(Rank from, std::span<const std::byte> carried) {
-  heard_[from].emplace_back(carried.begin(), carried.end());
+  const Operation* const open = next();
+  const auto kept = heard_.find(from);
+  const bool is_next = open != nullptr && open->kind == OperationKind::recv && open->peer == from &&
+                       (kept == heard_.end() || kept->second.empty());
+  if (!is_next) {
+    heard_[from].emplace_back(carried.begin(), carried.end());
+  } else if (take(*open, carried)) {
+    done();
+  }
 }
 
-bool RmaOperation::take_heard(const Step& await) {
-  auto& pieces = heard_[await.peer];
-  while (!pieces.empty()) {
-    const std::vector<std::byte> piece = std::move(pieces.front());
-    pieces.pop_front();
-    const auto bytes = static_cast<Bytes>(piece.size());
-    const std::byte* from = piece.data();
-    if (await.staged) {
-      staged_.insert(staged_.end(), piece.begin(), piece.end());
-    } else {
-      for_each_piece(await, bytes, [&](std::byte* memory, Bytes count) {
-        move_bytes(memory, from, count);
-        from += count;
-      });
-    }
-    moved_ += bytes;
-    if (bytes > 0 && moved_ < await.bytes) continue;
-    moved_ = 0;
-    return true;
+bool RmaOperation::take_heard(const Operation& receive) {
+  const auto kept = heard_.find(receive.peer);
+  while (kept != heard_.end() && !kept->second.empty()) {
+    const std::vector<std::byte> carried = std::move(kept->second.front());
+    kept->second.pop_front();
+    if (take(receive, carried)) return true;
   }
   return false;
 }
 
-void RmaOperation::take_next(const Step& notify, std::span<std::byte> bytes) {
-  std::byte* to = bytes.data();
-  for_each_piece(notify, static_cast<Bytes>(bytes.size()),
-                 [&](const std::byte* memory, Bytes piece) {
-                   move_bytes(to, memory, piece);
-                   to += piece;
-                 });
-  moved_ += static_cast<Bytes>(bytes.size());
+/// True if the receive has all of its bytes.
+bool RmaOperation::take(const Operation& receive, std::span<const std::byte> carried) {
+  const std::byte* from = carried.data();
+  const auto bytes = static_cast<Bytes>(carried.size());
+  for_each_piece(receive.to, bytes, [&](std::byte* memory, Bytes piece) {
+    move_bytes(memory, std::exchange(from, from + piece), piece);
+  });
+  moved_ += bytes;
+  return moved_ >= receive.to.bytes;
 }
 
-bool RmaOperation::has_notified_all(const Step& notify) {
-  if (moved_ < notify.bytes) return false;
-  moved_ = 0;
-  return true;
+void RmaOperation::take_next(const Operation& send, std::span<std::byte> message) {
+  std::byte* to = message.data();
+  const auto bytes = static_cast<Bytes>(message.size());
+  for_each_piece(send.from, bytes, [&](const std::byte* memory, Bytes piece) {
+    move_bytes(std::exchange(to, to + piece), memory, piece);
+  });
+  moved_ += bytes;
 }
 
-int RmaOperation::combine(const Step& reduce) {
+void RmaOperation::copy(const Operation& copy) {
+  move_bytes(memory_of(copy.to), memory_of(copy.from), copy.to.bytes);
+}
+
+int RmaOperation::combine(const Operation& reduce) {
   const MPI_Op op =
       mpi().combining[static_cast<std::size_t>((control_.combination >> type_bits) - 1)];
   const auto type =
       type_of<MPI_Datatype>(control_.combination & ((std::int64_t{1} << type_bits) - 1));
   MPI_Count size = 1;
   mpi().Type_size_x(type, &size);
-  const auto count = static_cast<int>(reduce.bytes / std::max<MPI_Count>(size, 1));
-  const int error = count == 0
-                        ? MPI_SUCCESS
-                        : mpi().Reduce_local(staged_.data(), memory_of(reduce.blocks.range.begin),
-                                             count, type, op);
-  staged_.clear();
-  return error;
+  const auto count = static_cast<int>(reduce.to.bytes / std::max<MPI_Count>(size, 1));
+  return mpi().Reduce_local(memory_of(reduce.from), memory_of(reduce.to), count, type, op);
 }
 
 }  // namespace tutti

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "lowering/program.hpp"
 #include "run/rma/control_message.hpp"
 #include "run/rma/mpi_window.hpp"
 
@@ -33,8 +34,8 @@ struct RmaCall {
   std::vector<Rank> order = {};  ///< empty: follows from the specification
 };
 
-/// One operation at one rank. The root's blocks are in the program's buffer. Elsewhere the own
-/// block is in the window, and blocks that only pass through are in memory of the operation.
+/// One operation at one rank: its program, and the operation at which that is suspended. The user's
+/// buffer is Area::send or Area::receive of the root.
 class RmaOperation {
  public:
   /// `order` is empty if it follows from the specification.
@@ -42,17 +43,20 @@ class RmaOperation {
                std::shared_ptr<RmaOutcome> outcome)
       : control_(control), listed_(std::move(order)), users_(users), outcome_(std::move(outcome)) {}
 
-  /// Builds the schedule, and copies this rank's contribution. `own` is the region's address in its
-  /// window.
-  void begin(const Nodes& nodes, Rank rank, std::byte* own);
-  /// The next step; null at the end.
-  [[nodiscard]] const Step* next() const;
-  void done() { ++at_; }
+  /// Makes the program. `window` is the region's address in this rank's window.
+  void begin(const Nodes& nodes, Rank rank, std::byte* window);
+  /// The next operation; null at the end.
+  [[nodiscard]] const Operation* next() const {
+    return at_ < program_.operations.size() ? &program_.operations[at_] : nullptr;
+  }
+  void done() {
+    ++at_;
+    moved_ = 0;
+  }
 
   [[nodiscard]] const RmaControlMessage& control() const { return control_; }
   [[nodiscard]] RmaRegion region() const { return {control_.displacement, control_.bytes}; }
-  [[nodiscard]] const Schedule& schedule() const { return schedule_; }
-  [[nodiscard]] bool flows_to_root() const { return tutti::flows_to_root(schedule_.collective); }
+  [[nodiscard]] bool flows_to_root() const { return flows_to_root_; }
   /// The order to send along to `peer`, if that has not received the operation yet; else an empty
   /// one.
   [[nodiscard]] const std::vector<Rank>& order_for(Rank peer);
@@ -63,49 +67,40 @@ class RmaOperation {
     outcome_->is_over = true;
   }
 
-  /// Stores the bytes of a notification that has come.
+  /// Takes the bytes of a notification that has come, or keeps them for a later receive.
   void hear(Rank from, std::span<const std::byte> carried);
-  /// Takes stored bytes for an await step. True if it has all of them.
-  [[nodiscard]] bool take_heard(const Step& await);
-  /// Bytes of a notification that have not been sent yet.
-  [[nodiscard]] Bytes left_of(const Step& notify) const { return notify.bytes - moved_; }
+  /// Takes kept bytes for this receive, which is next. True if it has all of its bytes.
+  [[nodiscard]] bool take_heard(const Operation& receive);
+  /// The bytes of a send that is next and have not been sent yet.
+  [[nodiscard]] Bytes left_of(const Operation& send) const { return send.from.bytes - moved_; }
   /// Copies the next of them into a message.
-  void take_next(const Step& notify, std::span<std::byte> bytes);
-  /// True if all bytes of the notification have been sent; then the next one begins.
-  [[nodiscard]] bool has_notified_all(const Step& notify);
-  /// Combines the staged bytes into the vector. Returns an MPI error code.
-  int combine(const Step& reduce);
-
-  /// The address of a block, and its offset in the vector if blocks are parts of one.
-  [[nodiscard]] std::byte* memory_of(BlockIndex block);
-  [[nodiscard]] Bytes offset_of(BlockIndex block) const;
+  void take_next(const Operation& send, std::span<std::byte> message);
+  void copy(const Operation& copy);
+  /// Returns an MPI error code.
+  int combine(const Operation& reduce);
+  /// The first byte of a reference.
+  [[nodiscard]] std::byte* memory_of(const BufferRef& ref);
 
  private:
-  [[nodiscard]] bool has_parts() const {
-    return block_kind(schedule_.collective) == BlockKind::parts;
-  }
-  [[nodiscard]] Bytes size_of(BlockIndex block) const;
-  void make_room();
-  void take_own();
-  /// Calls visit(memory, bytes) for the bytes [moved_, moved_ + bytes) of a step's blocks.
+  [[nodiscard]] bool take(const Operation& receive, std::span<const std::byte> carried);
+  /// Calls visit(memory, bytes) for the `bytes` bytes of a reference from byte moved_ on.
   template <class Visit>
-  void for_each_piece(const Step& step, Bytes bytes, Visit visit);
+  void for_each_piece(const BufferRef& ref, Bytes bytes, Visit visit);
 
   RmaControlMessage control_;
   std::vector<Rank> listed_;
   std::set<Rank> introduced_;  ///< ranks that have been sent the order
   std::byte* users_;
   std::shared_ptr<RmaOutcome> outcome_;
-  Schedule schedule_;
+  bool flows_to_root_ = false;
+  Program program_;
   Order order_ = Order::identity(1);
   Position position_ = 0;
-  std::byte* own_ = nullptr;
-  std::vector<std::byte> passing_;  ///< other ranks' blocks, or the vector that is combined
-  BlockIndex first_passing_ = 0;
-  std::vector<std::byte> staged_;
+  std::byte* window_ = nullptr;
+  std::vector<std::byte> staging_;
   std::map<Rank, std::deque<std::vector<std::byte>>> heard_;
-  StepId at_ = 0;
-  Bytes moved_ = 0;  ///< bytes of step `at_` in earlier notifications
+  std::size_t at_ = 0;
+  Bytes moved_ = 0;  ///< bytes of operation `at_` in earlier notifications
 };
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Executes the schedules of one-sided operations with puts, flushes and notifications.
+/// Runs the programs of one-sided operations, many at once, each up to the next receive.
 #include "run/rma/mpi_rma.hpp"
 
 #include <sched.h>
@@ -261,6 +261,7 @@ bool RmaSystem::start_waiting() {
   while (!waiting_.empty() && !is_in_the_way(waiting_.front())) {
     RmaOperation& operation = waiting_.front();
     begin(operation);
+    run(operation);  // the window has its data before the arrival is noted
     if (!operation.flows_to_root()) note_arrival(operation);
     own_.splice(own_.end(), waiting_, waiting_.begin());
     moved = true;
@@ -287,54 +288,53 @@ void RmaSystem::end(RmaOperation& operation) {
   if (operation.at_root()) operation.finish(MPI_SUCCESS);
 }
 
-/// Executes steps up to the first that must wait for others. True if it made progress.
+/// Runs the program up to an operation that must wait for others. True if it made progress.
 bool RmaSystem::run(RmaOperation& operation) {
   bool moved = false;
-  for (const Step* next = operation.next(); next != nullptr; next = operation.next()) {
-    if (error_ != MPI_SUCCESS || !step(operation, *next)) break;
+  for (const Operation* next = operation.next(); next != nullptr; next = operation.next()) {
+    if (error_ != MPI_SUCCESS || !run(operation, *next)) break;
     operation.done();
     moved = true;
   }
   return moved;
 }
 
-/// Executes a step; false if it must wait.
-bool RmaSystem::step(RmaOperation& operation, const Step& step) {
+/// Runs an operation of a program; false if it must wait.
+bool RmaSystem::run(RmaOperation& operation, const Operation& next) {
   RmaWindow& window = *windows_.at(operation.control().window);
-  switch (step.kind) {
-    case StepKind::await:
-      return operation.take_heard(step);
-    case StepKind::put:
-      if (step.bytes > 0) {
-        const BlockIndex block = step.blocks.range.begin;
-        note(window.put(operation.memory_of(block), operation.offset_of(block), step.bytes,
-                        step.peer, operation.region()));
+  switch (next.kind) {
+    case OperationKind::recv:
+      return operation.take_heard(next);
+    case OperationKind::send:
+      return notify(operation, next);
+    case OperationKind::put:
+      if (next.to.bytes > 0) {
+        note(window.put(operation.memory_of(next.from), next.to.offset, next.to.bytes, next.peer,
+                        operation.region()));
       }
       return true;
-    case StepKind::flush:
-      note(window.flush(step.peer));
+    case OperationKind::flush:
+      note(window.flush(next.peer));
       return true;
-    case StepKind::notify:
-      return notify(operation, step);
-    case StepKind::reduce:
-      note(operation.combine(step));
+    case OperationKind::reduce:
+      note(operation.combine(next));
       return true;
     default:
+      operation.copy(next);
       return true;
   }
 }
 
 /// Splits data that exceeds one notification.
-bool RmaSystem::notify(RmaOperation& operation, const Step& step) {
+bool RmaSystem::notify(RmaOperation& operation, const Operation& send) {
   const RmaControlMessage& control = operation.control();
   RmaNotifications& way = *of(specification_from(control.specification).parameters.protocol);
   do {
-    if (!way.can_post(control, step.peer)) return false;
-    const Bytes left = step.carries ? operation.left_of(step) : 0;
-    operation.take_next(
-        step, way.compose(control, operation.order_for(step.peer), std::min(left, max_carried)));
-    note(way.post(step.peer));
-  } while (step.carries && !operation.has_notified_all(step) && error_ == MPI_SUCCESS);
+    if (!way.can_post(control, send.peer)) return false;
+    const Bytes carried = std::min(operation.left_of(send), max_carried);
+    operation.take_next(send, way.compose(control, operation.order_for(send.peer), carried));
+    note(way.post(send.peer));
+  } while (operation.left_of(send) > 0 && error_ == MPI_SUCCESS);
   return true;
 }
 

@@ -23,7 +23,7 @@ void give_up_core(long rounds);
 
 /// The one-sided collectives of one communicator. The next thread to poll takes the notifications
 /// that have arrived: the background thread (Paznikov's Broadcaster), or a thread
-/// that waits in a call. Each rank executes its schedule of an operation step by step. The root
+/// that waits in a call. Each rank runs its program of an operation until it must wait. The root
 /// alone selects the algorithm, because its notifications name it.
 class RmaSystem : public BackgroundTask {
  public:
@@ -102,8 +102,8 @@ class RmaSystem : public BackgroundTask {
   void end(RmaOperation& operation);
   void note_arrival(RmaOperation& operation);
   bool run(RmaOperation& operation);
-  bool step(RmaOperation& operation, const Step& step);
-  bool notify(RmaOperation& operation, const Step& step);
+  bool run(RmaOperation& operation, const Operation& next);
+  bool notify(RmaOperation& operation, const Operation& send);
   std::unique_ptr<RmaNotifications>& of(Notifications protocol) {
     return notifications_[static_cast<std::size_t>(protocol)];
   }
