@@ -58,7 +58,7 @@ StepId ScheduleBuilder::combine(StepId received, Operand operand) {
   }
   Step step = schedule_.steps[static_cast<std::size_t>(received)];
   step.kind = StepKind::reduce;
-  step.staged = false;
+  step.staged = step.carries = false;
   step.after = received;
   step.operand = operand;
   schedule_.steps.push_back(std::move(step));

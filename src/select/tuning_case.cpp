@@ -22,9 +22,10 @@ constexpr double max_loss_of_a_rank = 1.1;
 constexpr double max_loss_in_mean = 1.1;
 constexpr double drift = 1.5;
 /// Standard scores: one-sided levels of 0.5 %, and of 2.5 % to go back to the MPI's own, as that
-/// costs no more than to explore again.
+/// costs no more than to explore again; 5 % for the gain in the mean over the ranks.
 constexpr double score_to_select = 2.576;
 constexpr double score_to_revert = 1.96;
+constexpr double score_to_be_fair = 1.645;
 constexpr std::uint64_t calls_per_interval = 8;
 constexpr std::uint64_t min_calls_settled = 4096;
 
@@ -109,7 +110,7 @@ bool TuningCase::is_faster(int candidate, int other, double score) const {
 bool TuningCase::is_unfair(int candidate, int other) const {
   const State& one = at(candidate);
   const State& two = at(other);
-  return one.means.median() >= two.means.median() ||
+  return shorter_score(one.means, two.means) <= (other == 0 ? score_to_be_fair : 0) ||
          exceeds(one.maxima.median(), max_loss_of_a_rank, two.maxima.median());
 }
 

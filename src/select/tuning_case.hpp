@@ -67,8 +67,9 @@ struct TuningEvidence {
 /// once it is clearly slower than the selected one: by 50 % after 1 counted call, by 20 % after 2,
 /// at all after 6, and if it is not selected after 16. It is selected where the medians differ by
 /// at least 3 % and the Mann-Whitney test supports it at a level of 0.5 %, over the selected one
-/// and over the MPI's own. Ranks may gain at the cost of others: against both the median of the
-/// means over the ranks must be lower too, and that of the maxima at most 10 % higher. Some calls
+/// and over the MPI's own. Ranks may gain at the cost of others: against both it must also be
+/// faster in the mean over the ranks, by the test at 5 % against the MPI's own, and the median of
+/// the maxima may be at most 10 % higher. Some calls
 /// may take much longer than the median: against the MPI's own the mean without outliers must be
 /// lower too. With no candidate left, and 16 calls of the selected one, the case is settled. It is
 /// explored again where calls take 1.5 times as long or as short as before, where the MPI's own

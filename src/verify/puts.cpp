@@ -52,11 +52,13 @@ ProgramVerifier::Fault ProgramVerifier::check_notifications(Rank rank) {
       return fault(rank, number(node), "may run before its rank has been notified of the call");
     }
     if (puts) open[named.peer].push_back({node, none, none});
+    const auto unannounced = open.find(named.peer);
+    if (unannounced == open.end()) continue;
     if (named.kind == OperationKind::flush) {
-      for (Put& put : open[named.peer]) put.flush = put.flush == none ? node : put.flush;
+      for (Put& put : unannounced->second) put.flush = put.flush == none ? node : put.flush;
     }
     if (!sends) continue;
-    for (Put& put : open[named.peer]) {
+    for (Put& put : unannounced->second) {
       if (put.flush == none) {
         return fault(rank, number(node),
                      "may overtake " + in_words(put.put) + ": no flush comes between them");
@@ -64,7 +66,7 @@ ProgramVerifier::Fault ProgramVerifier::check_notifications(Rank rank) {
       put.recv = partner_[at(node)];
       puts_.push_back(put);
     }
-    open.erase(named.peer);
+    open.erase(unannounced);
   }
   for (const auto& [peer, puts] : open) {
     return fault(rank, number(puts.front().put),

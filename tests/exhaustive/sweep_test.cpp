@@ -45,7 +45,7 @@ TEST_P(EveryCollective, KeepsItsContractWithEveryAlgorithm) {
   options.sampled_max_p = ranks().sampled;
   const SweepResult result = sweep_in_threads(options);
   EXPECT_GT(result.cases, has_root(GetParam()) ? 1000 : 100);
-  EXPECT_EQ(result.programs >= result.cases, !is_one_sided(GetParam()));
+  EXPECT_GE(result.programs, result.cases);
   for (const FailedCase& failure : result.failures) ADD_FAILURE() << failure.text;
 }
 
