@@ -32,7 +32,7 @@ app = typer.Typer(add_completion=False)
 
 
 def run(words: list[str], place: list[str], rules: Path | None, *, native: bool) -> dict[str, Any]:
-    """One run: its output and, under Tutti, its report."""
+    """One run: its output and, under Tutti, the sums of its report, without the cases."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         how = ["--native"] if native else ["--report", str(report)]
@@ -45,7 +45,9 @@ def run(words: list[str], place: list[str], rules: Path | None, *, native: bool)
             err.print(ended.stdout + ended.stderr)
             raise typer.Exit(1)
         seen = json.loads(report.read_text()) if report.exists() else {}
-    return {"output": ended.stdout, "tuning": seen.get("tuning", {})}
+    tuning = seen.get("tuning", {})
+    sums = {name: value for name, value in tuning.items() if isinstance(value, (int, float))}
+    return {"output": ended.stdout, "tuning": sums}
 
 
 @app.command()

@@ -6,9 +6,9 @@
 
 namespace tutti {
 
-/// The program of a schedule. `problem` is the one that
-/// the schedule was made for; vectors are cut as the schedule says. `own`: the bytes of this rank's
-/// block in a gather or scatter by its own arguments, which the root's sizes may contradict.
+/// The program of a schedule. `problem` is the one that the schedule was made for; vectors are cut
+/// as the schedule says. `own`: the bytes of this rank's block in a gather or scatter by its own
+/// arguments, which the root's sizes may contradict.
 ///
 /// Follows the values of blocks, by ranges: a step leaves them where they are if it can. Messages
 /// use the caller's buffers directly, and whole blocks keep the caller's datatype; a bcast's vector

@@ -362,7 +362,7 @@ std::string_view explanation_of(CandidateState state) {
     case CandidateState::unconfirmed:
       return "the rank test does not support its gain at 0.5 %";
     case CandidateState::unfair:
-      return "some rank would pay for its gain";
+      return "in the mean over the ranks it gains too little, or some rank would pay for it";
     case CandidateState::uneven:
       return "some of its calls take much longer";
   }

@@ -14,7 +14,7 @@ namespace tutti {
 /// The elapsed times of one call over its ranks.
 struct SampledTimes {
   Nanoseconds after_last = 0;  ///< the criterion: the time after the last arrival
-  Nanoseconds mean = 0;        ///< of the elapsed times; if the criterion is no estimate, that
+  Nanoseconds mean = 0;        ///< of the elapsed times; the criterion unless that is the shortest
   Nanoseconds max = 0;
 };
 
