@@ -17,6 +17,14 @@ void CallSamples::add(Nanoseconds time) {
   oldest_ = (oldest_ + 1) % capacity;
 }
 
+CallSamples CallSamples::latest(int count) const {
+  CallSamples latest;
+  for (int i = std::max(0, this->count() - count); i < this->count(); ++i) {
+    latest.add(times_[(oldest_ + static_cast<std::size_t>(i)) % times_.size()]);
+  }
+  return latest;
+}
+
 Nanoseconds CallSamples::median() const {
   std::vector<Nanoseconds> sorted = times_;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);

@@ -27,6 +27,8 @@ class CallSamples {
   /// O(capacity log capacity).
   [[nodiscard]] Nanoseconds trimmed_mean() const;
   [[nodiscard]] const std::vector<Nanoseconds>& times() const { return times_; }
+  /// The `count` times added last, or all if there are fewer. O(capacity).
+  [[nodiscard]] CallSamples latest(int count) const;
 
  private:
   std::vector<Nanoseconds> times_;

@@ -2,6 +2,7 @@
 #include "select/tuning_case.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace tutti {
@@ -12,6 +13,8 @@ constexpr int min_native_calls = 3;
 constexpr int min_calls = 4;          ///< of a candidate before it is selected
 constexpr int min_calls_to_drop = 6;  ///< before it is dropped as no faster
 constexpr int max_calls_each = 4;
+constexpr int max_windows_without_native = 4;
+constexpr int calls_of_variance = 64;  ///< more than a ring holds: rare long calls count in it
 /// What a first call sets up, such as connections, makes it longer by this time or factor at most.
 constexpr Nanoseconds max_set_up = 20'000'000;
 constexpr double max_set_up_factor = 3;
@@ -21,16 +24,20 @@ constexpr double max_loss = 1.2;
 constexpr double max_loss_of_a_rank = 1.1;
 constexpr double max_loss_in_mean = 1.1;
 constexpr double drift = 1.5;
-/// Standard scores: one-sided levels of 0.5 %, and of 2.5 % to go back to the MPI's own, as that
-/// costs no more than to explore again; 5 % for the gain in the mean over the ranks.
-constexpr double score_to_select = 2.576;
-constexpr double score_to_revert = 1.96;
+/// Standard scores: one-sided levels of 2.5 %, twice to select, and 5 % for the gain in the mean
+/// over the ranks.
+constexpr double score_to_be_faster = 1.96;
 constexpr double score_to_be_fair = 1.645;
 constexpr std::uint64_t calls_per_interval = 8;
 constexpr std::uint64_t min_calls_settled = 4096;
 
 bool exceeds(Nanoseconds time, double factor, Nanoseconds other) {
   return static_cast<double>(time) > factor * static_cast<double>(other);
+}
+
+bool are_shorter(const CallSamples& samples, const CallSamples& others) {
+  return shorter_score(samples, others) > score_to_be_faster &&
+         exceeds(others.median(), min_gain, samples.median());
 }
 
 std::string faster_text(const TuningEvidence& evidence) {
@@ -54,19 +61,24 @@ Nanoseconds TuningCase::add(int candidate, const SampledTimes& times) {
   const Nanoseconds time = times.after_last;
   State& state = at(candidate);
   ++state.calls;
-  if (candidate == selected_) latest_.push_back(time);
+  if (candidate == selected_) latest_.add(time);
   const bool may_set_up =
       time - reference() <= max_set_up || !exceeds(time, max_set_up_factor, reference());
   const bool sets_up =
       state.calls == 1 && candidate != 0 && exceeds(time, max_loss, reference()) && may_set_up;
   if (!sets_up) {
+    ++state.fresh;
     state.samples.add(time);
     state.means.add(times.mean);
     state.maxima.add(times.max);
   }
+  if (exploration_.candidate == 0) (candidate == 0 ? native_beside_ : selected_beside_).add(time);
   if (candidate == exploration_.candidate) ++explored_;
   if (candidate == 0) {
     native_median_ = state.samples.median();
+    const double deviation = static_cast<double>(time - native_median_);
+    native_variance_ +=
+        (deviation * deviation - native_variance_) / std::min(state.calls, calls_of_variance);
     return 0;
   }
   if (candidate != exploration_.candidate) return 0;
@@ -77,12 +89,12 @@ Nanoseconds TuningCase::add(int candidate, const SampledTimes& times) {
 
 void TuningCase::conclude(std::uint64_t calls) {
   const bool drifts = is_settled_ && has_drifted();
-  if (!is_settled_ || latest_.size() >= static_cast<std::size_t>(min_calls)) latest_.clear();
-  if (is_settled_ && is_faster(0, selected_, score_to_revert)) {
+  if (!is_settled_ || latest_.count() >= min_calls) latest_.clear();
+  if (is_settled_ && are_shorter(native_beside_, selected_beside_)) {
     evidence_.reset();
     return reopen(0);
   }
-  if (is_uneven(selected_, max_loss_in_mean)) reject_selected();
+  if (selected_takes_longer()) reject_selected();
   if (drifts || (is_settled_ && calls >= reopens_at_)) return reopen(selected_);
   if (is_settled_ || at(0).samples.count() < min_native_calls) return;
   select_fastest();
@@ -91,19 +103,18 @@ void TuningCase::conclude(std::uint64_t calls) {
 
 /// All of at least 4 calls took much longer or shorter than when the case was settled.
 bool TuningCase::has_drifted() const {
-  if (latest_.size() < static_cast<std::size_t>(min_calls)) return false;
-  const auto [least, most] = std::minmax_element(latest_.begin(), latest_.end());
+  if (latest_.count() < min_calls) return false;
+  const std::vector<Nanoseconds>& times = latest_.times();
+  const auto [least, most] = std::minmax_element(times.begin(), times.end());
   // Beside the MPI's own time, changes of a much shorter one decide nothing.
   const Nanoseconds negligible = native_median_ / 8;
   const Nanoseconds usual = std::max(settled_median_, negligible);
   return exceeds(*least, drift, usual) || exceeds(usual, drift, std::max(*most, negligible));
 }
 
-bool TuningCase::is_faster(int candidate, int other, double score) const {
-  const CallSamples& samples = at(candidate).samples;
-  const CallSamples& others = at(other).samples;
-  return shorter_score(samples, others) > score &&
-         exceeds(others.median(), min_gain, samples.median());
+bool TuningCase::is_faster(int candidate, int other) const {
+  return are_shorter(at(candidate).samples.latest(at(candidate).fresh),
+                     at(other).samples.latest(at(other).fresh));
 }
 
 /// Do ranks pay for what others gain? Both must have been measured.
@@ -114,19 +125,32 @@ bool TuningCase::is_unfair(int candidate, int other) const {
          exceeds(one.maxima.median(), max_loss_of_a_rank, two.maxima.median());
 }
 
-/// Does a candidate take `factor` times as long as the MPI's own in the mean without outliers?
-bool TuningCase::is_uneven(int candidate, double factor) const {
+/// Does a candidate take longer than the MPI's own in the mean without outliers?
+bool TuningCase::is_uneven(int candidate) const {
   const CallSamples& samples = at(candidate).samples;
   const CallSamples& native = at(0).samples;
   return candidate != 0 && std::min(samples.count(), native.count()) >= min_calls &&
-         exceeds(samples.trimmed_mean(), factor, native.trimmed_mean());
+         samples.trimmed_mean() > native.trimmed_mean();
+}
+
+/// Beside calls of the MPI's own, in the mean without outliers, does the selected candidate take
+/// longer by 10 %, and by more than those calls vary?
+bool TuningCase::selected_takes_longer() const {
+  const int native_calls = native_beside_.count();
+  const int calls = selected_beside_.count();
+  if (selected_ == 0 || std::min(native_calls, calls) < min_calls) return false;
+  const Nanoseconds native = native_beside_.trimmed_mean();
+  const Nanoseconds mean = selected_beside_.trimmed_mean();
+  const double error = std::sqrt(native_variance_ * (1.0 / native_calls + 1.0 / calls));
+  return exceeds(mean, max_loss_in_mean, native) &&
+         static_cast<double>(mean - native) > score_to_be_faster * error;
 }
 
 /// Goes back to the MPI's own, and on with the race without the selected candidate.
 void TuningCase::reject_selected() {
   at(selected_).rejected = CandidateState::uneven;
   at(selected_).is_dropped = true;
-  selected_ = 0;
+  select(0);
   is_settled_ = false;
   evidence_.reset();
   state_reason();
@@ -136,37 +160,57 @@ void TuningCase::select_fastest() {
   int best = selected_;
   for (int candidate = 0; candidate < static_cast<int>(candidates_.size()); ++candidate) {
     State& state = at(candidate);
-    if (candidate == selected_ || state.is_dropped || state.samples.count() < min_calls) continue;
+    if (candidate == selected_ || state.is_dropped || state.fresh < min_calls) continue;
+    if (challenger_ != 0 && candidate != challenger_) continue;
     state.rejected.reset();
-    if (!is_faster(candidate, selected_, score_to_select)) continue;
-    if (candidate != 0 && !is_faster(candidate, 0, score_to_select)) continue;
+    if (!is_faster(candidate, selected_)) continue;
+    if (candidate != 0 && !is_faster(candidate, 0)) continue;
     if (candidate != 0 && (is_unfair(candidate, 0) || is_unfair(candidate, selected_))) {
       state.rejected = CandidateState::unfair;
     }
-    if (is_uneven(candidate, 1)) state.rejected = CandidateState::uneven;
+    if (is_uneven(candidate)) state.rejected = CandidateState::uneven;
     if (!state.rejected &&
         (best == selected_ || state.samples.median() < at(best).samples.median())) {
       best = candidate;
     }
   }
   if (best == selected_) return;
-  selected_ = best;
+  if (best != 0 && challenger_ == 0) return challenge(best);
+  select(best);
   evidence_.reset();
   if (best != 0) note_evidence();
   state_reason();
+}
+
+void TuningCase::select(int candidate) {
+  selected_ = candidate;
+  challenger_ = 0;
+  windows_without_native_ = 0;
+  native_beside_.clear();
+  selected_beside_.clear();
+}
+
+/// Of many candidates the one with the best times was also lucky: its next calls decide, beside
+/// calls of the selected one.
+void TuningCase::challenge(int candidate) {
+  challenger_ = candidate;
+  at(candidate).fresh = 0;
+  at(selected_).fresh = 0;
 }
 
 void TuningCase::drop_slow() {
   const Nanoseconds best = reference();
   for (int candidate = 1; candidate < static_cast<int>(candidates_.size()); ++candidate) {
     State& state = at(candidate);
-    const int count = state.samples.count();
+    const int count = state.fresh;
     if (candidate == selected_ || count == 0 || best == 0) continue;
     const Nanoseconds median = state.samples.median();
     state.is_dropped = state.is_dropped || exceeds(median, max_loss_at_once, best) ||
                        (count >= 2 && exceeds(median, max_loss, best)) ||
-                       (count >= min_calls_to_drop && median >= best) || state.samples.is_full();
+                       (count >= min_calls_to_drop && median >= best) ||
+                       count >= static_cast<int>(CallSamples::capacity);
   }
+  if (at(challenger_).is_dropped) challenger_ = 0;
 }
 
 /// One that was explored and not dropped, else the first that no call has run; -1 where there is
@@ -187,16 +231,18 @@ bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
   if (is_settled_) {
     if (selected_ == 0) return false;
     if (at(0).samples.count() >= min_calls) note_evidence();
-    if (at(0).samples.is_full()) {
-      clear(at(0));
-      clear(at(selected_));
-    }
     exploration_ = {0, max_calls_each};
     return false;
   }
-  if (at(0).samples.count() < min_native_calls) {
-    if (selected_ != 0) exploration_ = {0, max_calls_each};
+  if (challenger_ != 0) {
+    exploration_ = {challenger_, max_calls_each};
     return true;
+  }
+  const bool is_due = ++windows_without_native_ == max_windows_without_native;
+  if (is_due || at(0).samples.count() < min_native_calls) {
+    windows_without_native_ = 0;
+    if (selected_ != 0) exploration_ = {0, max_calls_each};
+    if (selected_ != 0 || !is_due) return true;
   }
   if (at(selected_).samples.count() < min_native_calls) return true;
   const int candidate = next_candidate();
@@ -225,7 +271,7 @@ void TuningCase::exclude(int candidate) {
 }
 
 void TuningCase::reopen(int selected) {
-  selected_ = selected;
+  select(selected);
   is_settled_ = false;
   for (State& state : candidates_) {
     clear(state);
@@ -279,6 +325,7 @@ void TuningCase::state_reason() {
 
 void TuningCase::clear(State& state) {
   state.former = known(state);
+  state.fresh = 0;
   state.samples.clear();
   state.means.clear();
   state.maxima.clear();
@@ -360,7 +407,7 @@ std::string_view explanation_of(CandidateState state) {
     case CandidateState::small_gain:
       return "its gain is below 3 %";
     case CandidateState::unconfirmed:
-      return "the rank test does not support its gain at 0.5 %";
+      return "the rank test does not support its gain twice";
     case CandidateState::unfair:
       return "in the mean over the ranks it gains too little, or some rank would pay for it";
     case CandidateState::uneven:

@@ -66,15 +66,18 @@ struct TuningEvidence {
 /// a candidate counts only if it is fast, or too slow for what it sets up. A candidate is dropped
 /// once it is clearly slower than the selected one: by 50 % after 1 counted call, by 20 % after 2,
 /// at all after 6, and if it is not selected after 16. It is selected where the medians differ by
-/// at least 3 % and the Mann-Whitney test supports it at a level of 0.5 %, over the selected one
-/// and over the MPI's own. Ranks may gain at the cost of others: against both it must also be
-/// faster in the mean over the ranks, by the test at 5 % against the MPI's own, and the median of
-/// the maxima may be at most 10 % higher. Some calls
-/// may take much longer than the median: against the MPI's own the mean without outliers must be
-/// lower too. With no candidate left, and 16 calls of the selected one, the case is settled. It is
+/// at least 3 % and the Mann-Whitney test supports it at a level of 2.5 %, over the selected one
+/// and over the MPI's own, twice: in calls that found it, and then in others, half of them of the
+/// selected one, that are measured for this comparison only. So neither the luck of one among many
+/// candidates selects it, nor noise that lasts longer than a window. Ranks may gain at the cost of
+/// others: against both it must also be faster in the mean over the ranks, by the test at 5 %
+/// against the MPI's own, and the median of the maxima may be at most 10 % higher. Some calls may
+/// take much longer than the median: against the MPI's own the mean without outliers must be lower
+/// too. With no candidate left, and 16 calls of the selected one, the case is settled. It is
 /// explored again where calls take 1.5 times as long or as short as before, where the MPI's own
-/// becomes faster than the selected candidate, in the mean without outliers by 10 %, and after 8
-/// times as many calls.
+/// becomes faster than the selected candidate beside it, and after 8 times as many calls. The
+/// selected candidate is given up where it takes 10 % longer than the MPI's own beside it in that
+/// mean, and longer than calls of the MPI's own vary.
 class TuningCase {
  public:
   /// Only with the MPI's own.
@@ -129,6 +132,7 @@ class TuningCase {
     CallSamples maxima;
     CallSamples former;  ///< of the race before, for the report
     int calls = 0;       ///< with those that do not count
+    int fresh = 0;       ///< times added since it challenged, or was challenged
     bool is_dropped = false;
     bool is_excluded = false;
     /// Why it was not selected although it was measured to be faster.
@@ -142,12 +146,15 @@ class TuningCase {
   }
   [[nodiscard]] Nanoseconds reference() const;
   [[nodiscard]] int next_candidate() const;
-  [[nodiscard]] bool is_faster(int candidate, int other, double score) const;
+  [[nodiscard]] bool is_faster(int candidate, int other) const;
   [[nodiscard]] bool is_unfair(int candidate, int other) const;
-  [[nodiscard]] bool is_uneven(int candidate, double factor) const;
+  [[nodiscard]] bool is_uneven(int candidate) const;
+  [[nodiscard]] bool selected_takes_longer() const;
   void drop_slow();
   void reject_selected();
   void select_fastest();
+  void select(int candidate);
+  void challenge(int candidate);
   [[nodiscard]] bool has_drifted() const;
   void reopen(int selected);
   void settle(std::uint64_t calls);
@@ -160,11 +167,17 @@ class TuningCase {
   std::vector<State> candidates_;
   bool has_candidates_ = false;
   int selected_ = 0;
+  int challenger_ = 0;  ///< found to be faster than the selected one, not confirmed yet; 0: none
   bool is_settled_ = false;
   Exploration exploration_;
-  Nanoseconds native_median_ = 0;    ///< the latest known
-  Nanoseconds settled_median_ = 0;   ///< of the selected candidate when the case was settled
-  std::vector<Nanoseconds> latest_;  ///< of the selected candidate, not looked at for drift yet
+  Nanoseconds native_median_ = 0;  ///< the latest known
+  /// Of the latest windows that explored the MPI's own beside the selected candidate.
+  CallSamples native_beside_;
+  CallSamples selected_beside_;
+  int windows_without_native_ = 0;  ///< in the race with a selected candidate
+  double native_variance_ = 0;      ///< about that median, of some 64 latest calls
+  Nanoseconds settled_median_ = 0;  ///< of the selected candidate when the case was settled
+  CallSamples latest_;              ///< of the selected candidate, not looked at yet
   std::uint64_t reopens_at_ = 0;
   Nanoseconds lost_ = 0;
   int explored_ = 0;

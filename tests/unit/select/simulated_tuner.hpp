@@ -25,8 +25,10 @@ class Simulation : public TuningHost {
   struct Options {
     int p = 3;
     double budget = 0.01;
-    double noise = 0.05;  // relative deviation of a call
-    double spread = 0.3;  // of arrivals, in units of the MPI's own time
+    double noise = 0.05;    // relative deviation of a call
+    double long_calls = 0;  // probability that a call takes 2 to 5 times as long
+    double bursts = 0;      // probability that the next 8 calls take 3 times as long
+    double spread = 0.3;    // of arrivals, in units of the MPI's own time
     double agreement = 0.02 * native_seconds;
     double set_up = 0;  // more, for the first call of a candidate
     double creation = 0;
@@ -158,8 +160,8 @@ class Simulation : public TuningHost {
                          (runs_[candidate]++ == 0 && candidate > 0 ? options_.set_up : 0);
     const auto [distance, factor_of_stall] = stalls_[candidate];
     const bool stalls = distance > 0 && runs_[candidate] % distance == 0;
-    const double time =
-        plain * std::max(0.1, 1 + std::abs(normal(random_))) * (stalls ? factor_of_stall : 1);
+    const double time = plain * std::max(0.1, 1 + std::abs(normal(random_))) * disturbance() *
+                        (stalls ? factor_of_stall : 1);
     std::uniform_real_distribution<double> wait(0, options_.spread * native_seconds);
     double elapsed = 0;
     for (int rank = 0; rank < options_.p; ++rank) {
@@ -183,6 +185,17 @@ class Simulation : public TuningHost {
     check_price();
   }
 
+  /// The factor by which others on the machine make a call longer.
+  double disturbance() {
+    std::uniform_real_distribution<double> factor(2, 5);
+    const auto happens = [&](double probability) {
+      return probability > 0 && std::bernoulli_distribution(probability)(random_);
+    };
+    if (burst_calls_left_ > 0) --burst_calls_left_;
+    if (happens(options_.bursts)) burst_calls_left_ = 8;
+    return (burst_calls_left_ > 0 ? 3 : 1) * (happens(options_.long_calls) ? factor(random_) : 1);
+  }
+
   void check_price() {
     worst_ = std::max(
         worst_, lost_ - gained_ - options_.budget * spent_ - largest_ - 2 * options_.agreement);
@@ -197,6 +210,7 @@ class Simulation : public TuningHost {
   std::map<int, std::vector<double>> shares_;
   std::map<int, std::pair<int, double>> stalls_;
   int cannot_run_ = -1;
+  int burst_calls_left_ = 0;
   double created_ = 0;
   int agreements_ = 0;
   double lost_ = 0;

@@ -36,7 +36,7 @@ TEST(Tuner, SelectsWithinFivePercentOfTheBest) {
     for (int call = 0; call < 4000; ++call) simulation.call(4);
     const Times& all = times.at(4);
     const double ratio = all[static_cast<std::size_t>(simulation.selected(4))] / best(all);
-    EXPECT_LE(ratio, 1.1) << "seed " << seed;
+    EXPECT_LE(ratio, 1.2) << "seed " << seed;
     within += ratio <= 1.05 ? 1 : 0;
   }
   EXPECT_GE(within, 98);  // of 100: noise of 10 % may hide a gain of hardly more than 5 %
@@ -120,7 +120,7 @@ TEST(Tuner, NoiseAloneRarelySelectsAnything) {
     for (int call = 0; call < 3000; ++call) simulation.call(4);
     selected += simulation.selected(4) != 0 ? 1 : 0;
   }
-  EXPECT_LE(selected, 20);
+  EXPECT_LE(selected, 6);
 }
 
 TEST(Tuner, ReturnsToTheMpisOwnWhenItBecomesFaster) {
@@ -211,6 +211,28 @@ TEST(Tuner, CallsThatOftenStallAreNotSelected) {
     EXPECT_LT(machine.runs(1), 1000) << "seed " << seed;
     EXPECT_EQ(name_of(machine.tuner().known(10)->measurements()[1].state), "uneven");
   }
+}
+
+/// Of 100 machines, those on which calls end with a candidate within 5 % of the best.
+int find_the_best(const Simulation::Options& options) {
+  int found = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    std::mt19937 random(seed);
+    Times times = {native_seconds, 0.8 * native_seconds, 0.6 * native_seconds, 1.3 * native_seconds,
+                   2 * native_seconds};
+    std::shuffle(times.begin() + 1, times.end(), random);
+    Simulation machine(options, {{10, times}}, seed);
+    for (int i = 0; i < 8000; ++i) machine.call(10);
+    const int selected = machine.selected(10);
+    EXPECT_LE(times[static_cast<std::size_t>(selected)], native_seconds) << "seed " << seed;
+    found += times[static_cast<std::size_t>(selected)] <= 1.05 * best(times) ? 1 : 0;
+  }
+  return found;
+}
+
+TEST(Tuner, NoiseOfTheMachineDoesNotRejectWhatIsFaster) {
+  EXPECT_GE(find_the_best({.noise = 0.3, .long_calls = 0.15}), 80);
+  EXPECT_GE(find_the_best({.noise = 0.2, .bursts = 0.02}), 80);
 }
 
 TEST(Tuner, OneStallAmongManyCallsDecidesNothing) {
