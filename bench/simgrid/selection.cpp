@@ -1,17 +1,19 @@
 /// What `auto` selects on a simulated machine, and what it gains there over the MPI's own.
 ///
-///     tutti-selection CALLS|each COLLECTIVE:BYTES,.. ..
+///     tutti-selection CALLS[/SECONDS]|each COLLECTIVE:BYTES,.. ..
 ///
 /// BYTES are those of all for bcast, reductions and scans, of each rank's block for others, of the
-/// mean block for v forms. `auto` gets up to CALLS calls of each size to settle in; 0 measures the
-/// MPI's own alone, `each` every algorithm of the list instead. Prints one line of JSON for each
-/// size, or size and algorithm.
+/// mean block for v forms. `auto` gets up to CALLS calls of each size to settle in, and so many
+/// seconds of real time since the start of the program; 0 measures the MPI's own alone, `each`
+/// every algorithm of the list instead. Prints one line of JSON for each size, or size and
+/// algorithm.
 #include <mpi.h>
 #include <simgrid/barrier.h>
 #include <simgrid/engine.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -44,6 +46,7 @@ struct Shared {
   sg_bar_t barrier = nullptr;
   std::vector<Times> times;  ///< of each call
   bool has_settled = false;
+  bool has_ended = false;  ///< the exploration of this size, settled or not
 };
 Shared* shared = nullptr;
 
@@ -181,13 +184,21 @@ struct Settled {
   std::string selection;
 };
 
-/// Lets `auto` explore until one selection has stayed for `same_calls` calls, or for `limit` calls.
-Settled settle(Cell& cell, const std::string& collective, int limit) {
+using RealTime = std::chrono::steady_clock;
+
+/// How long `auto` may explore.
+struct Limit {
+  int calls = 0;
+  RealTime::time_point end = RealTime::time_point::max();
+};
+
+/// Lets `auto` explore until one selection has stayed for `same_calls` calls, or to the limit.
+Settled settle(Cell& cell, const std::string& collective, const Limit& limit) {
   Settled result;
   double since = 0;
   int same = 0;
-  shared->has_settled = false;
-  for (int call = 1; call <= limit && !shared->has_settled; ++call) {
+  shared->has_settled = shared->has_ended = false;
+  for (int call = 1; call <= limit.calls && !shared->has_ended; ++call) {
     since += cell.time().last;
     if (rank == 0) {
       std::string now = latest(collective);
@@ -201,25 +212,26 @@ Settled settle(Cell& cell, const std::string& collective, int limit) {
       }
       const bool is_known = !result.selection.empty() && !explores(result.selection);
       shared->has_settled = is_known && same >= same_calls;
+      shared->has_ended = shared->has_settled || RealTime::now() > limit.end;
     }
     sg_barrier_wait(shared->barrier);
   }
   return result;
 }
 
-void measure(const std::string& collective, int bytes, int calls) {
+void measure(const std::string& collective, int bytes, const Limit& limit) {
   Cell cell(collective, bytes);
   if (!cell.is_known()) return;
   set(collective, "native");
   const Times native = median_time(cell);
   set(collective, "auto");
-  const Settled settled = settle(cell, collective, calls);
+  const Settled settled = settle(cell, collective, limit);
   const bool has_settled = shared->has_settled;
-  const Times with_auto = calls > 0 ? median_time(cell) : Times();
+  const Times with_auto = limit.calls > 0 ? median_time(cell) : Times();
   if (rank != 0) return;
   std::printf("{\"collective\": \"%s\", \"bytes\": %d, ", collective.c_str(), bytes);
   std::printf("\"native\": %.9g, \"native_mean\": %.9g", native.last, native.mean);
-  if (calls > 0) {
+  if (limit.calls > 0) {
     std::printf(", \"auto\": %.9g, \"auto_mean\": %.9g, ", with_auto.last, with_auto.mean);
     std::printf("\"settled\": %s, \"calls\": %d, \"spent\": %.9g, \"selected\": \"%s\"",
                 has_settled ? "true" : "false", settled.calls, settled.spent,
@@ -259,6 +271,10 @@ int main(int argc, char** argv) {
   PMPI_Bcast(&address, sizeof address, MPI_BYTE, 0, MPI_COMM_WORLD);
   shared = reinterpret_cast<Shared*>(address);
   const std::string calls = argc > 1 ? argv[1] : "0";
+  Limit limit{std::atoi(calls.c_str())};
+  if (const auto slash = calls.find('/'); slash != std::string::npos) {
+    limit.end = RealTime::now() + std::chrono::seconds(std::atoi(calls.c_str() + slash + 1));
+  }
   for (int index = 2; index < argc; ++index) {
     std::stringstream words(argv[index]);
     std::string collective;
@@ -267,7 +283,7 @@ int main(int argc, char** argv) {
       if (calls == "each") {
         measure_each(collective, std::atoi(size.c_str()));
       } else {
-        measure(collective, std::atoi(size.c_str()), std::atoi(calls.c_str()));
+        measure(collective, std::atoi(size.c_str()), limit);
       }
     }
   }
