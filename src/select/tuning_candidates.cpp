@@ -2,8 +2,10 @@
 #include "select/tuning_candidates.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "algorithms/pipeline.hpp"
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
 #include "cost/pricing.hpp"
@@ -16,17 +18,28 @@ constexpr double hopeless = 3;
 constexpr double slow_network = 100;
 /// More would take longer to model than exploring the wrong one first costs.
 constexpr int max_modelled_ranks = 16;
+constexpr int max_modelled_parts = 8;
 /// The same with late ranks, where other numbers of ranks show little.
 constexpr std::size_t max_late_ranks = 128;
 /// Of what a doubling of the ranks adds: no algorithm takes longer than in proportion to p squared.
 constexpr double max_growth = 4;
 constexpr int leaders_tried[] = {1, 2, 4};
 
+/// On the given network and on a slow one.
+using Seconds = std::array<double, 2>;
+
 struct Priced {
   Specification specification;
-  double fast = 0;  ///< seconds
-  double slow = 0;
+  Seconds seconds;
 };
+
+/// What `last` becomes after so many further steps, if each adds `ratio` times what the one before
+/// added; the last one added `added`.
+double continued(double last, double added, double ratio, double steps) {
+  const double sum =
+      std::abs(ratio - 1) < 1e-6 ? steps : ratio * (std::pow(ratio, steps) - 1) / (ratio - 1);
+  return last + added * sum;
+}
 
 /// Bytes of all blocks that a rank sends or receives.
 Bytes bytes_of(const TuningFeatures& features) {
@@ -59,11 +72,39 @@ std::vector<Specification> specifications(const TuningFeatures& features) {
   return all;
 }
 
-double seconds_at(int p, const Specification& specification, const TuningFeatures& features,
-                  const Machine& machine) {
+using Machines = std::array<Machine, 2>;
+
+Seconds seconds_at(int p, const Specification& point, Bytes block, Collective collective,
+                   const Machines& machines) {
+  const std::vector<Bytes> blocks(static_cast<std::size_t>(p), block);
+  const Problems problems(point, Call{collective, 0, blocks});
+  const std::vector<Schedule> schedules = problems.schedules();
+  const auto on = [&](const Machine& machine) {
+    return *price(schedules, machine, PriceModel::loggp);
+  };
+  return {on(machines[0]), on(machines[1])};
+}
+
+/// Many parts of a pipeline by what 4 and 8 of the same size take: each further part adds as much.
+Seconds seconds_of_parts(int p, const Specification& point, const TuningFeatures& features,
+                         const Machines& machines) {
+  const auto of = [&](const Specification& one, Bytes block) {
+    return seconds_at(p, one, block, features.collective, machines);
+  };
+  if (!point.algorithm->takes("parts")) return of(point, features.block);
   const std::vector<Bytes> blocks(static_cast<std::size_t>(p), features.block);
-  const Call call{features.collective, 0, blocks};
-  return *price(Problems(specification, call).schedules(), machine, PriceModel::loggp);
+  const int parts = pipeline_parts(Problems(point, Call{features.collective, 0, blocks}).at(0));
+  if (parts <= max_modelled_parts) return of(point, features.block);
+  Specification fewer = point;
+  const auto with = [&](int count) {
+    fewer.parameters.parts = count;
+    return of(fewer, std::max<Bytes>(count, features.block * count / parts));
+  };
+  const Seconds many = with(max_modelled_parts);
+  const Seconds few = with(max_modelled_parts / 2);
+  const double steps = 2.0 * (parts - max_modelled_parts) / max_modelled_parts;
+  return {continued(many[0], many[0] - few[0], 1, steps),
+          continued(many[1], many[1] - few[1], 1, steps)};
 }
 
 /// After the last arrival; not 0, so that times have ratios.
@@ -84,23 +125,26 @@ double seconds_after_last(const Specification& specification, const TuningFeatur
 /// Many ranks by what 4, 8 and 16 take: each doubling adds so many times what the doubling before
 /// added as the second of these added of what the first did. Exact for a logarithm, for p, and for
 /// what does not depend on p.
-double seconds_of(const Specification& specification, const TuningFeatures& features,
-                  const Machine& machine) {
+Seconds seconds_of(const Specification& point, const TuningFeatures& features,
+                   const Machines& machines) {
   const bool may_be_late = !features.arrivals.empty() && features.arrivals.size() <= max_late_ranks;
-  if (may_be_late) return seconds_after_last(specification, features, machine);
-  const auto at = [&](int p) { return seconds_at(p, specification, features, machine); };
+  if (may_be_late) {
+    return {seconds_after_last(point, features, machines[0]),
+            seconds_after_last(point, features, machines[1])};
+  }
+  const auto at = [&](int p) { return seconds_of_parts(p, point, features, machines); };
   if (features.p <= max_modelled_ranks) return at(features.p);
-  const double last = at(max_modelled_ranks);
-  const double before = at(max_modelled_ranks / 2);
-  const double added = last - before;
-  const double added_before = before - at(max_modelled_ranks / 4);
-  if (added <= 0 || added_before <= 0) return last;
-  const double ratio = std::min(added / added_before, max_growth);
+  Seconds seconds = at(max_modelled_ranks);
+  const Seconds half = at(max_modelled_ranks / 2);
+  const Seconds quarter = at(max_modelled_ranks / 4);
   const double doublings = std::log2(static_cast<double>(features.p) / max_modelled_ranks);
-  const double sum = std::abs(ratio - 1) < 1e-6
-                         ? doublings
-                         : ratio * (std::pow(ratio, doublings) - 1) / (ratio - 1);
-  return last + added * sum;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    const double added = seconds[i] - half[i];
+    const double before = half[i] - quarter[i];
+    if (added <= 0 || before <= 0) continue;
+    seconds[i] = continued(seconds[i], added, std::min(added / before, max_growth), doublings);
+  }
+  return seconds;
 }
 
 /// What needs no forecast, and whose threads serve few ranks at a time, suffers neither from wrong
@@ -111,27 +155,23 @@ double handicap(const Specification& point) {
 
 /// By the product of both times, so that neither network counts more.
 std::vector<Priced> priced(const TuningFeatures& features, const Machine& machine) {
-  Machine slow = machine;
-  slow.per_byte *= slow_network;
+  Machines machines = {machine, machine};
+  machines[1].per_byte *= slow_network;
   std::vector<Priced> all;
+  Seconds least = {INFINITY, INFINITY};
   for (const Specification& point : specifications(features)) {
-    const double factor = handicap(point);
-    all.push_back({point, factor * seconds_of(point, features, machine),
-                   factor * seconds_of(point, features, slow)});
+    Seconds seconds = seconds_of(point, features, machines);
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+      seconds[i] *= handicap(point);
+      least[i] = std::min(least[i], seconds[i]);
+    }
+    all.push_back({point, seconds});
   }
-  const auto least = [&all](double Priced::*seconds) {
-    double found = all.front().*seconds;
-    for (const Priced& one : all) found = std::min(found, one.*seconds);
-    return found;
-  };
-  if (all.empty()) return all;
-  const double fast = least(&Priced::fast);
-  const double on_slow = least(&Priced::slow);
   std::erase_if(all, [&](const Priced& one) {
-    return one.fast > hopeless * fast && one.slow > hopeless * on_slow;
+    return one.seconds[0] > hopeless * least[0] && one.seconds[1] > hopeless * least[1];
   });
   std::stable_sort(all.begin(), all.end(), [](const Priced& a, const Priced& b) {
-    return a.fast * a.slow < b.fast * b.slow;
+    return a.seconds[0] * a.seconds[1] < b.seconds[0] * b.seconds[1];
   });
   return all;
 }
