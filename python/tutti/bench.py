@@ -61,11 +61,21 @@ def measure(
         return read(path)
 
 
+def refuse_one_rank(ranks: int, library: str, work: str) -> None:
+    """Raises Refusal if a launcher started a single rank of an MPI, for `work` such as "a tuning"."""
+    if ranks < 2:
+        raise Refusal(
+            f'--mpirun starts 1 rank of {library}; {work} needs 2 or more, as in "mpirun -n 8". If '
+            "the launcher was to start more, it belongs to another MPI than tutti-bench: set "
+            'TUTTI_BENCH_MPI, or for srun --mpi, such as "srun --mpi=pmi2"'
+        )
+
+
 def run(command: Sequence[str], settings: Mapping[str, str]) -> None:
     """Runs a command of command_of, with further settings in its environment.
 
     Raises:
-        KeyboardInterrupt: an interrupt came, which the launcher has handled too.
+        KeyboardInterrupt: an interrupt or a signal to end came, which the launcher has had too.
         Refusal: the command cannot be started, or fails.
     """
     outcome = supervised.run(command, settings)

@@ -218,6 +218,18 @@ for _name, _entry in COMMANDS.items():
     )(_entry.named)
 
 
+def _with_value(error: Any, words: list[str]) -> str:
+    """The text of an error of the command-line parser, with the value of the option if it is about
+    one: the parser leaves it out."""
+    options = getattr(getattr(error, "param", None), "opts", ())
+    for word, value in zip(words, [*words, ""][1:], strict=True):
+        name, _, attached = word.partition("=")
+        if name in options and error.message.startswith("Input should be "):
+            wanted = error.message.removeprefix("Input should be ").split(",")[0]
+            return f"invalid {name} {attached or value}: expected {wanted}"
+    return str(error.format_message())
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command and returns its exit status.
 
@@ -244,7 +256,7 @@ def main(arguments: list[str] | None = None) -> int:
         # Errors of the command-line parser carry their own message.
         if not hasattr(error, "format_message"):
             raise
-        text = error.format_message()
+        text = _with_value(error, sys.argv[1:] if arguments is None else arguments)
         if text:  # empty if no command was given: the help has been printed instead
             print(f"tutti: {text}", file=sys.stderr)
         return 2 if text else 0

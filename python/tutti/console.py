@@ -14,11 +14,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from tutti import _engine
 from tutti.refusal import Refusal
 
 __all__ = [
     "Refusal", "console", "count", "duration", "microseconds", "print_json", "table", "volume",
-    "write",
+    "why_not_writable", "write",
 ]  # fmt: skip
 
 
@@ -121,6 +122,18 @@ def volume(size: int) -> str:
 def count(number: int, noun: str) -> str:
     """A number with its noun: "1 message", "2 messages"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def why_not_writable(path: Path) -> str:
+    """Why a file cannot be written, to be asked before long work; empty if nothing is known against
+    it. A former file may be renamed, so its folder must be writable; a device needs no new file."""
+    if reason := _engine.why_no_output(str(path)):
+        return reason
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        return f"no directory {folder}"
+    is_file = path.is_file() or not path.exists()
+    return f"cannot write in the directory {folder}" if is_file and not os.access(folder, os.W_OK) else ""
 
 
 def write(path: Path, text: str, option: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tutti import _engine, reports, supervised, unseen
-from tutti.console import console, write
+from tutti.console import console, count, why_not_writable, write
 from tutti.programs import programs_in
 from tutti.refusal import Refusal
 from tutti.report_text import print_reports
@@ -21,13 +21,23 @@ def page_of(settings: dict[str, str]) -> Path | None:
     """The HTML page that TUTTI_REPORT names, in the settings or else in the environment.
 
     The library then writes its report for the page as JSON: the settings name that file instead.
+
+    Raises:
+        Refusal: the page cannot be written.
     """
     target = settings.get("TUTTI_REPORT", os.environ.get("TUTTI_REPORT", ""))
     if not target.lower().endswith((".html", ".htm")):
         return None
     page = Path(_engine.expanded(target)).absolute()
-    settings["TUTTI_REPORT"] = str(_data_of(page))
+    if reason := why_not_writable(page):
+        raise Refusal(f"--report {target}: {reason}")
+    settings["TUTTI_REPORT"] = _literal(_data_of(page))
     return page
+
+
+def _literal(file: Path) -> str:
+    """The value of TUTTI_REPORT that names this file, whatever its folders are called."""
+    return str(file).replace("%", "%%")
 
 
 def _data_of(page: Path) -> Path:
@@ -117,7 +127,8 @@ def delivery(settings: dict[str, str]) -> Deliver | None:
     # Rank 0, which may run on another node, writes it: in the current folder. The command prints
     # it, as the library knows no source lines.
     data = _data_of(Path("tutti").absolute())
-    settings["TUTTI_REPORT"] = str(data)
+    # Ranks that run alone write one each, as do the programs of a script.
+    settings["TUTTI_REPORT"] = _literal(data.with_suffix("")) + ".%p.json"
     return partial(_deliver_text, data)
 
 
@@ -150,13 +161,22 @@ def _deliver_page(page: Path, command: Sequence[str], outcome: supervised.Outcom
 
 
 def _deliver_text(data: Path, command: Sequence[str], outcome: supervised.Outcome) -> None:
+    written = sorted(data.parent.glob(f"{glob.escape(data.stem)}.*.json"), key=_time_of)
     try:
-        if data.is_file():
-            print_reports(console(error=True), reports.read(data))
-        else:
+        if not written:
             print(f"tutti: no report was written: {_why(command, outcome)}", file=sys.stderr)
+            return
+        print_reports(console(error=True), reports.read(written[-1]))
+        if len(written) > 1:
+            print(f"tutti: this is the last of {count(len(written), 'report')}, of ranks that ran alone or "
+                  "of several programs; --report FILE keeps all", file=sys.stderr)  # fmt: skip
     finally:
-        data.unlink(missing_ok=True)
+        for one in written:
+            one.unlink(missing_ok=True)
+
+
+def _time_of(file: Path) -> int:
+    return file.stat().st_mtime_ns
 
 
 def _deliver_file(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
-from tutti.console import Refusal
+from tutti.console import Refusal, why_not_writable
 
 
 def pyplot_for(option: str) -> Any:
@@ -36,8 +35,8 @@ def check(path: Path, option: str) -> None:
     known = FigureCanvasBase.get_supported_filetypes()
     if path.suffix.removeprefix(".").lower() not in known:
         raise Refusal(f"{option} {path}: expected a file name that ends in .svg, .png or .pdf")
-    if not os.access(path.parent, os.W_OK):
-        raise Refusal(f"{option} {path}: cannot write in the directory {path.parent.absolute()}")
+    if reason := why_not_writable(path):
+        raise Refusal(f"{option} {path}: {reason}")
 
 
 def save(figure: Any, path: Path, option: str) -> None:

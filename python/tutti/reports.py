@@ -16,6 +16,7 @@ FORMER = {"delays": "lateness", "mean_delay": "mean_lateness", "progress_hint": 
 PAGE_START = '<script type="application/json" id="report">'
 PAGE_END = "</script>"
 """The reports stand between these in an HTML page of tutti.report_page."""
+_EXPECTED = "expected a report of tutti run --report NAME.json or NAME.html"
 
 
 @dataclass(frozen=True)
@@ -120,10 +121,10 @@ def read(path: Path) -> list[dict[str, Any]]:
             reports = [json.loads(text)]
         except ValueError:
             reports = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except ValueError as error:
-        raise Refusal(f"{path}: not JSON: {error}; expected a report of TUTTI_REPORT=name.json") from None
+    except ValueError:
+        raise Refusal(f"{path}: neither JSON nor a page; {_EXPECTED}") from None
     if not reports:
-        raise Refusal(f"{path}: empty; expected a report of TUTTI_REPORT=name.json")
+        raise Refusal(f"{path}: empty; {_EXPECTED}")
     for report in reports:
         if not isinstance(report, dict) or not isinstance(report.get("calls"), list):
             raise Refusal(f"{path}: not a report of Tutti: no list of calls")

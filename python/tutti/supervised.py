@@ -23,7 +23,7 @@ class Outcome:
     seconds: float
     """From start to end, by the monotonic clock."""
     interrupted: bool
-    """Whether an interrupt (Ctrl-C) came meanwhile."""
+    """Whether an interrupt (Ctrl-C) or a signal to end came meanwhile."""
 
 
 def run(
@@ -46,9 +46,10 @@ def run(
     """
     children: list[subprocess.Popen[bytes]] = []
     early: list[int] = []
-    interrupts: list[int] = []
+    signals: list[int] = []
 
     def pass_on(number: int, _: FrameType | None) -> None:
+        signals.append(number)
         for child in children:
             child.send_signal(number)
         if not children:
@@ -56,7 +57,7 @@ def run(
 
     def note(number: int, _: FrameType | None) -> None:
         """Unlike SIG_IGN, a function is not inherited by the command."""
-        interrupts.append(number)
+        signals.append(number)
 
     # Before the start, so that no signal is lost.
     handlers = {signal.SIGTERM: pass_on, signal.SIGHUP: pass_on, signal.SIGINT: note}
@@ -76,4 +77,4 @@ def run(
         for number, handler in former.items():
             signal.signal(number, handler)
     seconds = time.monotonic() - start
-    return Outcome(status if status >= 0 else 128 - status, seconds, bool(interrupts))
+    return Outcome(status if status >= 0 else 128 - status, seconds, bool(signals))

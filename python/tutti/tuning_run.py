@@ -45,9 +45,7 @@ def job_of(run: Run) -> Job:
     found = run(["barrier", "--repetitions", "1", "--warmup", "0"], _ALONE)
     metadata = found["metadata"]
     job = Job(int(metadata["ranks"]), int(metadata["nodes"]), metadata["library"])
-    if job.ranks < 2:
-        raise Refusal(f'--mpirun starts 1 rank of {job.library}; a tuning needs 2 or more, as in "mpirun -n '
-                      '8"; srun may need another --mpi, such as "srun --mpi=pmi2", or TUTTI_BENCH_MPI')  # fmt: skip
+    bench.refuse_one_rank(job.ranks, job.library, "a tuning")
     return job
 
 

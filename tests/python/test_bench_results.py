@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tutti import bench
 
 
 def bench_result(native_gather: float) -> dict:
@@ -31,7 +32,7 @@ def bench_result(native_gather: float) -> dict:
          "right": f"{library} gatherv", "equal_blocks_only": True}
         for library in ("native", "tutti")
     ]  # fmt: skip
-    metadata = {"mpi": "MPICH 4", "ranks": "4"}
+    metadata = {"library": "MPICH 4", "ranks": "4"}
     return {"schema": "tutti-bench/1", "metadata": metadata, "rows": [row], "guidelines": rules}
 
 
@@ -49,6 +50,26 @@ def test_check_marks_what_is_broken(command, tmp_path):
     assert "none violated" in command("check", "--results", write_bench(tmp_path, 9.0)).out
     parsed = json.loads(command("check", "--results", write_bench(tmp_path, 30.0), "--json").out)
     assert [v["broken"] for v in parsed] == [True, False]
+
+
+def test_the_tables_of_check_fit_a_terminal(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = command("check", "--results", write_bench(tmp_path, 30.0)).out.splitlines()
+    (mpi,) = (line.split() for line in lines if "MPI_Gatherv" in line)
+    (own,) = (line.split() for line in lines if "TUTTI_Gatherv" in line)
+    assert mpi == ["problem", "m", "m'", "MPI_Gather", "Guideline", "(2)", "MPI_Gatherv"]
+    assert own == ["problem", "m", "m'", "TUTTI_Gather", "Tutti's", "(2)", "TUTTI_Gatherv"]
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("ranks", ["1", "2"])
+def test_guidelines_are_not_judged_by_one_rank(command, monkeypatch, ranks):
+    result = bench_result(9.0)
+    result["metadata"]["ranks"] = ranks
+    monkeypatch.setattr(bench, "measure", lambda mpirun, arguments: result)
+    shown = command("check", "--mpirun", f"mpirun -n {ranks}")
+    refusal = 'tutti: --mpirun starts 1 rank of MPICH 4; a test of guidelines needs 2 or more, as in "mpirun -n 8"'
+    assert shown.err.startswith(refusal) if ranks == "1" else "none violated" in shown.out
 
 
 def test_bench_plots_what_was_measured(command, tmp_path):

@@ -28,6 +28,11 @@ REPORT = """printf '{"format":2,"partial":false,"calls":[],"seconds":{"mean":%s,
   $seconds > "$TUTTI_REPORT" """
 
 
+def said(err: str) -> list[str]:
+    """The lines of the command, without those of the loader about libraries that are empty files."""
+    return [line for line in err.splitlines() if line.startswith("tutti: ")]
+
+
 @pytest.fixture
 def launcher(installed, tmp_path, monkeypatch):
     """Makes a fake mpirun that logs the settings it gets; returns it and its log."""
@@ -87,11 +92,39 @@ def test_a_program_that_fails_ends_the_comparison_with_its_status(command, launc
     assert shown.status == 7 and "the Tutti run of round 1 failed with exit status 7" in shown.err
 
 
-def test_without_reports_the_whole_times_are_compared(command, launcher):
-    mpirun, _ = launcher(report=":")
-    out = command("run", "--compare", "--", mpirun).out
-    assert "in collectives: unknown" in out and "all " in out
-    assert "collectives  " not in out
+@pytest.mark.parametrize(
+    ("report", "program", "why"),
+    [
+        (":", "true", "true is not linked to an MPI"),
+        (REPORT.replace("false", "true"), "true", "its report is partial"),
+        (f"{REPORT}; cp $TUTTI_REPORT $TUTTI_REPORT.2", "true",
+         "2 reports in a run, of ranks that ran alone or of several programs"),
+    ],
+)  # fmt: skip
+def test_without_a_full_report_the_whole_times_are_compared_and_the_reason_is_said(
+    command, launcher, report, program, why
+):
+    mpirun, _ = launcher(report=report)
+    shown = command("run", "--compare", "--rounds", "2", "--", mpirun, program)
+    assert f"{why}." in shown.out and "in collectives: unknown: " in shown.out and "all " in shown.out
+    assert "collectives  " not in shown.out
+    first, second = said(shown.err)[:2]
+    assert first.startswith("tutti: note: no times in collectives: ") and first.endswith(why)
+    assert second.startswith("tutti: round 1, native") and shown.err.count(why) == 1
+
+
+def test_what_a_report_notes_is_said_after_the_first_run(command, launcher):
+    mpirun, _ = launcher(report=REPORT.replace('"calls"', '"notes":["nothing seen"],"calls"'))
+    shown = command("run", "--compare", "--rounds", "2", "--", mpirun)
+    first, second = said(shown.err)[:2]
+    assert first == "tutti: note: nothing seen" and second.startswith("tutti: round 1, native")
+    assert shown.err.count("nothing seen") == 1
+
+
+def test_short_times_are_in_milliseconds(command, launcher):
+    mpirun, _ = launcher(report=REPORT.replace("%s", "%se-3"))
+    out = command("run", "--compare", "--rounds", "2", "--", mpirun).out
+    assert re.search(r"collectives \(ms\) +3\.000 \(3\.000\.\.3\.000\) +1\.000 .* 2\.000", out)
 
 
 @pytest.mark.parametrize(

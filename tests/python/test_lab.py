@@ -285,6 +285,21 @@ def test_who_is_not_root_is_told_what_root_would_do(command, folder, monkeypatch
     assert "needs root to remove 1" in command("lab", "down").err
 
 
+def test_a_lab_in_use_is_removed_only_by_force(command, folder, monkeypatch):
+    monkeypatch.setattr(machine, "existing", lambda: [("namespace", "tuttilab-n1")])
+    monkeypatch.setattr(machine, "require", lambda work: None)
+    removed: list[str] = []
+    monkeypatch.setattr("tutti_lab.command._remove", lambda: removed.append("all"))
+    with state.alone():
+        shown = command("lab", "down")
+        assert shown.err == (
+            f"tutti: the lab is in use by process {os.getpid()}; wait, or kill what runs in it: --force\n"
+        )
+        assert shown.status == 2 and not removed
+        assert command("lab", "down", "--force").out == "removed\n" and removed
+    assert command("lab", "down").out == "removed\n"
+
+
 def test_what_is_not_there_is_said(command, folder, quiet_machine):
     assert "no lab" in command("lab", "run", "--", "true").err
     assert "no lab" in command("lab", "check").err

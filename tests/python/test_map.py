@@ -50,6 +50,16 @@ def test_the_papers_matrix_gives_its_mapping(command):
     assert nearest.ranks == [0, 1, 3, 7, 5, 6, 4, 2]
 
 
+def test_one_rank_has_no_distances(command, tmp_path):
+    path = tmp_path / "one.json"
+    path.write_text(
+        '{"schema": "tutti-distances-1", "unit": "us", "measured": [{"bytes": 1, "matrix": [[0]]}]}'
+    )
+    shown = command("map", str(path))
+    assert shown.status == 2
+    assert shown.err == f"tutti: {path}: distances of 1 rank; expected 2 or more ranks\n"
+
+
 def test_place_shows_matrix_groups_and_gains(command, switches):
     out = command("map", str(switches)).out
     assert "8 ranks" in out and "from rank 0 to 4" in out

@@ -292,6 +292,21 @@ def test_tutti_run_writes_the_page_of_a_program(command, mpi, tmp_path, monkeypa
     assert failed.status == 3 and "no report was written" in failed.err and not page.exists()
 
 
+def test_on_the_terminal_the_last_report_is_shown_and_nothing_stays(command, installed, tmp_path, monkeypatch):
+    folder = tmp_path / "100%done"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    # As the library reads the name: %p is the process, %% a percent sign.
+    script = f"""for p in 1 2; do
+        cp {SAMPLE} "$(echo "$TUTTI_REPORT" | sed "s/%p/$p/; s/%%/%/g")"; sleep 0.02; done"""
+    shown = command("run", "--report", "-", "--", "sh", "-c", script)
+    assert "tutti: this is the last of 2 reports" in shown.err and "gatherv" in shown.err
+    one = command("run", "--report", "-", "--", "sh", "-c", script.replace("1 2", "1"))
+    assert "gatherv" in one.err and "this is the last" not in one.err
+    assert "no report was written" in command("run", "--report", "-", "--", "true").err
+    assert not os.listdir(folder)
+
+
 def test_reports_of_further_programs_are_named_after_the_page(tmp_path):
     page = tmp_path / "run.html"
     for suffix in ("", ".1"):

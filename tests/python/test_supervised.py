@@ -22,7 +22,8 @@ def test_the_exit_status_is_that_of_the_command(script, status):
 def test_signals_are_passed_on(name):
     before = signal.getsignal(signal.SIGTERM)
     script = f"trap 'exit 9' {name}; kill -{name} $PPID; while :; do sleep 0.02; done"
-    assert supervised.run(["sh", "-c", script], {}).status == 9
+    outcome = supervised.run(["sh", "-c", script], {})
+    assert outcome.status == 9 and outcome.interrupted
     assert signal.getsignal(signal.SIGTERM) is before
 
 
@@ -33,14 +34,15 @@ def test_an_interrupt_ends_the_command_alone():
     assert not supervised.run(["sh", "-c", "exit 5"], {}).interrupted
 
 
-def test_an_interrupt_ends_what_runs_several_commands(tmp_path):
+@pytest.mark.parametrize("name", ["INT", "TERM"])
+def test_a_signal_to_end_ends_what_runs_several_commands(tmp_path, name):
     started = tmp_path / "started"
-    words = ["sh", "-c", f"echo >> {started}; kill -INT $PPID; sleep 0.1"]
+    words = ["sh", "-c", f"echo >> {started}; kill -{name} $PPID; sleep 0.1"]
     with pytest.raises(KeyboardInterrupt):
         bench.run(words, {})
     prepare = lambda settings: (words, {})  # noqa: E731
     with pytest.raises(KeyboardInterrupt):
-        compare(prepare, {}, 3, as_json=False)
+        compare(prepare, words, {}, 3, as_json=False)
     assert started.read_text().count("\n") == 2
 
 

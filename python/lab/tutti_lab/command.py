@@ -172,10 +172,14 @@ def _remove() -> list[tuple[str, str]]:
 
 
 @lab.command()
-def down(dry_run: Annotated[bool, _DRY] = False) -> None:
+def down(
+    dry_run: Annotated[bool, _DRY] = False,
+    force: Annotated[bool, typer.Option("--force", help="Remove it although a run uses it.")] = False,
+) -> None:
     """Remove the lab, or what a crash has left of it, and kill the processes in it.
 
-    This removes only network namespaces and interfaces whose names begin with tuttilab-.
+    This removes only network namespaces and interfaces whose names begin with tuttilab-. A machine
+    has one lab for all users: `tutti lab status` shows whether somebody runs in it.
     """
     names = machine.existing()
     if dry_run:
@@ -184,6 +188,9 @@ def down(dry_run: Annotated[bool, _DRY] = False) -> None:
     if not names and not state.FOLDER.exists():
         console().print("no lab")
         return
+    user = state.user()
+    if user is not None and not force:
+        raise Refusal(f"the lab is in use by process {user}; wait, or kill what runs in it: --force")
     machine.require(f"remove {len(names)} network namespaces and interfaces")
     left = _remove()
     if left:

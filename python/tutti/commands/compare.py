@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tutti import reports, supervised
+from tutti import reports, supervised, unseen
 from tutti.comparison import (
     ARMS,
     Failed,
@@ -28,11 +28,31 @@ Prepare = Callable[[dict[str, str]], tuple[list[str], dict[str, str]]]
 """Returns the command and environment that run the program with these TUTTI_ settings."""
 
 
-def compare(prepare: Prepare, settings: dict[str, str], rounds: int, as_json: bool) -> int:
+@dataclass
+class _Seen:
+    """What is odd about the runs so far."""
+
+    notes: list[str] = field(default_factory=list)
+    """The notes of the first report."""
+    missing: str = ""
+    """Why the first run without a full report has none; empty if all have."""
+
+
+def compare(
+    prepare: Prepare, command: Sequence[str], settings: dict[str, str], rounds: int, as_json: bool
+) -> int:
     """Runs the program `rounds` times natively and under Tutti in turn, and prints the times.
 
     Native runs preload Tutti too, which forwards each call to the MPI's own function and records
-    its time. The program's standard input is empty.
+    its time. The program's standard input is empty. What makes the comparison worthless, such as a
+    program without collectives, is said after the first run.
+
+    Args:
+        prepare: prepares a run with further settings.
+        command: as the user typed it.
+        settings: those of the runs under Tutti; natively the same, with TUTTI=off.
+        rounds: the number of runs of each.
+        as_json: print JSON instead of tables.
 
     Returns:
         The exit status of the first run that failed, else 0.
@@ -41,10 +61,13 @@ def compare(prepare: Prepare, settings: dict[str, str], rounds: int, as_json: bo
         Refusal: a setting is wrong, or the command cannot start.
     """
     settings_of = dict(zip(ARMS, ({**settings, "TUTTI": one} for one in ("off", "on")), strict=True))
+    seen = _Seen()
     with shared_folder() as folder:
 
         def run(arm: str) -> tuple[int, Sample]:
-            return _run(prepare, settings_of[arm], folder / "report.json", as_json)
+            outcome = _run(prepare, settings_of[arm], folder, as_json)
+            times = None if outcome.status else _in_collectives(folder, command, seen)
+            return outcome.status, Sample(outcome.seconds, times)
 
         try:
             samples = in_turn(rounds, run, _progress)
@@ -55,50 +78,66 @@ def compare(prepare: Prepare, settings: dict[str, str], rounds: int, as_json: bo
     if as_json:
         print_json(_json(rows, samples))
     else:
-        _show(rows, rounds)
+        _show(rows, rounds, seen.missing)
     return 0
 
 
 def _run(
-    prepare: Prepare, settings: dict[str, str], report: Path, quiet: bool
-) -> tuple[int, Sample]:
-    command, environment = prepare({**settings, "TUTTI_REPORT": str(report)})
-    report.unlink(missing_ok=True)
+    prepare: Prepare, settings: dict[str, str], folder: Path, quiet: bool
+) -> supervised.Outcome:
+    # Each program, and each rank that runs alone, writes a report of its own.
+    target = str(folder).replace("%", "%%") + "/%p.json"
+    command, environment = prepare({**settings, "TUTTI_REPORT": target})
     stdout = sys.stderr.fileno() if quiet else None
     done = supervised.run(command, environment, stdin=subprocess.DEVNULL, stdout=stdout)
     if done.interrupted:
         raise KeyboardInterrupt
-    return done.status, Sample(done.seconds, _in_collectives(report))
+    return done
 
 
-def _in_collectives(report: Path) -> float | None:
-    """The seconds of a full report; None if there is none."""
-    if not report.is_file():
-        return None
-    parts = reports.read(report)
-    if len(parts) != 1 or parts[0].get("partial"):
-        return None
-    return float(parts[0]["seconds"]["mean"])
+def _in_collectives(folder: Path, command: Sequence[str], seen: _Seen) -> float | None:
+    """The seconds of the one full report in a folder; None if there is none. Empties the folder."""
+    files = list(folder.iterdir())
+    found = [reports.read(one) for one in files]
+    for one in files:
+        one.unlink()
+    if len(found) == 1 and len(found[0]) == 1 and not found[0][0].get("partial"):
+        report = found[0][0]
+        if not seen.notes:
+            seen.notes = [str(note) for note in report.get("notes", ())]
+            for note in seen.notes:
+                print(f"tutti: note: {note}", file=sys.stderr)
+        return float(report["seconds"]["mean"])
+    if not seen.missing:
+        seen.missing = _why_none(len(found), command)
+        print(f"tutti: note: no times in collectives: {seen.missing}", file=sys.stderr)
+    return None
+
+
+def _why_none(found: int, command: Sequence[str]) -> str:
+    if found > 1:
+        return f"{found} reports in a run, of ranks that ran alone or of several programs"
+    return "its report is partial" if found else unseen.why(command)
 
 
 def _progress(number: int, arm: str, sample: Sample) -> None:
     print(f"tutti: round {number}, {arm}: {duration(sample.seconds)}", file=sys.stderr, flush=True)
 
 
-def _show(rows: Sequence[Row], rounds: int) -> None:
+def _show(rows: Sequence[Row], rounds: int, missing: str) -> None:
     out = console()
     numbers = (*ARMS, "saved")
     listing = table("seconds in", *numbers, right=numbers)
     for row in rows:
-        listing.add_row(
-            row.name.removeprefix("in "),
-            *(_text(one) for one in (row.native, row.tutti, row.saved)),
-        )
+        times = (row.native, row.tutti, row.saved)
+        is_short = max(row.native.high, row.tutti.high) < 0.1
+        name = row.name.removeprefix("in ") + (" (ms)" if is_short else "")
+        listing.add_row(name, *(_text(one, 1e3 if is_short else 1) for one in times))
     out.print(listing)
     for row in rows:
         out.print(verdict(row) + ".")
-    if len(rows) == 1:
-        out.print("in collectives: unknown, for some run wrote no full report (tutti run --report says why).")
+    if missing:
+        out.print(f"in collectives: unknown: {missing}.", markup=False)
     method = (
         f"medians of {rounds} rounds in turn, with the interval of the median by order\n"
         f"statistics (confidence {confidence(rounds):.0%}); saved: of the differences in each round"
@@ -110,12 +149,11 @@ def _show(rows: Sequence[Row], rounds: int) -> None:
     )
 
 
-def _text(interval: Interval) -> str:
+def _text(interval: Interval, scale: float) -> str:
     """Fits a third of 80 columns: "1.234 (1.200 .. 1.300)"."""
-    digits = 3 if max(abs(interval.low), abs(interval.high)) < 100 else 1
-    low, middle, high = (
-        f"{value:.{digits}f}" for value in (interval.low, interval.median, interval.high)
-    )
+    values = [scale * one for one in (interval.low, interval.median, interval.high)]
+    digits = 3 if max(map(abs, values)) < 100 else 1
+    low, middle, high = (f"{value:.{digits}f}" for value in values)
     return f"{middle} ({low}..{high})"
 
 

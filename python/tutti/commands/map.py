@@ -211,6 +211,8 @@ def map_ranks(
     if picture is not None:
         check_plot(picture, "--picture")
     distances = _distances(file, mpirun, nodes_per_switch)
+    if distances.ranks < 2:
+        raise Refusal(f"{file or '--mpirun ' + mpirun}: distances of 1 rank; expected 2 or more ranks")
     if not 0 <= root < distances.ranks:
         raise Refusal(f"--root {root}: expected a rank from 0 to {distances.ranks - 1}")
     blocks = [bytes_of(word.strip(), "--block") for word in block.split(",")]

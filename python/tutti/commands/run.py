@@ -18,7 +18,7 @@ import typer
 from tutti import _engine, launcher, libraries, pages, rules, unseen, workload
 from tutti.commands.compare import compare as run_in_turn
 from tutti.commands.compare import rounds_of
-from tutti.console import Refusal, print_json
+from tutti.console import Refusal, print_json, why_not_writable
 
 
 @dataclass(frozen=True)
@@ -83,14 +83,9 @@ def report_target(text: str) -> str:
     """
     if text in ("", "-", "none"):
         return text
-    path = Path(text).absolute()
-    if not path.parent.is_dir():
-        raise Refusal(f"invalid TUTTI_REPORT={text}: no directory {path.parent}")
-    # A former report is renamed; a device needs no new file.
-    is_file = path.is_file() or not path.exists()
-    if is_file and not os.access(path.parent, os.W_OK):
-        raise Refusal(f"invalid TUTTI_REPORT={text}: cannot write in the directory {path.parent}")
-    return str(path)
+    if reason := why_not_writable(Path(_engine.expanded(text))):
+        raise Refusal(f"invalid TUTTI_REPORT={text}: {reason}")
+    return str(Path(text).absolute())
 
 
 def prepare(
@@ -238,7 +233,7 @@ def run(
             print(f"tutti: {note}", file=sys.stderr)
     if compare:
         _refuse_with_compare(settings)
-        raise typer.Exit(run_in_turn(_preparing(command), settings, number, as_json))
+        raise typer.Exit(run_in_turn(_preparing(command), command, settings, number, as_json))
     if as_json:
         pages.page_of(settings)
         start = prepare(command, settings, os.environ)

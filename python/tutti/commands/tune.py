@@ -24,7 +24,7 @@ from tutti import _engine, crossovers, reports, tuning_run
 from tutti.commands import tune_report
 from tutti.commands.options import AsJson, Mpirun
 from tutti.commands.tune_report import Program
-from tutti.console import Refusal, console, count, duration, print_json, write
+from tutti.console import Refusal, console, count, duration, print_json, why_not_writable, write
 from tutti.plot import check as check_plot
 from tutti.tuning import SHARES, Cells, Job, Tuner, grids
 from tutti.tuning_rules import rules_of, to_text
@@ -263,8 +263,7 @@ def _request(
         output = Path("rules.json")
         if output.exists() and not resume:
             raise Refusal(f"{output} exists; name the rules file to write with --output FILE")
-    reason = _engine.why_no_output(str(output))
-    if reason:
+    if reason := why_not_writable(output):
         raise Refusal(f"--output {output}: {reason}")
     return _Request(mpirun, output.absolute(), names, limits, report, seconds, resume)
 

@@ -53,7 +53,7 @@ def _with_bar(
 
 def verify(
     max_ranks: Annotated[
-        int, typer.Option(metavar="N", help="Verify every number of ranks up to N.")
+        int, typer.Option(metavar="N", min=1, help="Verify every number of ranks up to N.")
     ] = 33,
     sampled: Annotated[
         int, typer.Option(metavar="N", help="Beyond --max-ranks, verify some numbers up to N.")
