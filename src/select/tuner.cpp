@@ -285,9 +285,20 @@ void Tuner::plan_window() {
   // What waits for its creation does not keep other classes from being compared.
   const std::uint64_t waiting =
       awaited_ > 0 ? std::min(calls_for(debt + awaited_), max_idle_distance) : 0;
-  const std::uint64_t distance = std::max({idle, calls_for(debt), waiting});
+  // Calls may become longer and pay sooner: meanwhile agreements take a quarter of the budget.
+  const std::uint64_t look = std::max(max_idle_distance, calls_for(4 * expected_cost_));
+  if (calls_for(debt) > look) rest();
+  const std::uint64_t distance = std::max(idle, std::min(std::max(calls_for(debt), waiting), look));
   // A fixed distance could meet the same phase of a program's period in each window.
   window_begin_ = call_ + distance + (distance > 0 ? shift_of(call_) : 0);
+}
+
+/// The next window only notes calls.
+void Tuner::rest() {
+  for (std::optional<TuningCase>& known : cases_) {
+    if (known) known->rest();
+  }
+  has_unpaid_ = false;
 }
 
 /// The calls whose share of time pays for a debt in nanoseconds.

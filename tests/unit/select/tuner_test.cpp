@@ -88,6 +88,16 @@ TEST(Tuner, LosesNoMoreThanTheBudgetAndOneCall) {
   }
 }
 
+TEST(Tuner, LongCallsAfterShortOnesAreExploredSoon) {
+  // 100 million short calls would pay for the one that was explored, but 100 long ones do too.
+  Simulation simulation({.agreement = 2e3}, {{4, {1e3, 1e9}}, {20, {1e7, 5e6}}}, 1);
+  for (int call = 0; call < 100000; ++call) simulation.call(4);
+  EXPECT_EQ(simulation.runs(1), 1);
+  for (int call = 0; call < 20000; ++call) simulation.call(20);
+  EXPECT_EQ(simulation.selected(20), 1);
+  EXPECT_LE(simulation.worst_excess(), 0);
+}
+
 TEST(Tuner, RareCallsAreNeverExplored) {
   Simulation simulation({}, {{4, {native_seconds, native_seconds / 2}}}, 1);
   for (int call = 0; call < 8; ++call) simulation.call(4);
