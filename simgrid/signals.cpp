@@ -9,11 +9,6 @@
 
 namespace tutti {
 
-void NodeSignal::signal(Count by) noexcept {
-  count_.fetch_add(by, std::memory_order_relaxed);
-  tutti_simgrid_raise(this);
-}
-
 void NodeSignal::signal_to(Count count) noexcept {
   count_.store(count, std::memory_order_relaxed);
   tutti_simgrid_raise(this);

@@ -56,8 +56,6 @@ Mapping::~Mapping() {
   if (address_ != nullptr) munmap(address_, bytes_);
 }
 
-void Mapping::forget_writes() const { madvise(address_, bytes_, MADV_DONTNEED); }
-
 void Mapping::forbid() {
   constexpr int reservation = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   if (address_ == nullptr) return;

@@ -38,8 +38,6 @@ class Mapping {
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(address_); }
   [[nodiscard]] explicit operator bool() const { return address_ != nullptr; }
   [[nodiscard]] std::size_t bytes() const { return address_ == nullptr ? 0 : bytes_; }
-  /// Discards the writes to a copy-on-write view, which then shows the segment again.
-  void forget_writes() const;
   /// Releases the memory but keeps the addresses reserved: any later access is a protection fault.
   /// Unmaps the range if the system refuses.
   void forbid();

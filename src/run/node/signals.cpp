@@ -51,17 +51,8 @@ void futex_wake(std::atomic<NodeSignal::Count>& count) noexcept {
 
 // Either the signalling process sees the sleeper, or the sleeper sees the count: both sides are in
 // one total order.
-void NodeSignal::signal(Count by) noexcept {
-  count_.fetch_add(by, std::memory_order_seq_cst);
-  wake();
-}
-
 void NodeSignal::signal_to(Count count) noexcept {
   count_.store(count, std::memory_order_seq_cst);
-  wake();
-}
-
-void NodeSignal::wake() noexcept {
   if (sleepers_.load(std::memory_order_seq_cst) != 0) futex_wake(count_);
 }
 

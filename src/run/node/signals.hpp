@@ -32,16 +32,12 @@ class alignas(64) NodeSignal {
  public:
   using Count = std::uint64_t;
 
-  /// Adds `by` and wakes waiting processes. Atomic: several processes may call it, though ranks
-  /// only raise their own signal, by signal_to().
-  void signal(Count by = 1) noexcept;
   /// Sets the signal to `count`, not below its value, and wakes waiting processes. For the only
   /// writer.
   void signal_to(Count count) noexcept;
   [[nodiscard]] bool has_reached(Count count) const noexcept {
     return count_.load(std::memory_order_acquire) >= count;
   }
-  [[nodiscard]] Count count() const noexcept { return count_.load(std::memory_order_acquire); }
 
   /// Waits until the signal reaches `count`: spins, then yields, then sleeps for up to 1 ms at a
   /// time. Calls `meanwhile` in between, at the latest after each sleep, so that neither messages
@@ -49,7 +45,6 @@ class alignas(64) NodeSignal {
   int wait(Count count, const Patience& patience, WhileWaiting& meanwhile) noexcept;
 
  private:
-  void wake() noexcept;
   int sleep(Count count, WhileWaiting& meanwhile) noexcept;
 
   std::atomic<Count> count_{0};

@@ -8,8 +8,8 @@
 #include "algorithms/problems.hpp"
 #include "lowering/lower.hpp"
 #include "run/plan/executor.hpp"
-#include "run/transport/thread_transport.hpp"
 #include "sweep/sweep.hpp"
+#include "unit/run/thread_transport.hpp"
 
 namespace tutti {
 namespace {

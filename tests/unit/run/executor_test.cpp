@@ -13,8 +13,8 @@
 #include "lowering/hierarchical.hpp"
 #include "run/plan/plan.hpp"
 #include "run/plan/planner.hpp"
-#include "run/transport/faulty_transport.hpp"
-#include "run/transport/thread_transport.hpp"
+#include "unit/run/faulty_transport.hpp"
+#include "unit/run/thread_transport.hpp"
 
 namespace tutti {
 namespace {

@@ -1,5 +1,5 @@
 /// Message queues between threads.
-#include "run/transport/thread_transport.hpp"
+#include "unit/run/thread_transport.hpp"
 
 #include <algorithm>
 #include <cstring>

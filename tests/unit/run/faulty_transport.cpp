@@ -1,5 +1,5 @@
 /// Delays, reordering and failures.
-#include "run/transport/faulty_transport.hpp"
+#include "unit/run/faulty_transport.hpp"
 
 #include <algorithm>
 
