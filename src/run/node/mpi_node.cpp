@@ -4,13 +4,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
 #include <new>
 
-#include "run/mpi/agree.hpp"
 #include "run/mpi/oversubscription.hpp"
 #include "run/node/groups.hpp"
-#include "run/node/mpi_known_nodes.hpp"
+#include "run/node/mpi_node_names.hpp"
 
 namespace tutti {
 
@@ -18,19 +16,6 @@ namespace {
 
 /// Bytes for data that growing memory begins with: enough for small calls.
 constexpr Bytes grows_from = 16384;
-
-/// Sets `all` to whether `own` is true on all ranks of the group.
-int agree_on(MPI_Comm group, bool own, bool& all) {
-  int mine = own ? 1 : 0;
-  std::vector<int> everyone;
-  int ranks = 0;
-  mpi().Comm_size(group, &ranks);
-  everyone.resize(static_cast<std::size_t>(ranks));
-  const int error = mpi().Allgather(&mine, sizeof mine, mpi().byte, everyone.data(), sizeof mine,
-                                    mpi().byte, group);
-  all = std::all_of(everyone.begin(), everyone.end(), [](int one) { return one != 0; });
-  return error;
-}
 
 }  // namespace
 
@@ -58,15 +43,20 @@ void SharedNode::lay_out(Bytes memory) {
   wanted_ = std::max(memory, header_);
 }
 
-CommHandle::~CommHandle() {
-  if (comm_ != mpi().comm_null) mpi().Comm_free(&comm_);
-}
-
 int MpiProgress::progress() {
   int found = 0;
   MPI_Status status;
   return mpi().Iprobe(0, 0, comm_, &found, &status);
 }
+
+/// The outcome of a rank's attempt to share the memory of its node.
+struct SharedNode::Attempt {
+  std::int64_t shares;
+  std::int64_t capacity;
+  std::int64_t group;
+  std::int64_t has_room;
+  std::int64_t grows;
+};
 
 int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
                      std::unique_ptr<SharedNode>& made) {
@@ -74,127 +64,75 @@ int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
   int p = 0;
   mpi().Comm_rank(comm, &rank);
   mpi().Comm_size(comm, &p);
+  NodeGuess guess;
+  if (const int error = guess_nodes(comm, settings, guess)) return error;
   std::unique_ptr<SharedNode> node(new SharedNode(comm, rank, p));
-  bool is_open = false;
-  if (const int error = node->open_known(settings, is_open)) return error;
-  if (!is_open) {
-    node.reset(new SharedNode(comm, rank, p));
-    if (const int error = node->find(settings)) return error;
-  }
-  made = std::move(node);
-  return MPI_SUCCESS;
-}
-
-/// Opens the nodes that an earlier communicator found. Clears `is_open` on all ranks if one does
-/// not know them, because one of its threads is still busy there, or cannot share memory now.
-int SharedNode::open_known(const NodeSettings& settings, bool& is_open) {
-  const std::vector<int> labels = known_labels(comm_, settings, kind_);
-  int error = true_on_all(comm_, !labels.empty(), is_open);
-  if (error != MPI_SUCCESS || !is_open) return error;
-  const Nodes nodes = Nodes::of(labels);
-  const int here = nodes.node_of(rank_);
-  ranks_ = nodes.size(here);
-  local_ = nodes.local_of(rank_);
-  lay_out(settings.memory);
-  std::optional<NodeSegment> segment;
-  if (ranks_ > 1 && local_ == 0) segment = make_segment(kind_);
-  SegmentName name;
-  if (segment) name = segment->name();
-  if ((error = pass_name(nodes, name)) != MPI_SUCCESS) return error;
-  if (ranks_ > 1) {
-    map_segment(name, segment);
-  } else {
-    map_private();
-  }
-  if (!mapping_) capacity_ = -1;
-  error = agree(nodes.rank_at(here, 0), settings);
-  keep(segment);
-  is_open = error == MPI_SUCCESS;
-  return error == MPI_ERR_NO_MEM ? MPI_SUCCESS : error;
-}
-
-/// Passes the segment's name from the first rank of each node to the others. By a collective,
-/// because the background thread takes any message on this communicator for an unexpected message.
-int SharedNode::pass_name(const Nodes& nodes, SegmentName& name) {
-  constexpr int bytes = sizeof name;
-  std::vector<SegmentName> names(static_cast<std::size_t>(nodes.p()));
-  const int error =
-      mpi().Allgather(&name, bytes, mpi().byte, names.data(), bytes, mpi().byte, comm_);
-  name = names[static_cast<std::size_t>(nodes.rank_at(nodes.node_of(rank_), 0))];
+  const int error = node->find(std::move(guess.nodes), settings);
+  if (error == MPI_SUCCESS) made = std::move(node);
   return error;
 }
 
-int SharedNode::find(const NodeSettings& settings) {
-  CommHandle group;
-  if (const int error = join(settings, group)) return error;
-  if (const int error = share(settings, std::move(group))) return error;
-  if (is_usual_) note_nodes(comm_, settings, nodes_, kind_);
-  return MPI_SUCCESS;
-}
-
-/// Sets `group` to the ranks that share memory according to MPI, split by emulated nodes.
-int SharedNode::join(const NodeSettings& settings, CommHandle& group) {
-  CommHandle near;
-  int error =
-      mpi().Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, mpi().info_null, near.put());
-  if (error != MPI_SUCCESS) return error;
-  if (!settings.emulated) {
-    group = std::move(near);
-    return MPI_SUCCESS;
-  }
-  return mpi().Comm_split(near.get(), settings.emulated->node_of(world_rank(rank_)), rank_,
-                          group.put());
-}
-
-/// Shares a segment among the ranks of the group that can open it; the others try among themselves.
-int SharedNode::share(const NodeSettings& settings, CommHandle group) {
-  for (;;) {
-    mpi().Comm_size(group.get(), &ranks_);
-    mpi().Comm_rank(group.get(), &local_);
-    lay_out(settings.memory);
-    bool all = false;
-    bool own = false;
-    if (ranks_ > 1) {
-      for (const auto kind : {NodeSegment::Kind::anonymous, NodeSegment::Kind::named}) {
-        if (const int error = try_segment(group.get(), kind, all, own)) return error;
-        kind_ = kind;
-        if (all) break;
-      }
+/// Where a rank cannot open the memory of its node, the node tries memory with a name, then divides
+/// into the ranks that could and those that could not; a rank that cannot create memory is alone.
+/// All ranks know all attempts, and so the same nodes.
+int SharedNode::find(Nodes nodes, const NodeSettings& settings) {
+  std::vector<Attempt> attempts(static_cast<std::size_t>(p_));
+  const auto shares = [&](Rank rank) {
+    return attempts[static_cast<std::size_t>(rank)].shares != 0;
+  };
+  const auto is_shared = [&](int node) {
+    const auto ranks = nodes.ranks(node);
+    return ranks.size() == 1 || std::all_of(ranks.begin(), ranks.end(), shares);
+  };
+  bool is_open = false;
+  for (auto kind = NodeSegment::Kind::anonymous;;) {
+    if (const int error = attempt(nodes, settings, kind, is_open, attempts)) return error;
+    bool all = true;
+    std::vector<int> labels;
+    for (Rank rank = 0; rank < p_; ++rank) {
+      const int node = nodes.node_of(rank);
+      const int part = is_shared(node) || shares(rank) ? 0 : nodes.local_of(rank) == 0 ? 1 : 2;
+      labels.push_back(3 * node + part);
+      all = all && is_shared(node);
     }
-    if (all) break;
-    if (ranks_ == 1) {
-      map_private();
-      break;
-    }
-    // Groups shrink: one of the ranks that opened the segment, one of those that did not. A rank
-    // that could not create one is alone.
-    const int part = own ? 0 : local_ == 0 ? 1 : 2;
-    CommHandle smaller;
-    const int error = mpi().Comm_split(group.get(), part, rank_, smaller.put());
-    if (error != MPI_SUCCESS) return error;
-    group = std::move(smaller);
-    is_usual_ = false;
+    if (all) return take(nodes, attempts);
+    is_open = is_shared(nodes.node_of(rank_));
+    const bool divides = kind == NodeSegment::Kind::named;
+    if (divides) nodes = Nodes::of(labels);
+    kind = divides ? NodeSegment::Kind::anonymous : NodeSegment::Kind::named;
   }
-  if (!mapping_) capacity_ = -1;
-  Rank lowest = rank_;
-  if (const int error = mpi().Bcast(&lowest, sizeof lowest, mpi().byte, 0, group.get())) {
-    return error;
-  }
-  return agree(lowest, settings);
 }
 
-int SharedNode::try_segment(MPI_Comm group, NodeSegment::Kind kind, bool& all, bool& own) {
+/// Opens the memory of this rank's node unless it is open, and exchanges all ranks' outcomes.
+int SharedNode::attempt(const Nodes& nodes, const NodeSettings& settings, NodeSegment::Kind kind,
+                        bool is_open, std::vector<Attempt>& attempts) {
+  const int here = nodes.node_of(rank_);
   std::optional<NodeSegment> segment;
-  SegmentName name;
-  if (local_ == 0) segment = make_segment(kind);
-  if (segment) name = segment->name();
-  if (const int error = mpi().Bcast(&name, sizeof name, mpi().byte, 0, group)) return error;
-  map_segment(name, segment);
-  // Do not keep nodes if the segment was not created in full: that may succeed later, unlike
-  // opening an unreachable one.
-  if (kind == NodeSegment::Kind::anonymous) is_usual_ = is_usual_ && name.bytes == wanted_;
-  own = static_cast<bool>(mapping_);
-  const int error = agree_on(group, own, all);
+  if (!is_open) {
+    ranks_ = nodes.size(here);
+    local_ = nodes.local_of(rank_);
+    kind_ = kind;
+    lay_out(settings.memory);
+    if (ranks_ > 1 && local_ == 0) segment = make_segment(kind);
+  }
+  const SegmentName own = segment ? segment->name() : SegmentName();
+  std::vector<SegmentName> names(attempts.size());
+  // By collectives, because the background thread takes any message on this communicator for an
+  // unexpected message.
+  int error =
+      mpi().Allgather(&own, sizeof own, mpi().byte, names.data(), sizeof own, mpi().byte, comm_);
+  if (error != MPI_SUCCESS) return error;
+  if (!is_open && ranks_ > 1) {
+    map_segment(names[static_cast<std::size_t>(nodes.rank_at(here, 0))], segment);
+  } else if (!is_open) {
+    map_private();
+  }
+  const auto& emulated = settings.emulated;
+  const Attempt mine = {mapping_ ? 1 : 0, mapping_ ? capacity_ : -1,
+                        emulated ? emulated->group_of(world_rank(rank_)) : group_on_node("/sys"),
+                        has_room_ ? 1 : 0, ranks_ > 1 && kind_ == NodeSegment::Kind::named ? 1 : 0};
+  error = mpi().Allgather(&mine, sizeof mine, mpi().byte, attempts.data(), sizeof mine, mpi().byte,
+                          comm_);
   keep(segment);
   return error;
 }
@@ -230,6 +168,7 @@ bool SharedNode::allocate(Bytes data) const {
 
 /// Maps private memory for a node of one rank.
 void SharedNode::map_private() {
+  mapping_ = {};
   for (Bytes bytes = wanted_; !mapping_ && bytes >= header_; bytes /= 4) {
     void* address = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -239,33 +178,19 @@ void SharedNode::map_private() {
   }
 }
 
-/// Exchanges nodes and capacities among all ranks. MPI_ERR_NO_MEM on all of them if one has no
+/// Takes over the nodes that the last attempts found. MPI_ERR_NO_MEM on all ranks if one has no
 /// memory.
-int SharedNode::agree(Rank lowest, const NodeSettings& settings) {
-  struct Word {
-    std::int64_t lowest;
-    std::int64_t capacity;
-    std::int64_t group;
-    std::int64_t has_room;
-    std::int64_t grows;
-  };
-  const auto& emulated = settings.emulated;
-  Word mine{lowest, capacity_,
-            emulated ? emulated->group_of(world_rank(rank_)) : group_on_node("/sys"),
-            has_room_ ? 1 : 0, ranks_ > 1 && kind_ == NodeSegment::Kind::named ? 1 : 0};
-  std::vector<Word> words(static_cast<std::size_t>(p_));
-  const int error =
-      mpi().Allgather(&mine, sizeof mine, mpi().byte, words.data(), sizeof mine, mpi().byte, comm_);
-  if (error != MPI_SUCCESS) return error;
+int SharedNode::take(const Nodes& nodes, const std::vector<Attempt>& attempts) {
   std::vector<int> labels;
   std::vector<int> groups;
   holds_sizes_ = true;
-  for (const Word& word : words) {
-    labels.push_back(static_cast<int>(word.lowest));
-    groups.push_back(static_cast<int>(word.group));
-    capacity_ = std::min<Bytes>(capacity_, word.capacity);
-    holds_sizes_ = holds_sizes_ && word.has_room != 0;
-    grows_ = grows_ || word.grows != 0;
+  capacity_ = attempts.front().capacity;
+  for (const Attempt& attempt : attempts) {
+    labels.push_back(nodes.node_of(static_cast<Rank>(labels.size())));
+    groups.push_back(static_cast<int>(attempt.group));
+    capacity_ = std::min<Bytes>(capacity_, attempt.capacity);
+    holds_sizes_ = holds_sizes_ && attempt.has_room != 0;
+    grows_ = grows_ || attempt.grows != 0;
   }
   if (capacity_ < 0) return MPI_ERR_NO_MEM;
   usable_ = sure_ = grows_ ? std::min(capacity_, grows_from) : capacity_;

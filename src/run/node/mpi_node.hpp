@@ -4,7 +4,6 @@
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "core/nodes.hpp"
@@ -38,34 +37,14 @@ class MpiProgress final : public WhileWaiting {
   MPI_Comm comm_;
 };
 
-/// Owns a communicator and frees it.
-class CommHandle {
- public:
-  CommHandle() : comm_(mpi().comm_null) {}
-  explicit CommHandle(MPI_Comm comm) : comm_(comm) {}
-  CommHandle(CommHandle&& other) noexcept : comm_(other.release()) {}
-  CommHandle& operator=(CommHandle&& other) noexcept {
-    std::swap(comm_, other.comm_);
-    return *this;
-  }
-  ~CommHandle();
-  [[nodiscard]] MPI_Comm get() const { return comm_; }
-  [[nodiscard]] MPI_Comm* put() { return &comm_; }
-  [[nodiscard]] MPI_Comm release() { return std::exchange(comm_, mpi().comm_null); }
-
- private:
-  MPI_Comm comm_;
-};
-
 /// The memory that the ranks of one node share for one communicator. A node is a set of ranks that
-/// can open the same memory. Ranks that cannot open it although MPI reports that they share memory,
-/// as in separate containers, form nodes of their own.
+/// can open the same memory. Ranks of one system that cannot, as in separate containers, form nodes
+/// of their own.
 class SharedNode {
  public:
-  /// Finds the nodes and creates a segment on each node of several ranks. Reuses the nodes of an
-  /// earlier communicator if all ranks know them; else splits communicators and frees them again.
-  /// Collective over `comm`, a duplicate that must return its errors and outlive the node. Returns
-  /// an MPI error code.
+  /// Finds the nodes and creates a segment on each node of several ranks. Collective over `comm`, a
+  /// duplicate that must return its errors and outlive the node: 3 allgathers if all ranks of a
+  /// system can open its memory. Returns an MPI error code.
   static int open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<SharedNode>& made);
 
   /// The nodes of the communicator, equal on all ranks.
@@ -117,17 +96,15 @@ class SharedNode {
   }
   [[nodiscard]] Bytes header_bytes() const;
   void lay_out(Bytes memory);
-  int open_known(const NodeSettings& settings, bool& is_open);
-  int pass_name(const Nodes& nodes, SegmentName& name);
-  int find(const NodeSettings& settings);
-  int join(const NodeSettings& settings, CommHandle& group);
-  int share(const NodeSettings& settings, CommHandle group);
-  int try_segment(MPI_Comm group, NodeSegment::Kind kind, bool& all, bool& own);
+  struct Attempt;
+  int find(Nodes nodes, const NodeSettings& settings);
+  int attempt(const Nodes& nodes, const NodeSettings& settings, NodeSegment::Kind kind,
+              bool is_open, std::vector<Attempt>& attempts);
+  int take(const Nodes& nodes, const std::vector<Attempt>& attempts);
   [[nodiscard]] std::optional<NodeSegment> make_segment(NodeSegment::Kind kind) const;
   void map_segment(const SegmentName& name, std::optional<NodeSegment>& segment);
   void keep(std::optional<NodeSegment>& segment);
   void map_private();
-  int agree(Rank lowest, const NodeSettings& settings);
 
   MPI_Comm comm_;
   Rank rank_;
@@ -144,7 +121,6 @@ class SharedNode {
   Bytes wanted_ = 0;  ///< bytes of the whole segment
   Bytes header_ = 0;
   bool has_room_ = false;  ///< this node's memory holds exchanged sizes
-  bool is_usual_ = true;   ///< other communicators would find the same nodes
   bool holds_sizes_ = false;
   std::optional<NodeSegment> segment_;  ///< kept by the first rank, to allocate more
   Mapping mapping_;

@@ -1,7 +1,6 @@
-/// Identifies a node by a hash of host, boot and name spaces.
+/// Identifies a node by a hash of host and boot.
 #include "run/node/mpi_node_names.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,12 +34,7 @@ std::string own_system() {
   std::string text = host.data();
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  text += " " + boot;
-  for (const char* space : {"/proc/self/ns/ipc", "/proc/self/ns/pid"}) {
-    struct stat status {};
-    if (stat(space, &status) == 0) text += " " + std::to_string(status.st_ino);
-  }
-  return text;
+  return text + " " + boot;
 }
 
 }  // namespace
