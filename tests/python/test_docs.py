@@ -11,7 +11,7 @@ import sys
 
 import pytest
 import tutti
-from installed import ROOT, run
+from installed import ROOT, cached, run
 from tutti import cli
 from typer.main import get_command
 
@@ -88,6 +88,20 @@ def test_the_first_screen_of_the_readme():
     assert [block.count("\n") for block in install] == [2]
     code = "".join(re.findall(r"```\w+\n(.*?)```", first, re.DOTALL))
     assert all(len(line) <= 80 for line in code.splitlines())
+
+
+def test_the_algorithm_of_the_guide_compiles_with_its_line(tmp_path):
+    """The line has the fields that the list has now."""
+    guide = (ROOT / "docs/adding-an-algorithm.md").read_text()
+    function, line, _ = re.findall(r"```cpp\n(.*?)```", guide, re.DOTALL)
+    (tmp_path / "algorithms").mkdir()
+    # Found before the list of the sources.
+    extended = (ROOT / "src/algorithms/list.inc").read_text() + line
+    (tmp_path / "algorithms/list.inc").write_text(extended)
+    (tmp_path / "star.cpp").write_text(function)
+    for source in (tmp_path / "star.cpp", ROOT / "src/algorithms/algorithms.cpp"):
+        run(cached("CMAKE_CXX_COMPILER"), "-std=c++20", "-fsyntax-only", "-Wall", "-Werror",
+            "-I", tmp_path, "-I", ROOT / "src", "-I", ROOT / "include", source)  # fmt: skip
 
 
 def test_the_pages_have_commands():
