@@ -7,7 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
+try:
+    import typer
+except ModuleNotFoundError:
+    sys.exit("typer is missing; ./test and ./demo install it into .venv: . .venv/bin/activate")
 
 MARKER = "<!-- Written by `page`: all that follows. -->"
 """The line of a page below which all text is generated."""

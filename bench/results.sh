@@ -7,6 +7,7 @@
 # This takes about 6 minutes on 2 cores of an idle machine. RESULTS_NOTE is a remark for the page
 # about other load, RESULTS_RUN a command that runs each job.
 set -eu
+: "${1:?expected the folder of the build, such as build/all}"
 
 source=$(dirname "$(dirname "$(readlink -f "$0")")")
 bench=$(readlink -f "$1")/bin/tutti-bench

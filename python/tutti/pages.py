@@ -5,16 +5,19 @@ from __future__ import annotations
 import glob
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tutti import _engine, reports, supervised, unseen
+from tutti.advice import Known, advice_of
 from tutti.console import console, count, why_not_writable, write
 from tutti.programs import programs_in
 from tutti.refusal import Refusal
 from tutti.report_text import print_reports
+from tutti.site_totals import totals_of
 
 
 def page_of(settings: dict[str, str]) -> Path | None:
@@ -166,13 +169,25 @@ def _deliver_text(data: Path, command: Sequence[str], outcome: supervised.Outcom
         if not written:
             print(f"tutti: no report was written: {_why(command, outcome)}", file=sys.stderr)
             return
-        print_reports(console(error=True), reports.read(written[-1]))
+        parts = reports.read(written[-1])
+        print_reports(console(error=True), parts)
+        _print_next(parts, command, outcome.seconds)
         if len(written) > 1:
             print(f"tutti: this is the last of {count(len(written), 'report')}, of ranks that ran alone or "
                   "of several programs; --report FILE keeps all", file=sys.stderr)  # fmt: skip
     finally:
         for one in written:
             one.unlink(missing_ok=True)
+
+
+def _print_next(parts: list[dict[str, Any]], command: Sequence[str], seconds: float) -> None:
+    """Prints the first advice that needs no file of the report."""
+    totals = totals_of(reports.sites_of(parts))
+    found = advice_of(totals, Known("run.html", command, seconds, parts[0].get("ranks")))
+    for one in found:
+        if one.command.startswith("tutti run --compare"):
+            print(f"\n{textwrap.fill(f'Next: {one.why}', 80)}\n  {one.command}", file=sys.stderr)
+            return
 
 
 def _time_of(file: Path) -> int:

@@ -301,6 +301,7 @@ def test_on_the_terminal_the_last_report_is_shown_and_nothing_stays(command, ins
         cp {SAMPLE} "$(echo "$TUTTI_REPORT" | sed "s/%p/$p/; s/%%/%/g")"; sleep 0.02; done"""
     shown = command("run", "--report", "-", "--", "sh", "-c", script)
     assert "tutti: this is the last of 2 reports" in shown.err and "gatherv" in shown.err
+    assert "\nNext: " in shown.err and "\n  tutti run --compare -- sh -c " in shown.err
     one = command("run", "--report", "-", "--", "sh", "-c", script.replace("1 2", "1"))
     assert "gatherv" in one.err and "this is the last" not in one.err
     assert "no report was written" in command("run", "--report", "-", "--", "true").err
