@@ -167,7 +167,7 @@ def test_libraries_and_programs_lie_inside_the_package(empty):
         (["list"], "ordered_tree"),
         (["explain", "gatherv", "--ranks", "4"], "times the bound"),
         (["simulate", "gatherv", "--ranks", "8"], "SIMULATED"),
-        (["verify", "--max-ranks", "4", "--sampled", "0"], "all right"),
+        (["verify", "--collective", "scan", "--max-ranks", "4", "--sampled", "0"], "all right"),
     ],
 )
 def test_what_needs_no_mpi(empty, words, text):

@@ -111,7 +111,7 @@ def test_simulate_orders_algorithms_by_time(command, tmp_path):
 
 
 def test_verify_counts_its_cases(command):
-    shown = command("verify", "--max-ranks", "2", "--sampled", "0")
+    shown = command("verify", "--collective", "gather", "--max-ranks", "2", "--sampled", "0")
     assert shown.status == 0 and "all right" in shown.out
     parsed = json.loads(command("verify", "--max-ranks", "3", "--algorithm", "ring", "--sampled", "0", "--json").out)
     assert parsed["cases"] > 0 and parsed["programs"] > parsed["cases"]

@@ -282,7 +282,7 @@ def test_tutti_run_writes_the_page_of_a_program(command, mpi, tmp_path, monkeypa
     page = tmp_path / "run.html"
     program = BUILD / "bin" / f"late_rank-{mpi.flavour}"
     start = ["run", "--report", str(page), "--", str(mpi.mpirun), "-n", "2"]
-    shown = command(*start, str(program))
+    shown = command(*start, str(program), "-s", "4", "-c", "5")  # else it sleeps for 20 s
     assert shown.status == 0 and f"report: {page}" in shown.err
     assert os.listdir(tmp_path) == ["run.html"], "the JSON is in the page"
     assert str(program) in Page(page.read_text()).all_text("script")

@@ -6,7 +6,6 @@ import json
 from xml.etree import ElementTree
 
 import pytest
-from browser import in_chromium
 from reproducing import context
 from tutti._engine import NodeMachine
 from tutti_reproduce import charts, page, parsons
@@ -206,23 +205,3 @@ def test_bad_arguments_are_refused(command, words, expected):
     done = command("reproduce", *words)
     assert done.status == 2
     assert expected in done.err
-
-
-SCRIPT = """
-  page.querySelectorAll("details").forEach(each => each.open = true);
-  found.outside = [...page.querySelectorAll("svg")].filter(svg => {
-    const frame = svg.getBoundingClientRect();
-    return [...svg.querySelectorAll("text")].some(each => {
-      const box = each.getBoundingClientRect();
-      return box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1;
-    });
-  }).length;
-"""
-
-
-def test_the_page_fits_in_chromium(command, tmp_path):
-    command("reproduce", "parsons", "--simgrid-ranks", "0", "--output", str(tmp_path))
-    for width in (1280, 400):
-        found = in_chromium(tmp_path / "reproduced.html", width, SCRIPT)
-        assert found["outside"] == "0", f"a label is cut at {width} pixels"
-        assert int(found["width"]) <= width, "the page scrolls sideways"

@@ -6,12 +6,25 @@ import json
 import math
 
 import pytest
+from browser import in_chromium
 from installed import ROOT
 from reproducing import context, named, run
 from tutti import Machine
 from tutti._engine import NodeMachine, distribute
 from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
 from tutti_reproduce.tables import Numbers, View, network, published
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory):
+    """The cache folder of the user in which these tests keep what the tables share."""
+    return tmp_path_factory.mktemp("computed")
+
+
+@pytest.fixture
+def kept(computed):
+    """Where the command would keep results."""
+    return computed / "tutti/reproduce"
 
 
 # Träff
@@ -186,8 +199,8 @@ def test_a_changed_machine_differs_in_one_number():
     assert parsons.parameter(machine, "latency") == parsons.parameter(NodeMachine(), "latency")
 
 
-def test_the_machine_of_2_5_from_several_senders(tmp_path):
-    result = run(named(parsons.tables(context(tmp_path)), "senders"))
+def test_the_machine_of_2_5_from_several_senders(kept):
+    result = run(named(parsons.tables(context(kept)), "senders"))
     built_in, fitted = result.views
     assert all(each["factor"] < 2 for each in built_in.numbers)
     assert [each["factor"] for each in fitted.numbers] == pytest.approx([2.5] * 3, rel=0.01)
@@ -200,13 +213,13 @@ def test_the_machine_of_2_5_from_several_senders(tmp_path):
     (traff, "table-1"), (proficz, "example"), (paznikov, "figure-12"), (bhowmik, "figure-4"),
     (parsons, "averages"), (parsons, "senders"),
 ])  # fmt: skip
-def test_the_published_results_are_those_of_the_command(paper, name, tmp_path):
+def test_the_published_results_are_those_of_the_command(paper, name, kept):
     results = ROOT / "docs" / "results"
-    table = named(paper.tables(context(tmp_path, results)), name)
+    table = named(paper.tables(context(kept, results)), name)
     (now,) = json.loads(page.document([(table, run(table))]))["tables"]
     tables = json.loads((results / "reproduced.json").read_text())["tables"]
-    (kept,) = [each for each in tables if (each["paper"], each["name"]) == (now["paper"], name)]
-    ours = [view for view in kept["views"] if view["source"] != "SimGrid"]
+    (former,) = [each for each in tables if (each["paper"], each["name"]) == (now["paper"], name)]
+    ours = [view for view in former["views"] if view["source"] != "SimGrid"]
     assert [view["machine"] for view in ours] == [view["machine"] for view in now["views"]]
     for old, new in zip(ours, now["views"], strict=True):
         for before, after in zip(old["numbers"], new["numbers"], strict=True):
@@ -224,3 +237,27 @@ def test_orders_by_distance_gain_in_simgrid_where_the_paper_says(tmp_path):
     for numbers in round_robin.numbers:
         assert numbers["default"] == pytest.approx(numbers["reordered"], rel=0.02)
     assert all(each["default"] > each["reordered"] for each in at_random.numbers)
+
+
+# Pages
+
+
+SCRIPT = """
+  page.querySelectorAll("details").forEach(each => each.open = true);
+  found.outside = [...page.querySelectorAll("svg")].filter(svg => {
+    const frame = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll("text")].some(each => {
+      const box = each.getBoundingClientRect();
+      return box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1;
+    });
+  }).length;
+"""
+
+
+def test_the_page_fits_in_chromium(command, tmp_path, computed, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(computed))
+    command("reproduce", "parsons", "--simgrid-ranks", "0", "--output", str(tmp_path))
+    for width in (1280, 400):
+        found = in_chromium(tmp_path / "reproduced.html", width, SCRIPT)
+        assert found["outside"] == "0", f"a label is cut at {width} pixels"
+        assert int(found["width"]) <= width, "the page scrolls sideways"
