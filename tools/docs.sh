@@ -5,6 +5,7 @@
 #   tools/docs.sh serve     shows the site on this machine, and builds it again after changes
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 set -eu -o pipefail
+[[ ${1:-serve} == serve ]] || { echo "usage: tools/docs.sh [serve]" >&2; exit 2; }
 
 venv=build/docs-venv
 mkdir -p build

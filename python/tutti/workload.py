@@ -66,6 +66,14 @@ def node_machine_of(path: Path | None) -> _engine.NodeMachine:
     return _machines(path, os.environ)[1]
 
 
+def source_of_machine(path: Path | None) -> str:
+    """Where the parameters of machine_of come from, as a sentence for the end of a page."""
+    named = str(path) if path else os.environ.get("TUTTI_MACHINE", "") or _measured_machine(os.environ)
+    if named in ("", "built-in"):
+        return "Machine: built-in parameters, not this one's; tutti-bench machine measures them."
+    return f"Machine: {named}."
+
+
 def _machines(
     path: Path | None, environment: Mapping[str, str]
 ) -> tuple[_engine.Machine, _engine.NodeMachine]:

@@ -110,6 +110,16 @@ def test_simulate_orders_algorithms_by_time(command, tmp_path):
     assert "SIMULATED" in command("simulate", "gatherv", "--ranks", "64").out
 
 
+def test_modelled_times_say_whose_machine_it_is(command, tmp_path):
+    words = ("gatherv", "--ranks", "3")
+    file = tmp_path / "machine"
+    file.write_text("latency 3e-6\n")
+    for name in ("explain", "simulate"):
+        built_in, named = command(name, *words), command(name, *words, "--machine", str(file))
+        assert "Machine: built-in parameters, not this one's; tutti-bench machine measures" in built_in.out
+        assert f"Machine: {file}." in named.out and "built-in" not in named.out
+
+
 def test_verify_counts_its_cases(command):
     shown = command("verify", "--collective", "gather", "--max-ranks", "2", "--sampled", "0")
     assert shown.status == 0 and "all right" in shown.out

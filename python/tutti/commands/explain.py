@@ -41,6 +41,7 @@ from tutti.workload import (
     ranks_on,
     root_of,
     sizes_of,
+    source_of_machine,
 )
 
 _MAX_LINES = 60
@@ -115,7 +116,7 @@ def _knowledge(out: Console, explained: Explanation, machine: _engine.Machine) -
     out.print(text)
 
 
-def _contenders(out: Console, explained: Explanation) -> None:
+def _contenders(out: Console, explained: Explanation, source: str) -> None:
     numbers = ("predicted", "learn", "data", "/bound", "rounds", "messages", "bytes moved")
     listing = table("with these sizes", *numbers, right=numbers)
     for contender in explained.contenders:
@@ -130,7 +131,7 @@ def _contenders(out: Console, explained: Explanation) -> None:
     ports = "one message a rank each way" if _engine.has_two_ports(explained.collective) else (
         "one message a rank")  # fmt: skip
     out.print("[dim]learn: a latency for each dependent step of the protocol; data: simulated, "
-              f"{ports} at a time.[/]")  # fmt: skip
+              f"{ports} at a time.\n{escape(source)}[/]")  # fmt: skip
 
 
 def _choice(out: Console, explained: Explanation) -> None:
@@ -350,7 +351,7 @@ def explain(
         f"[bold]Predicted {microseconds(explained.seconds)}{ratio}[/]: "
         f"no algorithm can end before {microseconds(bound)}.\n"
     )
-    _contenders(out, explained)
+    _contenders(out, explained, source_of_machine(machine))
     out.print()
     if rule is None:
         _choice(out, explained)

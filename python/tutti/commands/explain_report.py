@@ -20,7 +20,7 @@ from tutti.prediction import (
     replayed,
 )
 from tutti.reports import Pattern, Site, find_pattern, read, sites_of
-from tutti.workload import machine_of
+from tutti.workload import machine_of, source_of_machine
 
 _MAX_RANKS = 8
 
@@ -69,7 +69,7 @@ def explain_report(
     _head(out, site, pattern, block)
     _predictions(out, known)
     _ranks(out, pattern, known)
-    _replays(out, replays, len(replayed(pattern, expected)))
+    _replays(out, replays, len(replayed(pattern, expected)), source_of_machine(machine))
     print_cases(out, cases, full=True)
 
 
@@ -120,7 +120,7 @@ def _ranks(out: Console, pattern: Pattern, known: dict[str, Judgement]) -> None:
         out.print(f"[dim]The {_MAX_RANKS} latest of {len(ranks):,} ranks.[/]")
 
 
-def _replays(out: Console, replays: list[Replay], calls: int) -> None:
+def _replays(out: Console, replays: list[Replay], calls: int, source: str) -> None:
     numbers = ("predicted", "/bound")
     listing = table("with these arrivals", *numbers, right=numbers)
     for one in replays:
@@ -130,5 +130,5 @@ def _replays(out: Console, replays: list[Replay], calls: int) -> None:
     out.print(listing)
     out.print(
         f"[dim]SIMULATED: mean of {count(calls, 'recorded call')}, first arrival to last exit; "
-        "orders by arrival use the predictions.[/]"
+        f"orders by arrival use the predictions.\n{escape(source)}[/]"
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from tutti._engine import has_two_ports
 from tutti.commands.contenders import time_cells
@@ -31,6 +32,7 @@ from tutti.workload import (
     machine_of,
     root_of,
     sizes_of,
+    source_of_machine,
 )
 
 
@@ -44,7 +46,7 @@ def _contender_json(contender: Contender) -> dict[str, object]:
     }
 
 
-def _print(explained: Explanation) -> None:
+def _print(explained: Explanation, source: str) -> None:
     out = console()
     out.print(
         f"[bold]SIMULATED[/] {explained.collective} of {count(explained.ranks, 'rank')}, "
@@ -60,7 +62,7 @@ def _print(explained: Explanation) -> None:
     out.print(listing)
     each_way = " each way" if has_two_ports(explained.collective) else ""
     out.print("[dim]From the first arrival to the last exit; a rank takes part in one message"
-              f"{each_way} at a time, latency + bytes * per_byte each.[/]")  # fmt: skip
+              f"{each_way} at a time, latency + bytes * per_byte each.\n{escape(source)}[/]")  # fmt: skip
 
 
 def simulate(
@@ -133,4 +135,4 @@ def simulate(
             }
         )
         return
-    _print(explained)
+    _print(explained, source_of_machine(machine))
