@@ -4,20 +4,7 @@
 #include <tuple>
 
 #include "api/call.hpp"
-
-// A list of kinds as declared parameters, and their names.
-#define TUTTI_PARAMETERS1(A) A a
-#define TUTTI_PARAMETERS5(A, B, C, D, E) A a, B b, C c, D d, E e
-#define TUTTI_PARAMETERS6(A, B, C, D, E, F) TUTTI_PARAMETERS5(A, B, C, D, E), F f
-#define TUTTI_PARAMETERS7(A, B, C, D, E, F, G) TUTTI_PARAMETERS6(A, B, C, D, E, F), G g
-#define TUTTI_PARAMETERS8(A, B, C, D, E, F, G, H) TUTTI_PARAMETERS7(A, B, C, D, E, F, G), H h
-#define TUTTI_PARAMETERS9(A, B, C, D, E, F, G, H, I) TUTTI_PARAMETERS8(A, B, C, D, E, F, G, H), I i
-#define TUTTI_ARGUMENTS1 a
-#define TUTTI_ARGUMENTS5 a, b, c, d, e
-#define TUTTI_ARGUMENTS6 TUTTI_ARGUMENTS5, f
-#define TUTTI_ARGUMENTS7 TUTTI_ARGUMENTS6, g
-#define TUTTI_ARGUMENTS8 TUTTI_ARGUMENTS7, h
-#define TUTTI_ARGUMENTS9 TUTTI_ARGUMENTS8, i
+#include "api/parameters.hpp"
 
 namespace tutti {
 

@@ -1,5 +1,5 @@
-/// The C functions TUTTI_Gather_init, TUTTI_Gatherv_init, TUTTI_Scatter_init and
-/// TUTTI_Scatterv_init, and those that start, complete and free their requests.
+/// TUTTI_Gather_init and all other persistent forms of collectives.inc, and the functions that
+/// start, complete and free their requests.
 #include <tutti/tutti.h>
 
 #include <functional>
@@ -8,6 +8,7 @@
 
 #include "api/call.hpp"
 #include "api/hooks.hpp"
+#include "api/parameters.hpp"
 #include "api/request.hpp"
 
 struct TUTTI_Request_content {
@@ -34,90 +35,34 @@ int open_request(const MpiCall& call, std::function<int()> run_native, TUTTI_Req
   }
 }
 
-template <class Kinds, class Function, class... Arguments>
-int init(Collective collective, Function NativeFunctions::*function, TUTTI_Request* request,
-         Arguments... arguments) {
-  return open_request(
-      call_of(collective, std::type_identity<Kinds>(), arguments...),
-      [=] { return (next_functions().*function)(arguments...); }, request);
-}
-
-template <class Kinds, class Function, class... Arguments>
-int init_large(Collective collective, Function large::Functions::*function, TUTTI_Request* request,
-               Arguments... arguments) {
-  const MpiCall call = call_of(collective, std::type_identity<Kinds>(), arguments...);
-  return open_request(
-      call, [=] { return run_native_large(mpi().*function, call, arguments...); }, request);
-}
-
 }  // namespace
 
+namespace small {
+#define TUTTI_PERSISTENT_FUNCTION(name, function, number, parameters)                              \
+  extern "C" int TUTTI_##function##_init(TUTTI_PARAMETERS##number parameters,                      \
+                                         TUTTI_Request* request) {                                 \
+    return open_request(                                                                           \
+        call_of(Collective::name, std::type_identity<kinds::function>(), TUTTI_ARGUMENTS##number), \
+        [=] { return next_functions().function(TUTTI_ARGUMENTS##number); }, request);              \
+  }
+#include "core/collectives.inc"
+}  // namespace small
+
+namespace large {
+#define TUTTI_PERSISTENT_FUNCTION(name, function, number, parameters)                              \
+  extern "C" int TUTTI_##function##_init_c(TUTTI_PARAMETERS##number parameters,                    \
+                                           TUTTI_Request* request) {                               \
+    const MpiCall call =                                                                           \
+        call_of(Collective::name, std::type_identity<kinds::function>(), TUTTI_ARGUMENTS##number); \
+    const auto run_native = [=] {                                                                  \
+      return run_native_large(mpi().function##_c, call, TUTTI_ARGUMENTS##number);                  \
+    };                                                                                             \
+    return open_request(call, run_native, request);                                                \
+  }
+#include "core/collectives.inc"
+}  // namespace large
+
 }  // namespace tutti
-
-int TUTTI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                      TUTTI_Request* request) {
-  return tutti::init<tutti::kinds::Gather>(
-      tutti::Collective::gather, &tutti::NativeFunctions::Gather, request, sendbuf, sendcount,
-      sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int TUTTI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                       MPI_Comm comm, TUTTI_Request* request) {
-  return tutti::init<tutti::kinds::Gatherv>(
-      tutti::Collective::gatherv, &tutti::NativeFunctions::Gatherv, request, sendbuf, sendcount,
-      sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-}
-
-int TUTTI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                       TUTTI_Request* request) {
-  return tutti::init<tutti::kinds::Scatter>(
-      tutti::Collective::scatter, &tutti::NativeFunctions::Scatter, request, sendbuf, sendcount,
-      sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int TUTTI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[],
-                        MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                        int root, MPI_Comm comm, TUTTI_Request* request) {
-  return tutti::init<tutti::kinds::Scatterv>(
-      tutti::Collective::scatterv, &tutti::NativeFunctions::Scatterv, request, sendbuf, sendcounts,
-      displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int TUTTI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                        void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                        MPI_Comm comm, TUTTI_Request* request) {
-  return tutti::init_large<tutti::kinds::Gather>(
-      tutti::Collective::gather, &tutti::large::Functions::Gather_c, request, sendbuf, sendcount,
-      sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int TUTTI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                         void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                         MPI_Datatype recvtype, int root, MPI_Comm comm, TUTTI_Request* request) {
-  return tutti::init_large<tutti::kinds::Gatherv>(
-      tutti::Collective::gatherv, &tutti::large::Functions::Gatherv_c, request, sendbuf, sendcount,
-      sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-}
-
-int TUTTI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                         MPI_Comm comm, TUTTI_Request* request) {
-  return tutti::init_large<tutti::kinds::Scatter>(
-      tutti::Collective::scatter, &tutti::large::Functions::Scatter_c, request, sendbuf, sendcount,
-      sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int TUTTI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
-                          const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf,
-                          MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                          TUTTI_Request* request) {
-  return tutti::init_large<tutti::kinds::Scatterv>(
-      tutti::Collective::scatterv, &tutti::large::Functions::Scatterv_c, request, sendbuf,
-      sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
 
 int TUTTI_Start(TUTTI_Request* request) {
   if (request == nullptr || *request == TUTTI_REQUEST_NULL) return MPI_ERR_REQUEST;

@@ -231,52 +231,35 @@ int allreduce(const Given& send, MPI_Op op, MPI_Comm comm, int mode, void** resu
 
 }  // namespace
 
+#define TUTTI_SHARED_FUNCTIONS(form)                                                               \
+  extern "C" int TUTTI_Allgather_shared##form(In sendbuf, Count sendcount, Type sendtype,          \
+                                              Count recvcount, Type recvtype, Comm comm, int mode, \
+                                              void** result) {                                     \
+    return allgather({sendbuf, sendcount, sendtype}, recvcount, recvtype, comm, mode, result);     \
+  }                                                                                                \
+  extern "C" int TUTTI_Allgatherv_shared##form(In sendbuf, Count sendcount, Type sendtype,         \
+                                               Counts recvcounts, Type recvtype, Comm comm,        \
+                                               int mode, void** result) {                          \
+    return allgatherv({sendbuf, sendcount, sendtype}, RankBlocks::counted(recvcounts), recvtype,   \
+                      comm, mode, result);                                                         \
+  }                                                                                                \
+  extern "C" int TUTTI_Bcast_shared##form(In buffer, Count count, Type datatype, Root root,        \
+                                          Comm comm, int mode, void** result) {                    \
+    return bcast({buffer, count, datatype}, root, comm, mode, result);                             \
+  }                                                                                                \
+  extern "C" int TUTTI_Allreduce_shared##form(In sendbuf, Count count, Type datatype, Op op,       \
+                                              Comm comm, int mode, void** result) {                \
+    return allreduce({sendbuf, count, datatype}, op, comm, mode, result);                          \
+  }
+
+namespace small {
+TUTTI_SHARED_FUNCTIONS()
+}  // namespace small
+namespace large {
+TUTTI_SHARED_FUNCTIONS(_c)
+}  // namespace large
+
 }  // namespace tutti
-
-int TUTTI_Allgather_shared(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
-                           MPI_Datatype recvtype, MPI_Comm comm, int mode, void** result) {
-  return tutti::allgather({sendbuf, sendcount, sendtype}, recvcount, recvtype, comm, mode, result);
-}
-
-int TUTTI_Allgatherv_shared(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                            const int recvcounts[], MPI_Datatype recvtype, MPI_Comm comm, int mode,
-                            void** result) {
-  return tutti::allgatherv({sendbuf, sendcount, sendtype}, tutti::RankBlocks::counted(recvcounts),
-                           recvtype, comm, mode, result);
-}
-
-int TUTTI_Bcast_shared(const void* buffer, int count, MPI_Datatype datatype, int root,
-                       MPI_Comm comm, int mode, void** result) {
-  return tutti::bcast({buffer, count, datatype}, root, comm, mode, result);
-}
-
-int TUTTI_Allreduce_shared(const void* sendbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                           MPI_Comm comm, int mode, void** result) {
-  return tutti::allreduce({sendbuf, count, datatype}, op, comm, mode, result);
-}
-
-int TUTTI_Allgather_shared_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, int mode,
-                             void** result) {
-  return tutti::allgather({sendbuf, sendcount, sendtype}, recvcount, recvtype, comm, mode, result);
-}
-
-int TUTTI_Allgatherv_shared_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                              const MPI_Count recvcounts[], MPI_Datatype recvtype, MPI_Comm comm,
-                              int mode, void** result) {
-  return tutti::allgatherv({sendbuf, sendcount, sendtype}, tutti::RankBlocks::counted(recvcounts),
-                           recvtype, comm, mode, result);
-}
-
-int TUTTI_Bcast_shared_c(const void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
-                         MPI_Comm comm, int mode, void** result) {
-  return tutti::bcast({buffer, count, datatype}, root, comm, mode, result);
-}
-
-int TUTTI_Allreduce_shared_c(const void* sendbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                             MPI_Comm comm, int mode, void** result) {
-  return tutti::allreduce({sendbuf, count, datatype}, op, comm, mode, result);
-}
 
 int TUTTI_Shared_free(void* result) {
   using namespace tutti;

@@ -1,11 +1,6 @@
-/// MPI_Win_free: completes the one-sided operations on the window first.
-#include <dlfcn.h>
-#include <tutti/tutti.h>
-
-#include <cstring>
+/// Completes the one-sided operations on a window before it is freed.
 #include <mutex>
 
-#include "api/hooks.hpp"
 #include "api/rma.hpp"
 
 namespace tutti {
@@ -57,34 +52,4 @@ void release_window(MPI_Win window) {
   if (owner.system != nullptr) owner.system->remove_window(number);
 }
 
-int free_window(MPI_Win* window) {
-  // A tool behind the front forwards the call to the front's PMPI_Win_free.
-  thread_local bool entered = false;
-  if (entered || window == nullptr) return mpi().Win_free(window);
-  entered = true;
-  release_window(*window);
-  const int error = next_functions().Win_free(window);
-  entered = false;
-  return error;
-}
-
 }  // namespace tutti
-
-// For programs that link this library before their MPI. Other calls come through the front, or
-// through the attribute's deletion.
-#pragma GCC visibility push(default)
-
-int MPI_Win_free(MPI_Win* window) {
-  if (window != nullptr) tutti::release_window(*window);
-  decltype(&PMPI_Win_free) next = nullptr;
-  void* address = dlsym(RTLD_NEXT, "MPI_Win_free");
-  std::memcpy(&next, &address, sizeof next);
-  return next != nullptr ? next(window) : tutti::mpi().Win_free(window);
-}
-
-int PMPI_Win_free(MPI_Win* window) {
-  if (window != nullptr) tutti::release_window(*window);
-  return tutti::mpi().Win_free(window);
-}
-
-#pragma GCC visibility pop

@@ -1,0 +1,124 @@
+/// MPI_Finalize, and the functions that free communicators and windows: of the front, and for
+/// programs that link this library before their MPI.
+#include <dlfcn.h>
+#include <tutti/tutti.h>
+
+#include <cstring>
+#include <utility>
+
+#include "api/entry.hpp"
+#include "api/rma.hpp"
+#include "run/mpi/end.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Communicators that this thread is freeing; the delete functions of attributes may free others.
+class Freeing {
+ public:
+  explicit Freeing(MPI_Comm comm) : comm_(comm), outer_(innermost_) { innermost_ = this; }
+  ~Freeing() { innermost_ = outer_; }
+  Freeing(const Freeing&) = delete;
+  Freeing& operator=(const Freeing&) = delete;
+
+  [[nodiscard]] static bool has(MPI_Comm comm) {
+    const Freeing* one = innermost_;
+    while (one != nullptr && one->comm_ != comm) one = one->outer_;
+    return one != nullptr;
+  }
+
+ private:
+  inline static constinit thread_local const Freeing* innermost_ = nullptr;
+  MPI_Comm comm_;
+  const Freeing* outer_;
+};
+
+/// The function of the next library that defines it.
+template <class Function>
+Function next_in_line(const char* name, Function of_mpi) {
+  void* const address = dlsym(RTLD_NEXT, name);
+  if (address == nullptr) return of_mpi;
+  Function next = nullptr;
+  std::memcpy(&next, &address, sizeof next);
+  return next;
+}
+
+// Each calls `next` after Tutti's own clean-up. A tool behind the front forwards the call to the
+// front's PMPI_ function: then `of_mpi` runs.
+
+int free_comm_by(int (*next)(MPI_Comm*), int (*of_mpi)(MPI_Comm*), MPI_Comm* comm) {
+  if (comm == nullptr || Freeing::has(*comm)) return of_mpi(comm);
+  // Some MPIs keep a communicator, with its attributes, until its nonblocking collectives end.
+  if (*comm != mpi().comm_null) {
+    Communicator* const communicator = Communicator::known(*comm);
+    if (communicator != nullptr) communicator->selections().tuned.end_agreements();
+  }
+  const Freeing freeing(*comm);
+  return next(comm);
+}
+
+int free_window_by(int (*next)(MPI_Win*), int (*of_mpi)(MPI_Win*), MPI_Win* window) {
+  thread_local bool entered = false;
+  if (entered || window == nullptr) return of_mpi(window);
+  entered = true;
+  release_window(*window);
+  const int error = next(window);
+  entered = false;
+  return error;
+}
+
+/// Leaves it to the MPI to refuse a call of MPI_Finalize.
+int finalize_by(int (*next)(), int (*of_mpi)()) {
+  static bool entered = false;
+  int initialized = 0;
+  int finalized = 0;
+  mpi().Initialized(&initialized);
+  mpi().Finalized(&finalized);
+  if (initialized != 0 && finalized == 0) prepare_end_of_mpi();
+  return std::exchange(entered, true) ? of_mpi() : next();
+}
+
+}  // namespace
+
+bool is_being_freed(MPI_Comm comm) { return is_end_of_mpi() || Freeing::has(comm); }
+
+void set_front(const void* address) { note_front(address); }
+
+void note_end() { note_end_of_mpi(); }
+
+int finalize_mpi() { return finalize_by(next_functions().Finalize, mpi().Finalize); }
+
+int free_window(MPI_Win* window) {
+  return free_window_by(next_functions().Win_free, mpi().Win_free, window);
+}
+
+int free_comm(MPI_Comm* comm) {
+  return free_comm_by(next_functions().Comm_free, mpi().Comm_free, comm);
+}
+
+int disconnect_comm(MPI_Comm* comm) {
+  return free_comm_by(next_functions().Comm_disconnect, mpi().Comm_disconnect, comm);
+}
+
+}  // namespace tutti
+
+#pragma GCC visibility push(default)
+
+#define TUTTI_INTERPOSED(function, ends, parameters, ...)                   \
+  int MPI_##function parameters {                                           \
+    using namespace tutti;                                                  \
+    return ends(next_in_line("MPI_" #function, mpi().function),             \
+                mpi().function __VA_OPT__(, ) __VA_ARGS__);                 \
+  }                                                                         \
+  int PMPI_##function parameters {                                          \
+    using namespace tutti;                                                  \
+    return ends(mpi().function, mpi().function __VA_OPT__(, ) __VA_ARGS__); \
+  }
+
+TUTTI_INTERPOSED(Finalize, finalize_by, ())
+TUTTI_INTERPOSED(Win_free, free_window_by, (MPI_Win * window), window)
+TUTTI_INTERPOSED(Comm_free, free_comm_by, (MPI_Comm * comm), comm)
+TUTTI_INTERPOSED(Comm_disconnect, free_comm_by, (MPI_Comm * comm), comm)
+
+#pragma GCC visibility pop
