@@ -57,6 +57,16 @@ std::size_t CallLog::Hash::operator()(const TrackKey& key) const {
                static_cast<std::size_t>(key.collective) + 1);
 }
 
+void CallTotals::add(const CallTotals& more) {
+  calls += more.calls;
+  bytes += more.bytes;
+  irregularity_sum += more.irregularity_sum;
+  irregularity_max = std::max(irregularity_max, more.irregularity_max);
+  seconds += more.seconds;
+  for (const CallsOfCase& of_case : more.cases) add_calls(cases, of_case);
+  for (const SizedCalls& sized : more.sizes) tutti::add(sizes, sized);
+}
+
 void CallLog::add(const CallRecord& record) {
   const std::uint32_t index = find_logged(record);
   LoggedCalls& logged = logged_[index];

@@ -40,21 +40,26 @@ struct CallRecord {
   double progress_hint = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// The calls that one process made as root, or as another rank, from one call site with one
-/// decision. Totals are exact for any number of calls.
-struct LoggedCalls {
-  Collective collective = Collective::gather;
-  const void* site = nullptr;
-  std::uint32_t decision = 0;  ///< index into CallLog::decisions()
-  bool at_root = false;
-
+/// Sums over calls, exact for any number of them.
+struct CallTotals {
   std::int64_t calls = 0;
   Bytes bytes = 0;              ///< at the root: of all blocks; elsewhere: of its own blocks
   double irregularity_sum = 0;  ///< of largest block / mean block; only at the root
   double irregularity_max = 0;
-  double seconds = 0;              ///< sum of exit - arrival
+  double seconds = 0;              ///< of exit - arrival
   std::vector<CallsOfCase> cases;  ///< only at the root
   std::vector<SizedCalls> sizes;   ///< only at the root
+
+  void add(const CallTotals& more);
+};
+
+/// The calls that one process made as root, or as another rank, from one call site with one
+/// decision.
+struct LoggedCalls : CallTotals {
+  Collective collective = Collective::gather;
+  const void* site = nullptr;
+  std::uint32_t decision = 0;  ///< index into CallLog::decisions()
+  bool at_root = false;
 };
 
 /// The times of one call at this process.

@@ -43,13 +43,8 @@ std::string clock_of(const Summary& summary) {
 }
 
 ReportedCalls::Split split_of(const SiteCalls& calls, double clock_error) {
-  const auto count = static_cast<double>(calls.split);
-  const Parts& sums = calls.parts;
-  return {calls.split,
-          {sums.waiting / count, sums.held / count, sums.moving / count},
-          who_is_late(calls.pattern, clock_error),
-          calls.patterns,
-          calls.pattern};
+  return {calls.split, calls.parts / static_cast<double>(calls.split),
+          who_is_late(calls.pattern, clock_error), calls.patterns, calls.pattern};
 }
 
 ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool partial) {
@@ -69,7 +64,7 @@ ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool part
   line.irregularity_mean = calls.irregularity_sum / count;
   line.irregularity_max = calls.irregularity_max;
   line.elapsed = calls.measured > 0 ? calls.elapsed_sum / static_cast<double>(calls.measured)
-                                    : calls.root_seconds / count;
+                                    : calls.seconds / count;
   line.sizes = calls.sizes;
   std::sort(line.sizes.begin(), line.sizes.end(), [](const SizedCalls& a, const SizedCalls& b) {
     return std::pair(a.p, a.size_class) < std::pair(b.p, b.size_class);

@@ -55,9 +55,7 @@ std::vector<RankShare> shares_of(const ArrivalPattern& pattern) {
   for (const CallTimes& call : pattern.calls) {
     const std::vector<Parts> parts = parts_of(call);
     for (std::size_t rank = 0; rank < shares.size(); ++rank) {
-      shares[rank].parts.waiting += parts[rank].waiting;
-      shares[rank].parts.held += parts[rank].held;
-      shares[rank].parts.moving += parts[rank].moving;
+      shares[rank].parts += parts[rank];
       shares[rank].delays += call.delays[rank];
     }
     RankShare& last = shares[last_of(call)];
@@ -66,8 +64,7 @@ std::vector<RankShare> shares_of(const ArrivalPattern& pattern) {
   }
   const auto calls = static_cast<double>(pattern.calls.size());
   for (RankShare& share : shares) {
-    for (double* sum : {&share.parts.waiting, &share.parts.held, &share.parts.moving})
-      *sum /= calls;
+    share.parts = share.parts / calls;
     share.delays /= calls;
     if (share.last > 0) share.delay_as_last /= static_cast<double>(share.last);
   }

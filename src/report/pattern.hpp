@@ -36,6 +36,14 @@ struct Parts {
   double waiting = 0;  ///< for late ranks that it needs: no algorithm can avoid this
   double held = 0;    ///< other ranks were late: it waited for them in the algorithm, or moved data
   double moving = 0;  ///< all ranks that it can have waited for had arrived
+
+  Parts& operator+=(const Parts& more) {
+    waiting += more.waiting;
+    held += more.held;
+    moving += more.moving;
+    return *this;
+  }
+  Parts operator/(double count) const { return {waiting / count, held / count, moving / count}; }
 };
 
 /// The parts by rank. O(p log p).

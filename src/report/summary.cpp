@@ -64,10 +64,7 @@ std::uint32_t index_of(std::vector<SiteCalls>& all, const SiteCalls& wanted) {
   });
   const auto index = static_cast<std::uint32_t>(found - all.begin());
   if (found == all.end()) {
-    SiteCalls& made = all.emplace_back();
-    made.collective = wanted.collective;
-    made.site = wanted.site;
-    made.decision = wanted.decision;
+    all.push_back({{}, wanted.collective, wanted.site, wanted.decision});
   }
   return index;
 }
@@ -79,12 +76,7 @@ bool is_worse(const ArrivalPattern& one, const ArrivalPattern& other) {
 }
 
 void add(SiteCalls& calls, const SiteCalls& more) {
-  calls.calls += more.calls;
-  calls.bytes += more.bytes;
-  calls.irregularity_sum += more.irregularity_sum;
-  calls.irregularity_max = std::max(calls.irregularity_max, more.irregularity_max);
-  calls.root_seconds += more.root_seconds;
-  for (const SizedCalls& sized : more.sizes) add(calls.sizes, sized);
+  calls.CallTotals::add(more);
   calls.other_sites.insert(more.other_sites.begin(), more.other_sites.end());
   calls.measured += more.measured;
   calls.elapsed_sum += more.elapsed_sum;
@@ -94,12 +86,9 @@ void add(SiteCalls& calls, const SiteCalls& more) {
   calls.moving_sum += more.moving_sum;
   calls.spread.add(more.spread);
   calls.split += more.split;
-  calls.parts.waiting += more.parts.waiting;
-  calls.parts.held += more.parts.held;
-  calls.parts.moving += more.parts.moving;
+  calls.parts += more.parts;
   calls.patterns += more.patterns;
   if (is_worse(more.pattern, calls.pattern)) calls.pattern = more.pattern;
-  for (const CallsOfCase& of_case : more.cases) add_calls(calls.cases, of_case);
 }
 
 /// Adds further ranks of the same call.
@@ -171,9 +160,7 @@ CallTimes call_times(PendingCall& call, std::vector<Rank>& world) {
 void add_split(SiteCalls& calls, ArrivalPattern& pattern, CallTimes&& times) {
   const auto p = static_cast<double>(times.delays.size());
   for (const Parts& parts : parts_of(times)) {
-    calls.parts.waiting += parts.waiting / p;
-    calls.parts.held += parts.held / p;
-    calls.parts.moving += parts.moving / p;
+    calls.parts += parts / p;
     pattern.waited += parts.waiting + parts.held;
   }
   ++calls.split;
@@ -299,17 +286,8 @@ Summary summarise(const CallLog& log, const ProcessLocation& location, const Nam
   std::vector<std::uint32_t> line;
   for (const LoggedCalls& logged : log.logged()) {
     summary.seconds_sum += logged.seconds;
-    SiteCalls calls;
-    calls.collective = logged.collective;
-    calls.site = name_site(logged.site);
-    calls.decision = log.decisions()[logged.decision];
-    calls.calls = logged.calls;
-    calls.bytes = logged.bytes;
-    calls.irregularity_sum = logged.irregularity_sum;
-    calls.irregularity_max = logged.irregularity_max;
-    calls.root_seconds = logged.seconds;
-    calls.cases = logged.cases;
-    calls.sizes = logged.sizes;
+    SiteCalls calls = {logged, logged.collective, name_site(logged.site),
+                       log.decisions()[logged.decision]};
     if (logged.at_root) {
       line.push_back(index_of(summary.calls, calls));
       add(summary.calls[line.back()], calls);

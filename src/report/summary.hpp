@@ -45,32 +45,24 @@ class Quantiles {
 };
 
 /// The calls of one collective from one call site of the root with one decision.
-struct SiteCalls {
+struct SiteCalls : CallTotals {
   Collective collective = Collective::gather;
   std::string site;
   std::string decision;  ///< "algorithm: why"
 
-  std::int64_t calls = 0;
-  Bytes bytes = 0;
-  double irregularity_sum = 0;
-  double irregularity_max = 0;
-  double root_seconds = 0;        ///< sum of the root's exit - arrival
-  std::vector<SizedCalls> sizes;  ///< by number of ranks and message size
-
-  std::set<std::string> other_sites;  ///< the call sites of other ranks
-  std::int64_t measured = 0;          ///< calls with the times of all ranks
-  double elapsed_sum = 0;             ///< of the mean over ranks of exit - arrival
-  std::int64_t timed = 0;             ///< measured calls with all ranks on one clock
-  double run_sum = 0;                 ///< of max exit - min arrival
+  std::set<std::string> other_sites = {};  ///< the call sites of other ranks
+  std::int64_t measured = 0;               ///< calls with the times of all ranks
+  double elapsed_sum = 0;                  ///< of the mean over ranks of exit - arrival
+  std::int64_t timed = 0;                  ///< measured calls with all ranks on one clock
+  double run_sum = 0;                      ///< of max exit - min arrival
   double run_max = 0;
   double moving_sum = 0;  ///< of max exit - max arrival
-  Quantiles spread;       ///< max arrival - min arrival
+  Quantiles spread = {};  ///< max arrival - min arrival
 
-  std::int64_t split = 0;  ///< timed calls with the times of single ranks
-  Parts parts;             ///< sums over these calls of means over ranks
-  int patterns = 0;        ///< number of communicators of these calls
-  ArrivalPattern pattern;  ///< of the communicator whose ranks waited longest
-  std::vector<CallsOfCase> cases;
+  std::int64_t split = 0;       ///< timed calls with the times of single ranks
+  Parts parts = {};             ///< sums over these calls of means over ranks
+  int patterns = 0;             ///< number of communicators of these calls
+  ArrivalPattern pattern = {};  ///< of the communicator whose ranks waited longest
 };
 
 /// The times of one rank in a call.

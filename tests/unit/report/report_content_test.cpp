@@ -59,7 +59,7 @@ SiteCalls setup_calls() {
   calls.bytes = 640;
   calls.irregularity_sum = 2;
   calls.irregularity_max = 1;
-  calls.root_seconds = 2 * 12.5e-6;
+  calls.seconds = 2 * 12.5e-6;
   return calls;
 }
 
