@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/hierarchical.hpp"
+#include "api/selections.hpp"
 #include "run/mpi/order_free.hpp"
 #include "select/hierarchical.hpp"
 #include "select/reductions.hpp"
@@ -177,30 +178,6 @@ void describe(const MpiCall& call, CallRecord& record) {
   if (record.rank != record.root) record.total = record.largest = -1;
 }
 
-const Decision& resolved(const Decision& decision, MpiCall& call, Communicator& communicator,
-                         const Profile& profile, int& error) {
-  error = MPI_SUCCESS;
-  if (decision.level.hierarchical) {
-    const Decision& asked = communicator.hierarchical_fallback(decision, error);
-    if (error != MPI_SUCCESS || &asked != &decision) return asked;
-  }
-  if (decision.deferred == DeferredLevel::none) return decision;
-  if (decision.deferred == DeferredLevel::rules) {
-    const std::optional<Bytes> bytes = common_block(call, communicator);
-    const Decision& selected = communicator.resolve_by_rules(decision, bytes, error);
-    communicator.count(call, selected);
-    return selected;
-  }
-  if (communicator.stays_native(decision, call.collective, profile)) return decision;
-  // Two captured addresses fit into the function object, so that this allocates nothing.
-  const BlockOfCall block{common_block(call, communicator), call.root,
-                          [&call, &communicator] { return block_bytes(call, communicator); },
-                          may_explore(call, decision, communicator)};
-  const Decision& selected = communicator.resolve_level(decision, call.collective, block, error);
-  communicator.count(call, selected);
-  return selected;
-}
-
 namespace {
 
 /// Some MPIs accept the receive buffer of a reduction as the send buffer. Tutti treats it like
@@ -214,7 +191,8 @@ void accept_one_buffer(MpiCall& call, const Communicator& communicator) {
 /// operations that do not commute, or the program's own. The standard has one operation on all
 /// ranks.
 const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int& error) {
-  const Decision& usual = communicator.decide(call.collective);
+  Selections& selections = communicator.selections();
+  const Decision& usual = selections.decide(call.collective);
   const bool is_native = !usual.specification && !usual.level.hierarchical;
   // All calls count for the tuner, so that a rank with an invalid operation stays in step.
   const bool is_tuned = usual.deferred == DeferredLevel::all;
@@ -223,11 +201,11 @@ const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int&
   const bool whole = communicator.takes_whole(call.op);
   const bool commutes_only = usual.specification && usual.specification->algorithm->commutative;
   if (!commutes_only && !usual.needs_commutativity) {
-    return whole ? communicator.decide(call.collective, {true, whole}) : usual;
+    return whole ? selections.decide(call.collective, {true, whole}) : usual;
   }
   if (usual.needs_commutativity) {
     bool is_ready = false;
-    error = communicator.open_flat(is_ready);
+    error = selections.nodes.open_flat(is_ready);
     if (error != MPI_SUCCESS || !is_ready) return usual;
   }
   PrivateComm* comm = nullptr;
@@ -236,7 +214,7 @@ const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int&
   // MPI_Op_commutative would end the program on an invalid handle.
   const bool known = looks_valid(call, communicator) && comm->calls().learn_types(call);
   const bool commutative = !known || commutes(call.op);
-  return commutative && !whole ? usual : communicator.decide(call.collective, {commutative, whole});
+  return commutative && !whole ? usual : selections.decide(call.collective, {commutative, whole});
 }
 
 bool uses_unexpected_messages(const Specification& specification, const ArrivedCall& arrived) {
@@ -294,7 +272,7 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
 int SelectedCall::resolve() {
   int error = MPI_SUCCESS;
   const Profile profile = arrived_ ? arrived_->profile() : nullptr;
-  decision_ = &resolved(*decision_, call_, communicator_, profile, error);
+  decision_ = &communicator_.selections().resolved(*decision_, call_, profile, error);
   if (error == MPI_SUCCESS) turn_.emplace(nodes_of(*decision_, communicator_));
   return error;
 }
@@ -307,7 +285,7 @@ int SelectedCall::select(const void* site) {
     accept_one_buffer(call_, communicator_);
     decision_ = &decide_reduction(call_, communicator_, error);
   } else {
-    decision_ = &communicator_.decide(call_.collective);
+    decision_ = &communicator_.selections().decide(call_.collective);
   }
   if (error == MPI_SUCCESS && !exchanges) error = resolve();
   if (error != MPI_SUCCESS) return error;

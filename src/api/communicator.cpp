@@ -16,11 +16,9 @@
 #include "api/report.hpp"
 #include "api/report_collect.hpp"
 #include "api/rma.hpp"
-#include "api/rule_selection.hpp"
 #include "api/selections.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/quirks.hpp"
-#include "select/hierarchical.hpp"
 
 namespace tutti {
 
@@ -44,6 +42,11 @@ Registry& registry() {
   return *the_registry;
 }
 
+/// Notes what its tuners have learned, for later runs, if this process keeps that.
+void keep_learned(Communicator& communicator) {
+  if (keeps_rules()) note_learned(communicator.selections().tuned.learned());
+}
+
 /// MPI calls this when the program frees a communicator.
 int free_with_communicator(MPI_Comm, int, void* attribute, void*) {
   auto* communicator = static_cast<Communicator*>(attribute);
@@ -52,8 +55,8 @@ int free_with_communicator(MPI_Comm, int, void* attribute, void*) {
     std::erase(registry().live, communicator);
     Communicator::note_change();
   }
-  communicator->record_candidates();
-  if (!is_end_of_mpi()) communicator->keep_learned();
+  communicator->selections().record_candidates();
+  if (!is_end_of_mpi()) keep_learned(*communicator);
   communicator->close();
   delete communicator;
   return MPI_SUCCESS;
@@ -74,7 +77,7 @@ void close_all() {
     live = registry().live;
     reports_world = registry().reports_world;
   }
-  for (Communicator* communicator : live) communicator->record_candidates();
+  for (Communicator* communicator : live) communicator->selections().record_candidates();
   // Launchers may pass different environments to ranks: collective steps follow from agreed
   // settings.
   if (reports_world || !environment().report.empty()) {
@@ -89,7 +92,7 @@ void close_all() {
     if (!all_left) sched_yield();
   }
   for (Communicator* communicator : live) {
-    communicator->keep_learned();
+    keep_learned(*communicator);
     communicator->close();
   }
 }
@@ -152,14 +155,22 @@ void overrule(Collective collective, const Setting& setting) {
   Communicator::note_change();
 }
 
-Setting setting_in_force(Collective collective) {
+std::optional<Setting> overrule_of(Collective collective) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  const auto at = static_cast<std::size_t>(collective);
-  return all.overrules[at] ? *all.overrules[at] : environment().settings[at];
+  return all.overrules[static_cast<std::size_t>(collective)];
 }
 
-Communicator::Communicator() = default;
+unsigned times_overruled(Collective collective) {
+  return registry().epochs[static_cast<std::size_t>(collective)].load(std::memory_order_acquire);
+}
+
+Setting setting_in_force(Collective collective) {
+  return overrule_of(collective)
+      .value_or(environment().settings[static_cast<std::size_t>(collective)]);
+}
+
+Communicator::Communicator() : selections_(std::make_unique<Selections>(*this)) {}
 Communicator::~Communicator() = default;
 
 Communicator* Communicator::known(MPI_Comm comm) {
@@ -177,16 +188,16 @@ Communicator* Communicator::known(MPI_Comm comm) {
 
 void Communicator::let_pass(const Decision& decision, Collective collective) {
   const auto at = static_cast<std::size_t>(collective);
-  const bool is_usual =
-      &decision == &decisions_[at] && !decision.specification && !decision.level.hierarchical;
-  if (!is_usual || decision.needs_commutativity || is_reported_ || arrival_ != nullptr ||
-      wants_background_ || (private_ != nullptr && private_->receives_unexpected())) {
+  const bool is_usual = selections_->is_usual(decision, collective) && !decision.specification &&
+                        !decision.level.hierarchical;
+  if (!is_usual || decision.needs_commutativity || is_reported() || arrival_ != nullptr ||
+      wants_background() || (private_ != nullptr && private_->receives_unexpected())) {
     return;
   }
   stop_passing(collective);
   constexpr std::uint64_t most = 1U << 30;
   std::uint64_t calls = decision.deferred == DeferredLevel::none ? most : 0;
-  if (decision.deferred == DeferredLevel::all && selections_ != nullptr) {
+  if (decision.deferred == DeferredLevel::all) {
     calls = std::min(most, selections_->tuned.calls_that_pass(collective));
   }
   let_[at] = left_[at] = static_cast<std::uint32_t>(calls);
@@ -194,7 +205,7 @@ void Communicator::let_pass(const Decision& decision, Collective collective) {
 
 void Communicator::stop_passing(Collective collective) {
   const auto at = static_cast<std::size_t>(collective);
-  if (selections_ != nullptr) selections_->tuned.count_passed(collective, let_[at] - left_[at]);
+  selections_->tuned.count_passed(collective, let_[at] - left_[at]);
   let_[at] = left_[at] = 0;
 }
 
@@ -214,7 +225,7 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   if (error == MPI_SUCCESS) error = mpi().Comm_set_attr(comm, all.keyval, made.get());
   if (error != MPI_SUCCESS) return nullptr;
   int compared = MPI_UNEQUAL;
-  if (made->is_reported_ && all.watches_end) {
+  if (made->is_reported() && all.watches_end) {
     // Spawned and merged processes may be as many as the world's, and yet others.
     mpi().Comm_compare(comm, mpi().comm_world, &compared);
     // All ranks come here for this communicator, whatever their threads do with others.
@@ -238,78 +249,16 @@ int Communicator::create(MPI_Comm comm, std::unique_ptr<Communicator>& made) {
   return error == MPI_SUCCESS && inter == 0 ? made->agree() : error;
 }
 
-const Decision& Communicator::decide(Collective collective, const OperationTraits& operation) {
-  const auto at = static_cast<std::size_t>(collective);
-  Decision& decision = operation.whole         ? whole_[at][operation.commutative ? 1 : 0]
-                       : operation.commutative ? decisions_[at]
-                                               : not_commutative_[at];
-  Registry& all = registry();
-  const unsigned epoch = all.epochs[at].load(std::memory_order_acquire);
-  if (decision.epoch == epoch) return decision;
-  Setting setting = settings_[at];
-  {
-    const std::lock_guard lock(all.mutex);
-    if (all.overrules[at]) setting = *all.overrules[at];
-  }
-  Features features = features_of(collective);
-  features.commutative = operation.commutative;
-  features.whole = operation.whole;
-  const bool is_fixed = reduces(collective) && is_reproducible_;
-  const bool may_use_rules =
-      rules_ != nullptr && setting.kind == Setting::Kind::automatic && !is_fixed;
-  const int slot = static_cast<int>(at) * 4 + (operation.commutative ? 2 : 0) + operation.whole;
-  if (may_use_rules && rules_->decide(features, setting, decision)) {
-    decision.epoch = epoch;
-    decision.slot = slot;
-    return decision;
-  }
-  const Choice choice = choose(setting, features, machine_);
-  decision = decision_for(choice);
-  decision.needs_commutativity = may_use_rules && rules_->depend_on_operation(collective);
-  // Hierarchical reductions cut vectors and combine them by the ranks' locations.
-  const bool stays_flat = is_fixed || (reduces(collective) && operation.whole);
-  if (setting.asks_for_hierarchical() && !stays_flat) {
-    decision.level = *setting.level;
-    if (decision.level.leaders == 0) decision.deferred = DeferredLevel::leaders;
-    const bool is_native = !decision.specification;
-    decision.text =
-        is_native && setting.kind == Setting::Kind::forced
-            ? to_text(Setting{Setting::Kind::native, {}, setting.level}) + ": " + choice.reason
-            : to_text(setting) + ": requested";
-  } else if (setting.asks_for_hierarchical() && operation.whole) {
-    decision.text +=
-        "; runs flat because a hierarchical call would split the vectors of a user-defined "
-        "operation";
-  } else if (setting.asks_for_hierarchical() && setting.kind == Setting::Kind::native) {
-    decision.text += "; runs flat because results must be reproducible";
-  }
-  decision.is_automatic = setting.kind == Setting::Kind::automatic;
-  const bool is_open = decision.is_automatic ? !setting.asks_for_hierarchical() : !setting.level;
-  const bool may_explore = !stays_flat && !is_one_sided(collective);
-  if (is_open && !decision.specification && may_explore && p_ > 1 && exploration_budget_ > 0) {
-    decision.deferred = DeferredLevel::all;
-    decision.is_flat = setting.level.has_value();
-  }
-  decision.epoch = epoch;
-  decision.slot = slot;
-  return decision;
-}
-
 void Communicator::give_up_private(int error) {
   if (private_ != nullptr) private_->leak();
   private_.reset();
   private_error_ = error == MPI_SUCCESS ? MPI_ERR_OTHER : error;
 }
 
-int Communicator::open_flat(bool& ready) {
-  const QuietErrors quiet(comm_);
-  return selections().nodes.open_flat(ready);
-}
-
 int Communicator::open_private(PrivateComm*& comm) {
   int error = private_error_;
   // How its calls wait depends on whether ranks share processors.
-  if (private_ == nullptr && error == MPI_SUCCESS) error = selections().nodes.guess();
+  if (private_ == nullptr && error == MPI_SUCCESS) error = selections_->nodes.guess();
   if (private_ == nullptr && error == MPI_SUCCESS) {
     error = PrivateComm::duplicate(comm_, private_);
     if (error == OwnedComm::unmatched) private_error_ = error;
@@ -336,14 +285,14 @@ int Communicator::rank_orders_between(const Specification& specification, Rank r
   DistanceOrders* known = nullptr;
   DistanceOrders* between = nullptr;
   int error = open_distances(known);
-  if (error == MPI_SUCCESS) error = known->between(nodes, machine_, between);
+  if (error == MPI_SUCCESS) error = known->between(nodes, machine(), between);
   if (error != MPI_SUCCESS || between == nullptr) return error;
   return between->rank_orders(specification, nodes.node_of(root), found);
 }
 
 int Communicator::open_distances(DistanceOrders*& known) {
   int error = MPI_SUCCESS;
-  if (distances_ == nullptr) error = DistanceOrders::open(comm_, machine_, distances_);
+  if (distances_ == nullptr) error = DistanceOrders::open(comm_, machine(), distances_);
   known = distances_.get();
   return error;
 }
@@ -364,7 +313,15 @@ int Communicator::open_arrival() {
   stop_passing();
   if (const int error = Arrival::open(comm_, arrival_)) return error;
   bool is_ready = false;
-  return open_flat(is_ready);
+  return selections_->nodes.open_flat(is_ready);
+}
+
+void Communicator::note_refusal(Collective collective, const Decision& decision,
+                                const std::string& why) {
+  const std::string name = decision.specification && !decision.is_by_rule
+                               ? to_text(*decision.specification)
+                               : std::string("native");
+  note_algorithm(collective, name + ": runs flat because " + why);
 }
 
 bool Communicator::try_close_arrival() {
@@ -378,20 +335,12 @@ void Communicator::close_arrival() {
   while (!try_close_arrival()) sched_yield();
 }
 
-void Communicator::keep_learned() const {
-  if (selections_ != nullptr && keeps_rules()) note_learned(selections_->tuned.learned());
-}
-
-void Communicator::end_agreements() {
-  if (selections_ != nullptr) selections_->tuned.end_agreements();
-}
-
 /// Agreements last: to end them may free a communicator that the program has freed unseen.
 void Communicator::close() {
   close_arrival();
   levels_.reset();
   private_.reset();
-  end_agreements();
+  selections_->tuned.end_agreements();
 }
 
 }  // namespace tutti

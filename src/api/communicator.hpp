@@ -6,21 +6,19 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "api/distance_orders.hpp"
-#include "cost/node_machine.hpp"
+#include "api/settings_reader.hpp"
 #include "report/tuning.hpp"
 #include "run/arrival/mpi_arrival.hpp"
 #include "run/call/mpi_reduction.hpp"
 #include "run/communicator/mpi_communicator.hpp"
 #include "run/hierarchical/mpi_hierarchical.hpp"
 #include "run/hierarchical/mpi_shared.hpp"
-#include "select/selection.hpp"
 
 namespace tutti {
 
@@ -69,8 +67,15 @@ struct BlockOfCall {
   bool may_explore = true;  ///< any candidate gives the same result; equal on all ranks
 };
 
-class RuleSelection;
-struct Selections;
+/// What all ranks of a communicator have from its rank 0.
+struct Agreement {
+  SharedSettings settings;
+  std::uint64_t id = 0;        ///< of the communicator, unique in the job
+  bool is_reported = false;    ///< does the environment ask for a report?
+  bool had_distances = false;  ///< were distances known when the communicator was first used?
+};
+
+class Selections;
 class Communicator;
 
 /// The communicator of this thread's latest call: most calls use the one of the call before.
@@ -119,42 +124,21 @@ class Communicator {
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] int p() const { return p_; }
   [[nodiscard]] bool is_inter() const { return inter_; }
-  [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] const Machine& machine() const { return agreement_.settings.machine; }
   /// Must equal reductions give equal bits?
-  [[nodiscard]] bool is_reproducible() const { return is_reproducible_; }
-  /// Does rank 0's environment ask for a report?
-  [[nodiscard]] bool is_reported() const { return is_reported_; }
-  /// Equal on all ranks, and unique in the job.
-  [[nodiscard]] std::uint64_t id() const { return id_; }
+  [[nodiscard]] bool is_reproducible() const { return agreement_.settings.reproducible; }
+  [[nodiscard]] bool is_reported() const { return agreement_.is_reported; }
+  [[nodiscard]] const Agreement& agreement() const { return agreement_; }
   /// The number of the call of `collective` that begins now, equal on all ranks.
   std::uint64_t next_call(Collective collective) {
     return calls_[static_cast<std::size_t>(collective)]++;
   }
   /// Must this reduction operation always get whole vectors?
   [[nodiscard]] bool takes_whole(MPI_Op op) const {
-    return !splits_user_ops_ && is_programs_own(op);
+    return !agreement_.settings.split_user_ops && is_programs_own(op);
   }
-  /// What runs for `collective` now; for reductions with such an operation.
-  const Decision& decide(Collective collective, const OperationTraits& operation = {});
-  /// Begins a call with a deferred decision. Does it run the MPI's own whatever its arguments are?
-  /// If not, call resolve_level. Needs no argument of the call and takes a few nanoseconds.
-  bool stays_native(const Decision& decision, Collective collective, const Profile& profile);
-  /// Resolves a deferred decision. Collective as TunedSelection::resolve is. Sets `error` to an MPI
-  /// error code.
-  const Decision& resolve_level(const Decision& decision, Collective collective,
-                                const BlockOfCall& block, int& error);
-  /// Resolves a decision that rules make by message size, `block`, which is empty if this rank's
-  /// arguments are invalid. Collective as RuleSelection::resolve is. Sets `error` to an MPI error
-  /// code.
-  const Decision& resolve_by_rules(const Decision& decision, std::optional<Bytes> block,
-                                   int& error);
-  /// `asked`, which is hierarchical; if each node has one rank, its flat form. Collective at the
-  /// first call. Sets `error` to an MPI error code.
-  const Decision& hierarchical_fallback(const Decision& asked, int& error);
-  /// Call it at the end of each call, whether or not its decision was deferred.
-  void end_tuned_call();
-  /// What selects for deferred decisions.
-  Selections& selections();
+  /// What selects for this communicator.
+  [[nodiscard]] Selections& selections() { return *selections_; }
   /// The text of what ran last, or empty.
   [[nodiscard]] const std::string& last(Collective collective) const {
     return last_[static_cast<std::size_t>(collective)];
@@ -176,9 +160,6 @@ class Communicator {
   /// Some rank has no private duplicate: from now on none has one. `error` is this rank's, if it
   /// has none. Leaks those that there are, as only all ranks together could free them.
   void give_up_private(int error);
-  /// Creates the private duplicate for a call that did not request it, within the limit for such;
-  /// sets `ready` to whether all ranks have it. Collective. Returns an MPI error code.
-  int open_flat(bool& ready);
   /// Counts a call on the private duplicate, if there is one, whatever the call runs: ranks whose
   /// arguments are invalid may run something else, and the tags of later calls must agree. Local.
   void count(MpiCall& call, const Decision& selected) {
@@ -202,13 +183,9 @@ class Communicator {
   /// Sets `known` to the known distances; null after an error. Collective at the first call.
   /// Returns an MPI error code.
   int open_distances(DistanceOrders*& known);
-  /// Did rank 0 know distances when the communicator was first used?
-  [[nodiscard]] bool had_distances() const { return had_distances_; }
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
-  /// The fraction of the time in a collective that exploration may cost; 0: none explores.
-  [[nodiscard]] double exploration_budget() const { return exploration_budget_; }
   [[nodiscard]] const NodeSettings& node_settings() const { return node_settings_; }
-  [[nodiscard]] const NodeMachine& node_machine() const { return node_machine_; }
+  [[nodiscard]] const NodeMachine& node_machine() const { return agreement_.settings.node_machine; }
   /// Sets `runner` to what runs hierarchical calls, made at first use over the private duplicate;
   /// null after an error. Collective. Returns an MPI error code.
   int open_hierarchical(HierarchicalRunner*& runner);
@@ -227,23 +204,15 @@ class Communicator {
   bool try_close_arrival();
   void close_arrival();
   /// Does rank 0's environment ask for the background thread?
-  [[nodiscard]] bool wants_background() const { return wants_background_; }
+  [[nodiscard]] bool wants_background() const { return agreement_.settings.background; }
 
-  /// Notes what its tuners have learned, for later runs, if this process keeps that. Local.
-  void keep_learned() const;
   /// Frees what belongs to MPI while it still runs. Collective.
   void close();
-  /// Ends agreements on selections that have begun; no more begin. Collective.
-  void end_agreements();
-  /// Records what was measured of candidates, for the report, once and at rank 0 only. Local.
-  void record_candidates();
 
  private:
   Communicator();
   static int create(MPI_Comm comm, std::unique_ptr<Communicator>& made);
   int agree();
-  [[nodiscard]] Features features_of(Collective collective) const;
-  [[nodiscard]] static Decision decision_for(const Choice& choice);
 
   inline static constinit thread_local LatestCommunicator latest_{};
   /// note_change() increments it.
@@ -257,40 +226,18 @@ class Communicator {
   Rank rank_ = 0;
   int p_ = 1;
   bool inter_ = false;
-  bool is_reported_ = false;
-  bool wants_background_ = false;
-  std::uint64_t id_ = 0;
+  Agreement agreement_;
   std::array<std::uint64_t, all_collectives.size()> calls_{};
-  Machine machine_;
-  bool is_reproducible_ = false;
-  bool splits_user_ops_ = false;
-  bool had_distances_ = false;
-  std::array<Setting, all_collectives.size()> settings_;
-  std::array<Decision, all_collectives.size()> decisions_;
-  std::array<Decision, all_collectives.size()> not_commutative_;
-  std::array<std::array<Decision, 2>, all_collectives.size()>
-      whole_;  ///< by whether the operation commutes
   std::array<std::string, all_collectives.size()> last_;
   std::unique_ptr<DistanceOrders> distances_;
   std::unique_ptr<PrivateComm> private_;
   int private_error_ = 0;  ///< why there can be none
   NodeSettings node_settings_;
-  NodeMachine node_machine_;
-  double exploration_budget_ = 0;
   std::unique_ptr<Selections> selections_;
-  std::unique_ptr<RuleSelection> rules_;  ///< null: there are none
-  bool has_recorded_candidates_ = false;
-  std::map<int, Decision> fallbacks_;  ///< by the slot of the requested decision
   SharedResults shared_results_;
   std::unique_ptr<HierarchicalRunner> levels_;  ///< over the private one
   std::shared_ptr<Arrival> arrival_;
 };
-
-/// What runs for a call by a decision that may be deferred, with such arrivals. Collective as
-/// Communicator::resolve_level is. Sets `error` to an MPI error code.
-[[nodiscard]] const Decision& resolved(const Decision& decision, MpiCall& call,
-                                       Communicator& communicator, const Profile& profile,
-                                       int& error);
 
 /// The hierarchical runner of a resolved decision; null if it is flat. The caller holds a
 /// HierarchicalRunner::Turn on it, because other ranks of its node wait for this one.
@@ -307,6 +254,10 @@ void prepare_end_of_mpi();
 
 /// Applies a setting of TUTTI_Algorithm_set, which overrules the environment's from then on.
 void overrule(Collective collective, const Setting& setting);
+/// The setting that overrules, if there is one.
+[[nodiscard]] std::optional<Setting> overrule_of(Collective collective);
+/// How often the setting was overruled.
+[[nodiscard]] unsigned times_overruled(Collective collective);
 /// The setting in force in this process: the environment's unless overruled.
 [[nodiscard]] Setting setting_in_force(Collective collective);
 

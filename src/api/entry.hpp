@@ -9,6 +9,7 @@
 #include "api/hooks.hpp"
 #include "api/report.hpp"
 #include "api/report_sites.hpp"
+#include "api/selections.hpp"
 #include "run/clock.hpp"
 
 namespace tutti {
@@ -111,7 +112,7 @@ template <class Describe>
 void keep_record(Collective collective, const Communicator& communicator, CallRecord record,
                  Describe describe) {
   record.collective = collective;
-  record.communicator = communicator.id();
+  record.communicator = communicator.agreement().id;
   record.rank = communicator.rank();
   record.p = communicator.p();
   record.exit = monotonic_seconds();
@@ -127,7 +128,7 @@ int reported(Collective collective, Communicator& communicator, const Decision& 
   communicator.note_algorithm(collective, decision.text);
   const auto run_to_end = [&] {
     const int error = run();
-    communicator.end_tuned_call();
+    communicator.selections().tuned.end_call();
     return error;
   };
   if (!communicator.is_reported()) {

@@ -30,6 +30,7 @@ HierarchicalNodes::~HierarchicalNodes() {
 int HierarchicalNodes::open_flat(bool& ready) {
   ready = flat_ready_.value_or(are_open_);  // open nodes have made the duplicate
   if (flat_ready_ || are_open_) return MPI_SUCCESS;
+  const QuietErrors quiet(communicator_.handle());
   const MPI_Comm program = communicator_.handle();
   if (const int error = true_on_all(program, duplicates < max_duplicates, ready)) return error;
   if (ready) {

@@ -37,7 +37,7 @@ int PersistentRequest::open(const MpiCall& call, bool usable, std::function<int(
 /// Enters collectives only by what all ranks know, so that no rank waits in vain and the next call
 /// has the same number on all ranks.
 int PersistentRequest::settle(Communicator& communicator, bool usable) {
-  const Decision& usual = communicator.decide(call_.collective);
+  const Decision& usual = communicator.selections().decide(call_.collective);
   communicator.note_algorithm(call_.collective, usual.text);
   settled_text_ = usual.text;
   int error = learn_arrivals(communicator, usual);
@@ -55,7 +55,8 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
     return open_call(communicator, any_specification(call_.collective), selected_);
   }
   const bool asked = usual.deferred != DeferredLevel::all;
-  const Decision& decision = asked ? resolved(usual, call_, communicator, nullptr, error) : usual;
+  const Decision& decision =
+      asked ? communicator.selections().resolved(usual, call_, nullptr, error) : usual;
   if (error != MPI_SUCCESS) return error;
   // Counts the call that is resolved here: a start may follow much later or never.
   const bool is_resolved_hierarchical = by_rules && decision.level.hierarchical;
@@ -147,7 +148,7 @@ int PersistentRequest::select(Communicator& communicator) {
   int error = arrival_->agreed_profile(number_, profile);
   if (error != MPI_SUCCESS) return error;
   MpiCall call = call_;  // each start counts
-  const Decision& decision = resolved(*tuned_, call, communicator, profile, error);
+  const Decision& decision = communicator.selections().resolved(*tuned_, call, profile, error);
   if (error != MPI_SUCCESS) return error;
   noted_ = communicator.selections().tuned.take_note();
   communicator.note_algorithm(call_.collective, decision.text);

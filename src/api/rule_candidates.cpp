@@ -56,7 +56,7 @@ CaseOfCall RuleSelection::add_case(const Rule& rule, Bytes least, Bytes most,
 
 void RuleSelection::record_candidates() const {
   for (const auto& [collective, cases] : cases_) {
-    record_tuning({communicator_.id(), collective, communicator_.p(), 0, cases});
+    record_tuning({communicator_.agreement().id, collective, communicator_.p(), 0, cases});
   }
 }
 

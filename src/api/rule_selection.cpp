@@ -53,7 +53,8 @@ int RuleSelection::open(Communicator& communicator, HierarchicalNodes& nodes,
 
 Decision RuleSelection::decision_for(const Rule& rule, const Features& features,
                                      const Setting& setting) const {
-  const RuleLimits limits = {communicator_.had_distances(), communicator_.wants_background(),
+  const RuleLimits limits = {communicator_.agreement().had_distances,
+                             communicator_.wants_background(),
                              setting.level && !setting.level->hierarchical};
   const RuleChoice choice = choice_of(rule, features, limits);
   Decision decision;
@@ -143,7 +144,6 @@ int RuleSelection::prepare(RuleTable& table) {
 }
 
 int RuleSelection::prepare_flat(Decision& decision) {
-  const QuietErrors quiet(communicator_.handle());
   bool is_ready = false;
   if (const int error = nodes_.open_flat(is_ready)) return error;
   if (!is_ready) make_native(decision, "no communicator is left for Tutti");

@@ -1,89 +1,138 @@
-/// Decisions that depend on more than a collective.
+/// Decides by settings, rules and the model, and resolves what depends on more than a collective.
 #include "api/selections.hpp"
 
 #include <new>
 #include <utility>
 
-#include "api/communicator.hpp"
-#include "api/rule_selection.hpp"
+#include "api/call.hpp"
+#include "select/hierarchical.hpp"
 
 namespace tutti {
 
-Decision Communicator::decision_for(const Choice& choice) {
-  Decision decision;
-  decision.specification = choice.specification;
-  decision.text =
-      (choice.specification ? to_text(*choice.specification) : "native") + ": " + choice.reason;
+int Selections::open(const std::string& requested, const std::string& rules,
+                     const std::string& kept) {
+  for (std::size_t i = 0, at = 0; i < settings_.size() && !requested.empty(); ++i) {
+    const std::size_t end = requested.find('\n', at);
+    settings_[i] = *setting(all_collectives[i], requested.substr(at, end - at));
+    at = end + 1;
+  }
+  if (const int error = tuned.start_from(kept)) return error;
+  return RuleSelection::open(communicator_, nodes, rules, rules_);
+}
+
+const Decision& Selections::decide(Collective collective, const OperationTraits& operation) {
+  const std::size_t slot = slot_of(collective, operation);
+  Decision& decision = decisions_[slot];
+  const unsigned epoch = times_overruled(collective);
+  if (decision.epoch == epoch) return decision;
+  decision = make(collective, operation);
+  decision.epoch = epoch;
+  decision.slot = static_cast<int>(slot);
   return decision;
 }
 
-Selections& Communicator::selections() {
-  if (selections_ == nullptr) selections_ = std::make_unique<Selections>(*this);
-  return *selections_;
-}
-
-bool Communicator::stays_native(const Decision& decision, Collective collective,
-                                const Profile& profile) {
-  if (decision.deferred != DeferredLevel::all) return false;
-  stop_passing(collective);
-  return selections().tuned.stays_native(decision, collective, profile);
-}
-
-const Decision& Communicator::resolve_level(const Decision& decision, Collective collective,
-                                            const BlockOfCall& block, int& error) {
-  if (decision.deferred == DeferredLevel::leaders) {
-    return selections().leaders.resolve(decision, collective, block, error);
+Decision Selections::make(Collective collective, const OperationTraits& operation) {
+  const Setting setting =
+      overrule_of(collective).value_or(settings_[static_cast<std::size_t>(collective)]);
+  Features features;
+  features.collective = collective;
+  features.p = communicator_.p();
+  features.reproducible = communicator_.is_reproducible();
+  features.commutative = operation.commutative;
+  features.whole = operation.whole;
+  const bool is_fixed = reduces(collective) && features.reproducible;
+  const bool is_automatic = setting.kind == Setting::Kind::automatic;
+  const bool may_use_rules = rules_ != nullptr && is_automatic && !is_fixed;
+  Decision decision;
+  if (may_use_rules && rules_->decide(features, setting, decision)) return decision;
+  const Choice choice = choose(setting, features, communicator_.machine());
+  decision.specification = choice.specification;
+  decision.text =
+      (choice.specification ? to_text(*choice.specification) : "native") + ": " + choice.reason;
+  decision.needs_commutativity = may_use_rules && rules_->depend_on_operation(collective);
+  // Hierarchical reductions cut vectors and combine them by the ranks' locations.
+  const bool stays_flat = is_fixed || (reduces(collective) && operation.whole);
+  if (setting.asks_for_hierarchical() && !stays_flat) {
+    decision.level = *setting.level;
+    if (decision.level.leaders == 0) decision.deferred = DeferredLevel::leaders;
+    const bool is_native = !decision.specification;
+    decision.text =
+        is_native && setting.kind == Setting::Kind::forced
+            ? to_text(Setting{Setting::Kind::native, {}, setting.level}) + ": " + choice.reason
+            : to_text(setting) + ": requested";
+  } else if (setting.asks_for_hierarchical() && operation.whole) {
+    decision.text +=
+        "; runs flat because a hierarchical call would split the vectors of a user-defined "
+        "operation";
+  } else if (setting.asks_for_hierarchical() && setting.kind == Setting::Kind::native) {
+    decision.text += "; runs flat because results must be reproducible";
   }
-  return selections().tuned.resolve(decision, collective, block, error);
-}
-
-const Decision& Communicator::resolve_by_rules(const Decision& decision, std::optional<Bytes> block,
-                                               int& error) {
-  return rules_->resolve(*decision.table, block, error);
-}
-
-const Decision& Communicator::hierarchical_fallback(const Decision& asked, int& error) {
-  HierarchicalRunner* nodes = nullptr;
-  error = open_hierarchical(nodes);
-  if (nodes == nullptr || nodes->node().nodes().most() > 1) return asked;
-  Decision& fallback = fallbacks_[asked.slot];
-  if (fallback.epoch != asked.epoch) {
-    fallback = asked;
-    fallback.level = {};
-    fallback.deferred = DeferredLevel::none;
-    fallback.text += "; runs flat because every node has a single rank";
+  decision.is_automatic = is_automatic;
+  const bool is_open = is_automatic ? !setting.asks_for_hierarchical() : !setting.level;
+  const bool may_explore = !stays_flat && !is_one_sided(collective) && communicator_.p() > 1 &&
+                           communicator_.agreement().settings.explore > 0;
+  if (is_open && !decision.specification && may_explore) {
+    decision.deferred = DeferredLevel::all;
+    decision.is_flat = setting.level.has_value();
   }
-  return fallback;
+  return decision;
 }
 
-void Communicator::note_refusal(Collective collective, const Decision& decision,
-                                const std::string& why) {
-  const std::string name = decision.specification && !decision.is_by_rule
-                               ? to_text(*decision.specification)
-                               : std::string("native");
-  note_algorithm(collective, name + ": runs flat because " + why);
+const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
+                                     const Profile& profile, int& error) {
+  error = MPI_SUCCESS;
+  if (decision.level.hierarchical) {
+    const Decision& asked = with_several_ranks(decision, error);
+    if (error != MPI_SUCCESS || &asked != &decision) return asked;
+  }
+  if (decision.deferred == DeferredLevel::none) return decision;
+  const bool is_tuned = decision.deferred == DeferredLevel::all;
+  if (is_tuned) {
+    communicator_.stop_passing(call.collective);
+    if (tuned.stays_native(decision, call.collective, profile)) return decision;
+  }
+  const std::optional<Bytes> common = common_block(call, communicator_);
+  const auto select = [&]() -> const Decision& {
+    if (decision.deferred == DeferredLevel::rules) {
+      return rules_->resolve(*decision.table, common, error);
+    }
+    // Two captured addresses fit into the function object, so that this allocates nothing.
+    const BlockOfCall block{common, call.root,
+                            [&call, this] { return block_bytes(call, communicator_); },
+                            may_explore(call, decision, communicator_)};
+    return is_tuned ? tuned.resolve(decision, call.collective, block, error)
+                    : leaders.resolve(decision, call.collective, block, error);
+  };
+  const Decision& selected = select();
+  communicator_.count(call, selected);
+  return selected;
 }
 
-void Communicator::end_tuned_call() {
-  if (selections_ != nullptr) selections_->tuned.end_call();
+/// `asked`, which is hierarchical; if each node has one rank, its flat form. Collective at the
+/// first call.
+const Decision& Selections::with_several_ranks(const Decision& asked, int& error) {
+  HierarchicalRunner* runner = nullptr;
+  error = communicator_.open_hierarchical(runner);
+  if (runner == nullptr || runner->node().nodes().most() > 1) return asked;
+  Decision& flat = flat_[asked.slot];
+  if (flat.epoch != asked.epoch) {
+    flat = asked;
+    flat.level = {};
+    flat.deferred = DeferredLevel::none;
+    flat.text += "; runs flat because every node has a single rank";
+  }
+  return flat;
 }
 
-void Communicator::record_candidates() {
-  if (!is_reported_ || rank_ != 0 || std::exchange(has_recorded_candidates_, true)) return;
+void Selections::record_candidates() {
+  if (!communicator_.is_reported() || communicator_.rank() != 0) return;
+  if (std::exchange(has_recorded_candidates_, true)) return;
   try {
-    if (selections_ != nullptr) selections_->tuned.record_candidates();
+    tuned.record_candidates();
     if (rules_ != nullptr) rules_->record_candidates();
   } catch (const std::bad_alloc&) {
     // They are only missing in the report.
   }
-}
-
-Features Communicator::features_of(Collective collective) const {
-  Features features;
-  features.collective = collective;
-  features.p = p_;
-  features.reproducible = is_reproducible_;
-  return features;
 }
 
 }  // namespace tutti

@@ -18,24 +18,28 @@ namespace tutti {
 /// Environment variables by name.
 using Variables = std::map<std::string, std::string, std::less<>>;
 
-struct Environment {
-  bool on = true;  ///< also if TUTTI is off and a report is requested: all calls are native then
-  bool verbose = false;
+/// Settings that all ranks of a communicator have from its rank 0, as bytes.
+struct SharedSettings {
   bool background = false;
   bool reproducible = false;
   bool split_user_ops = false;
-  std::array<Setting, all_collectives.size()> settings;  ///< by collective
-  std::string report;                                    ///< "-", a file, or empty for none
-  std::string distances;                                 ///< a file, or empty for none
-  std::string rules;           ///< a file, "none", or empty: see rule_files
-  std::optional<Level> level;  ///< for collectives without their own setting; see Setting
-  std::string nodes;           ///< emulated nodes, or empty
   Bytes node_memory = Bytes{64} << 20;
   Bytes memory = default_staging;        ///< bytes that a rank may stage in one call; 0: no bound
   double explore = default_exploration;  ///< fraction of the time in a collective; 0: none
-  bool keeps = false;                    ///< what was learned, for later runs
   Machine machine;
   NodeMachine node_machine;
+};
+
+struct Environment : SharedSettings {
+  bool on = true;  ///< also if TUTTI is off and a report is requested: all calls are native then
+  bool verbose = false;
+  std::array<Setting, all_collectives.size()> settings;  ///< by collective
+  std::string report;                                    ///< "-", a file, or empty for none
+  std::string distances;                                 ///< a file, or empty for none
+  std::string rules;                  ///< a file, "none", or empty: see rule_files
+  std::optional<Level> level;         ///< for collectives without their own setting; see Setting
+  std::string nodes;                  ///< emulated nodes, or empty
+  bool keeps = false;                 ///< what was learned, for later runs
   std::vector<std::string> warnings;  ///< unknown TUTTI_ names, an invalid cache file
   std::string error;                  ///< variable, value and accepted values; empty if none
 };

@@ -51,7 +51,7 @@ MeasuredCase measured(SizeClass size_class, const TuningCase& known,
 void TunedSelection::record_candidates() const {
   for (const std::shared_ptr<State>& state : states_) {
     if (state == nullptr) continue;
-    TuningRecord record = {communicator_.id(),
+    TuningRecord record = {communicator_.agreement().id,
                            state->collective,
                            communicator_.p(),
                            state->tuner.lost() * nanosecond,

@@ -121,7 +121,8 @@ class TunedSelection::Host final : public TuningHost {
   /// An order by distance, where rank 0 knows distances and the model predicts a gain. Collective.
   void add_order(SizeClass size_class, std::vector<Setting>& all) {
     Communicator& communicator = selection_.communicator_;
-    if (!communicator.had_distances() || !state_.deferred.is_automatic || size_class == 0) return;
+    if (!communicator.agreement().had_distances || !state_.deferred.is_automatic || size_class == 0)
+      return;
     DistanceOrders* distances = nullptr;
     error_ = communicator.open_distances(distances);
     if (distances == nullptr) return;

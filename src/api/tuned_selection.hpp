@@ -79,7 +79,7 @@ class TunedSelection {
   struct State {
     State(const Communicator& communicator, Collective of, const Decision& usual)
         : tuner(communicator.p(), criterion_for(communicator, of),
-                communicator.exploration_budget()),
+                communicator.agreement().settings.explore),
           deferred(usual),
           collective(of),
           has_arrivals(exchanges_arrivals(communicator, of)) {}
