@@ -39,14 +39,14 @@ std::string requests() {
 
 /// This process's rules for communicators of `p` ranks; empty if there are none.
 std::string own_rules(int p) {
-  if (p == 1 || known_rules().all.empty()) return "";
-  const Rules rules = rules_for(known_rules(), p, mpi_version(library_version()));
+  if (p == 1 || known_rules().rules.all.empty()) return "";
+  const Rules rules = rules_for(known_rules().rules, p, mpi_version(library_version()));
   return rules.all.empty() ? "" : to_text(rules);
 }
 
 Broadcast own_broadcast(const Texts& texts) {
   const Environment& all = environment();
-  const bool are_files_valid = distances_error().empty() && rules_error().empty();
+  const bool are_files_valid = distances_error().empty() && known_rules().error.empty();
   Broadcast own = {{all, new_communicator_id(), !all.report.empty(), known_distances() != nullptr},
                    report_environment(),
                    !all.error.empty() || !are_files_valid,

@@ -19,6 +19,7 @@
 #include "api/selections.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/quirks.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -37,11 +38,6 @@ struct Registry {
   std::array<std::atomic<unsigned>, all_collectives.size()> epochs{};
 };
 
-Registry& registry() {
-  static Registry* const the_registry = new Registry;  // outlives every static destructor
-  return *the_registry;
-}
-
 /// Notes what its tuners have learned, for later runs, if this process keeps that.
 void keep_learned(Communicator& communicator) {
   if (keeps_rules()) note_learned(communicator.selections().tuned.learned());
@@ -51,8 +47,8 @@ void keep_learned(Communicator& communicator) {
 int free_with_communicator(MPI_Comm, int, void* attribute, void*) {
   auto* communicator = static_cast<Communicator*>(attribute);
   {
-    const std::lock_guard lock(registry().mutex);
-    std::erase(registry().live, communicator);
+    const std::lock_guard lock(of_process<Registry>().mutex);
+    std::erase(of_process<Registry>().live, communicator);
     Communicator::note_change();
   }
   communicator->selections().record_candidates();
@@ -73,9 +69,9 @@ void close_all() {
   std::vector<Communicator*> live;
   bool reports_world = false;
   {
-    const std::lock_guard lock(registry().mutex);
-    live = registry().live;
-    reports_world = registry().reports_world;
+    const std::lock_guard lock(of_process<Registry>().mutex);
+    live = of_process<Registry>().live;
+    reports_world = of_process<Registry>().reports_world;
   }
   for (Communicator* communicator : live) communicator->selections().record_candidates();
   // Launchers may pass different environments to ranks: collective steps follow from agreed
@@ -105,7 +101,7 @@ int at_end_of_mpi(MPI_Comm, int, void*, void*) {
 }
 
 void watch_end_of_mpi() {
-  Registry& all = registry();
+  Registry& all = of_process<Registry>();
   int initialized = 0;
   mpi().Initialized(&initialized);
   // Programs that only use sessions have no MPI_COMM_SELF to watch.
@@ -118,7 +114,7 @@ void watch_end_of_mpi() {
 
 /// Makes the keyval of the attribute, once. Returns an MPI error code.
 int make_keyval() {
-  Registry& all = registry();
+  Registry& all = of_process<Registry>();
   const std::lock_guard lock(all.making_keyval);
   if (all.keyval != MPI_KEYVAL_INVALID) return MPI_SUCCESS;
   int keyval = MPI_KEYVAL_INVALID;
@@ -145,7 +141,7 @@ void prepare_end_of_mpi() {
 }
 
 void overrule(Collective collective, const Setting& setting) {
-  Registry& all = registry();
+  Registry& all = of_process<Registry>();
   const std::lock_guard lock(all.mutex);
   const auto at = static_cast<std::size_t>(collective);
   // Else what is learned would be lost. Only what all ranks have set is alike on all.
@@ -156,13 +152,14 @@ void overrule(Collective collective, const Setting& setting) {
 }
 
 std::optional<Setting> overrule_of(Collective collective) {
-  Registry& all = registry();
+  Registry& all = of_process<Registry>();
   const std::lock_guard lock(all.mutex);
   return all.overrules[static_cast<std::size_t>(collective)];
 }
 
 unsigned times_overruled(Collective collective) {
-  return registry().epochs[static_cast<std::size_t>(collective)].load(std::memory_order_acquire);
+  return of_process<Registry>().epochs[static_cast<std::size_t>(collective)].load(
+      std::memory_order_acquire);
 }
 
 Setting setting_in_force(Collective collective) {
@@ -176,7 +173,7 @@ Communicator::~Communicator() = default;
 Communicator* Communicator::known(MPI_Comm comm) {
   const unsigned generation = generation_.load(std::memory_order_acquire);
   if (latest_.comm == comm && latest_.generation == generation) return latest_.communicator;
-  const int keyval = registry().keyval.load(std::memory_order_acquire);
+  const int keyval = of_process<Registry>().keyval.load(std::memory_order_acquire);
   if (keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* attribute = nullptr;
   int found = 0;
@@ -220,7 +217,7 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   std::unique_ptr<Communicator> made;
   error = create(comm, made);
   if (error != MPI_SUCCESS) return nullptr;
-  Registry& all = registry();
+  Registry& all = of_process<Registry>();
   error = make_keyval();
   if (error == MPI_SUCCESS) error = mpi().Comm_set_attr(comm, all.keyval, made.get());
   if (error != MPI_SUCCESS) return nullptr;

@@ -6,6 +6,7 @@
 
 #include "api/environment.hpp"
 #include "run/file.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -18,11 +19,6 @@ struct Known {
   std::string text;  ///< of a measurement
   std::shared_ptr<const DistanceFile> distances;
 };
-
-Known& known() {
-  static Known* const the_known = new Known;  // outlives every static destructor
-  return *the_known;
-}
 
 /// Enough for both matrices of 2,000 ranks. tutti-bench writes far less, as it measures all pairs
 /// of at most 64 ranks.
@@ -55,21 +51,21 @@ void read_once(Known& all) {
 }  // namespace
 
 std::shared_ptr<const DistanceFile> known_distances() {
-  Known& all = known();
+  Known& all = of_process<Known>();
   const std::lock_guard lock(all.mutex);
   read_once(all);
   return all.distances;
 }
 
 void set_distances(std::string text) {
-  Known& all = known();
+  Known& all = of_process<Known>();
   const std::lock_guard lock(all.mutex);
   all.text = std::move(text);
   all.distances = nullptr;
 }
 
 std::string distances_error() {
-  Known& all = known();
+  Known& all = of_process<Known>();
   const std::lock_guard lock(all.mutex);
   read_once(all);
   return all.error;

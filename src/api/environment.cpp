@@ -63,11 +63,11 @@ std::uint64_t report_environment() {
   std::call_once(remarks_made, [&] {
     std::string files;
     if (environment().error.empty()) {
-      for (const std::string& error : {distances_error(), rules_error()}) {
+      for (const std::string& error : {distances_error(), known_rules().error}) {
         if (!error.empty()) files += "tutti: " + error + "\n";
       }
     }
-    for (const std::string& warning : rules_warnings()) files += "tutti: " + warning + "\n";
+    for (const std::string& warning : known_rules().warnings) files += "tutti: " + warning + "\n";
     if (const std::string warning = kept_warning(); !warning.empty()) {
       files += "tutti: " + warning + "\n";
     }

@@ -13,6 +13,7 @@
 #include "run/mpi/functions.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/network.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -22,11 +23,6 @@ struct Collected {
   std::mutex mutex;
   Learned learned;
 };
-
-Collected& collected() {
-  static Collected* const the_collected = new Collected;  // outlives every static destructor
-  return *the_collected;
-}
 
 std::string kept_path() { return cache_file("learned.json"); }
 
@@ -87,15 +83,16 @@ bool keeps_rules() {
 }
 
 void note_learned(const std::vector<LearnedClass>& learned) {
-  const std::lock_guard lock(collected().mutex);
-  for (const LearnedClass& one : learned) collected().learned.add(one);
+  const std::lock_guard lock(of_process<Collected>().mutex);
+  for (const LearnedClass& one : learned) of_process<Collected>().learned.add(one);
 }
 
 void write_kept_rules() {
-  const std::lock_guard lock(collected().mutex);
-  if (collected().learned.is_empty()) return;
+  const std::lock_guard lock(of_process<Collected>().mutex);
+  if (of_process<Collected>().learned.is_empty()) return;
   const Result<Rules> others = read_kept();
-  const Rules merged = collected().learned.merged(others ? *others : Rules{}, platform(), today());
+  const Rules merged =
+      of_process<Collected>().learned.merged(others ? *others : Rules{}, platform(), today());
   const std::string why = why_unwritten(merged);
   if (!why.empty())
     std::fprintf(stderr, "tutti: what this run learned is not kept: %s\n", why.c_str());

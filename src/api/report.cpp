@@ -29,6 +29,7 @@
 #include "run/file.hpp"
 #include "run/mpi/functions.hpp"
 #include "run/mpi/quirks.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -41,11 +42,6 @@ struct Recorder {
   pid_t process = 0;
   bool is_written = false;
 };
-
-Recorder& recorder() {
-  static Recorder* const the_recorder = new Recorder;  // outlives every static destructor
-  return *the_recorder;
-}
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -157,7 +153,7 @@ void put_own(const Recorder& all, const std::string& destination, int ranks) {
 
 /// For programs that end without MPI_Finalize, or only use sessions. MPI may have ended.
 void write_at_exit() {
-  Recorder& all = recorder();
+  Recorder& all = of_process<Recorder>();
   const std::unique_lock lock(all.mutex, std::try_to_lock);
   // A child process that was forked later has the log of its parent.
   if (!lock.owns_lock() || all.is_written || all.process != getpid()) return;
@@ -189,7 +185,7 @@ std::uint64_t new_communicator_id() {
 void set_counters(std::span<const CallCounter> all) { counters() = all; }
 
 void record_call(const CallRecord& record) noexcept {
-  Recorder& all = recorder();
+  Recorder& all = of_process<Recorder>();
   try {
     const std::lock_guard lock(all.mutex);
     if (all.process == 0) begin(all);
@@ -200,13 +196,13 @@ void record_call(const CallRecord& record) noexcept {
 }
 
 void record_tuning(TuningRecord record) {
-  Recorder& all = recorder();
+  Recorder& all = of_process<Recorder>();
   const std::lock_guard lock(all.mutex);
   all.log.add(std::move(record));
 }
 
 void write_report(const std::string& destination, bool all_ranks) noexcept {
-  Recorder& all = recorder();
+  Recorder& all = of_process<Recorder>();
   const std::lock_guard lock(all.mutex);
   all.is_written = true;
   try {

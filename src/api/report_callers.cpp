@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "api/report_sites.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -111,13 +112,8 @@ struct NamedSites {
   std::set<std::string> names;
 };
 
-NamedSites& named_sites() {
-  static NamedSites* const the_sites = new NamedSites;  // outlives every static destructor
-  return *the_sites;
-}
-
 const void* named_site(std::string name) {
-  NamedSites& all = named_sites();
+  NamedSites& all = of_process<NamedSites>();
   const std::lock_guard lock(all.mutex);
   return &*all.names.insert(std::move(name)).first;
 }
@@ -182,7 +178,7 @@ const void* program_site(const void* site) noexcept {
 }
 
 const std::string* name_of_site(const void* site) {
-  NamedSites& all = named_sites();
+  NamedSites& all = of_process<NamedSites>();
   const std::lock_guard lock(all.mutex);
   for (const std::string& name : all.names) {
     if (&name == site) return &name;

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "api/report_callers.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -23,10 +24,7 @@ std::string hexadecimal(std::uintptr_t value) {
 }
 
 /// The paths of the modules that hold sites. Only for the thread that writes the report.
-std::set<std::string>& modules() {
-  static auto* const the_modules = new std::set<std::string>;  // outlives every static destructor
-  return *the_modules;
-}
+using Modules = std::set<std::string>;
 
 }  // namespace
 
@@ -50,10 +48,13 @@ std::string site_name(const void* site) {
   }
   const bool is_program = module->l_name == nullptr || module->l_name[0] == '\0';
   const std::string path = is_program ? path_of_program() : module->l_name;
-  modules().insert(path);
+  of_process<Modules>().insert(path);
   return path.substr(path.rfind('/') + 1) + "+" + hexadecimal(address - module->l_addr);
 }
 
-std::vector<std::string> modules_of_sites() { return {modules().begin(), modules().end()}; }
+std::vector<std::string> modules_of_sites() {
+  const Modules& all = of_process<Modules>();
+  return {all.begin(), all.end()};
+}
 
 }  // namespace tutti

@@ -13,6 +13,7 @@
 #include "run/clock.hpp"
 #include "run/mpi/packing.hpp"
 #include "run/mpi/types.hpp"
+#include "run/process.hpp"
 #include "run/rma/mpi_rma.hpp"
 
 namespace tutti {
@@ -49,19 +50,14 @@ struct RmaState {
   std::map<Collective, std::uint64_t> calls;
 };
 
-RmaState& rma_state() {
-  static auto* all = new RmaState;  // outlives every static destructor
-  return *all;
-}
-
 std::vector<Opened> all_opened() {
-  RmaState& all = rma_state();
+  RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
   return all.opened;
 }
 
 std::shared_ptr<RmaSystem> system_of(MPI_Comm comm) {
-  RmaState& all = rma_state();
+  RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
   for (const Opened& opened : all.opened) {
     if (opened.comm == comm) return opened.system;
@@ -111,7 +107,7 @@ int check(MPI_Op op, MPI_Datatype datatype, const RmaSystem& system, std::int64_
 TUTTI_Rma_request keep(Request made, MPI_Comm comm, Collective collective, const Choice& choice) {
   made.decision = to_text(*choice.specification) + ": " + choice.reason;
   Communicator* const communicator = Communicator::known(comm);
-  RmaState& all = rma_state();
+  RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
   if (communicator != nullptr) {
     communicator->note_algorithm(collective, made.decision);
@@ -173,7 +169,7 @@ int begin_guarded(Collective collective, const Side& side, MPI_Op op, MPI_Aint d
 
 /// The request of this number; null if there is none.
 Request* request_of(TUTTI_Rma_request number) {
-  RmaState& all = rma_state();
+  RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
   const auto found = all.requests.find(number);
   return found == all.requests.end() ? nullptr : &found->second;
@@ -181,7 +177,7 @@ Request* request_of(TUTTI_Rma_request number) {
 
 /// Ends and removes a completed request. Returns an MPI error code.
 int forget(TUTTI_Rma_request* request) {
-  RmaState& all = rma_state();
+  RmaState& all = of_process<RmaState>();
   std::unique_lock lock(all.mutex);
   Request over = std::move(all.requests.extract(*request).mapped());
   lock.unlock();
@@ -217,7 +213,7 @@ int open(MPI_Comm comm) {
   std::shared_ptr<RmaChooser> chooser;
   error = RmaChooser::open(system, chooser);
   if (error != MPI_SUCCESS) return error;
-  RmaState& all = rma_state();
+  RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
   if (system->p() > 1 && all.progress.empty()) {
     all.progress = system->progresses() ? "the MPI completes puts while their target computes"
@@ -231,7 +227,7 @@ int close(MPI_Comm comm) {
   const auto system = system_of(comm);
   if (system == nullptr) return MPI_ERR_COMM;
   const int error = system->close();
-  RmaState& all = rma_state();
+  RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
   std::erase_if(all.opened, [&](const Opened& opened) { return opened.comm == comm; });
   return error;
@@ -240,7 +236,7 @@ int close(MPI_Comm comm) {
 }  // namespace
 
 std::string progress_of_rma() {
-  RmaState& all = rma_state();
+  RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
   return all.progress;
 }
@@ -254,7 +250,7 @@ Opened owner_of_handle(MPI_Win handle, int& number) {
 }
 
 void close_all_rma() {
-  RmaState& all = rma_state();
+  RmaState& all = of_process<RmaState>();
   while (!all.opened.empty()) close(all.opened.front().comm);  // removes it even after an error
 }
 

@@ -13,12 +13,6 @@ namespace {
 
 constexpr std::size_t max_bytes = std::size_t{1} << 20;
 
-struct Known {
-  Rules rules;
-  std::string error;
-  std::vector<std::string> warnings;
-};
-
 /// The folder of this library; empty if the loader does not know it.
 std::string library_folder() {
   Dl_info found;
@@ -35,8 +29,8 @@ Result<Rules> read(const std::string& path) {
   return rules_from_text(*text, slash == std::string::npos ? path : path.substr(slash + 1));
 }
 
-Known read_all() {
-  Known known;
+KnownRules read_all() {
+  KnownRules known;
   for (const RuleFile& file : rule_files(environment().rules, library_folder())) {
     const Result<Rules> rules = read(file.path);
     if (rules) {
@@ -50,15 +44,11 @@ Known read_all() {
   return known;
 }
 
-const Known& known() {
-  static const Known* const read = new Known(read_all());  // outlives every static destructor
-  return *read;
-}
-
 }  // namespace
 
-const Rules& known_rules() { return known().rules; }
-const std::string& rules_error() { return known().error; }
-const std::vector<std::string>& rules_warnings() { return known().warnings; }
+const KnownRules& known_rules() {
+  static const auto* const known = new KnownRules(read_all());  // outlives static destructors
+  return *known;
+}
 
 }  // namespace tutti

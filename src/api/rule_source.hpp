@@ -8,12 +8,13 @@
 
 namespace tutti {
 
-/// The rules of all files, merged in the sequence of rule_files. Read at the first call, by rank 0
-/// of a communicator only.
-[[nodiscard]] const Rules& known_rules();
-/// Why the file that TUTTI_RULES names cannot be used; empty if it can.
-[[nodiscard]] const std::string& rules_error();
-/// A line for each other file that is ignored, with the reason.
-[[nodiscard]] const std::vector<std::string>& rules_warnings();
+struct KnownRules {
+  Rules rules;                        ///< of all files, in the sequence of rule_files
+  std::string error;                  ///< why the file that TUTTI_RULES names cannot be used
+  std::vector<std::string> warnings;  ///< a line for each other file that is ignored
+};
+
+/// Read at the first call, by rank 0 of a communicator only.
+[[nodiscard]] const KnownRules& known_rules();
 
 }  // namespace tutti
