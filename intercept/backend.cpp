@@ -24,7 +24,7 @@ void replace(Function& function, Call next) {
 }
 
 void set_next(const tutti_functions* next) {
-  tutti::NativeFunctions& native = tutti::next_functions();
+  tutti::MpiFunctions& native = tutti::next_functions();
 #define TUTTI_REPLACE(name, arguments) replace(native.name, next->name);
 #define TUTTI_FUNCTION(collective, name, number, parameters) TUTTI_REPLACE(name, number)
 #include "core/collectives.inc"

@@ -9,25 +9,10 @@ namespace {
 
 constinit thread_local const void* call_site = nullptr;
 
-NativeFunctions functions_of_mpi() {
-  NativeFunctions functions;
-#define TUTTI_TAKE(name) functions.name = mpi().name;
-#define TUTTI_FUNCTION(collective, name, number, parameters) TUTTI_TAKE(name)
-#include "core/collectives.inc"
-  TUTTI_NATIVE_OTHERS(TUTTI_TAKE)
-#undef TUTTI_TAKE
-  return functions;
-}
-
 }  // namespace
 
-const NativeFunctions& native() {
-  static const NativeFunctions functions = functions_of_mpi();
-  return Inside::another() ? functions : next_functions();
-}
-
-NativeFunctions& next_functions() {
-  static NativeFunctions functions = functions_of_mpi();
+MpiFunctions& next_functions() {
+  static MpiFunctions functions = mpi();
   return functions;
 }
 

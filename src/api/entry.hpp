@@ -30,7 +30,9 @@ class Inside {
 };
 
 /// The functions that stand in for the MPI's own in the current call.
-[[nodiscard]] const NativeFunctions& native();
+[[nodiscard]] inline const MpiFunctions& native() {
+  return Inside::another() ? mpi() : next_functions();
+}
 
 /// Calls the program's error handler once, because inner calls run on communicators that return
 /// their errors. Returns `error`.

@@ -8,17 +8,9 @@
 
 namespace tutti {
 
-/// The functions that stand in for the MPI's own: those of the next tool in line if there is one,
-/// else the MPI's PMPI_ functions. X takes those that are no collectives.
-#define TUTTI_NATIVE_OTHERS(X) X(Finalize) X(Win_free) X(Comm_free) X(Comm_disconnect)
-struct NativeFunctions {
-#define TUTTI_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
-#define TUTTI_FUNCTION(collective, name, number, parameters) TUTTI_MEMBER(name)
-#include "core/collectives.inc"
-  TUTTI_NATIVE_OTHERS(TUTTI_MEMBER)
-#undef TUTTI_MEMBER
-};
-[[nodiscard]] NativeFunctions& next_functions();
+/// The functions that stand in for the MPI's own: those of the next tool in line where the front
+/// has set them, else the MPI's PMPI_ functions.
+[[nodiscard]] MpiFunctions& next_functions();
 
 /// The return address of the current call, set by the front; null for direct calls.
 void set_call_site(const void* site);

@@ -42,39 +42,20 @@ std::string clock_of(const Summary& summary) {
          ", error at most " + duration(summary.clock_error);
 }
 
-ReportedCalls::Split split_of(const SiteCalls& calls, double clock_error) {
-  return {calls.split, calls.parts / static_cast<double>(calls.split),
-          who_is_late(calls.pattern, clock_error), calls.patterns, calls.pattern};
-}
-
 ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool partial) {
-  ReportedCalls line;
-  line.collective = calls.collective;
-  line.site = calls.site;
-  line.other_sites.assign(calls.other_sites.begin(), calls.other_sites.end());
+  ReportedCalls line = {calls};
   const auto colon = calls.decision.find(": ");
   line.algorithm = calls.decision.substr(0, colon);
   if (colon != std::string::npos) line.reason = calls.decision.substr(colon + 2);
-  line.calls = calls.calls;
   for (const CallsOfCase& of_case : calls.cases) {
     if (of_case.of.explores) line.explored += of_case.calls;
   }
-  line.bytes = calls.bytes;
-  const auto count = static_cast<double>(calls.calls);
-  line.irregularity_mean = calls.irregularity_sum / count;
-  line.irregularity_max = calls.irregularity_max;
   line.elapsed = calls.measured > 0 ? calls.elapsed_sum / static_cast<double>(calls.measured)
-                                    : calls.seconds / count;
-  line.sizes = calls.sizes;
+                                    : calls.seconds / static_cast<double>(calls.calls);
   std::sort(line.sizes.begin(), line.sizes.end(), [](const SizedCalls& a, const SizedCalls& b) {
     return std::pair(a.p, a.size_class) < std::pair(b.p, b.size_class);
   });
-  if (calls.timed > 0) {
-    const auto timed = static_cast<double>(calls.timed);
-    line.together = {calls.run_sum / timed, calls.run_max, calls.spread.median(),
-                     calls.spread.max(), calls.moving_sum / timed};
-  }
-  if (calls.split > 0) line.split = split_of(calls, summary.clock_error);
+  if (calls.split > 0) line.late = who_is_late(calls.pattern, summary.clock_error);
   line.note = note_of(calls, summary, partial);
   return line;
 }

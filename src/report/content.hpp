@@ -10,41 +10,20 @@
 
 namespace tutti {
 
-/// The calls of one collective from one call site with one decision. Times are seconds.
-struct ReportedCalls {
-  Collective collective = Collective::gather;
-  std::string site;                      ///< of the root
-  std::vector<std::string> other_sites;  ///< of ranks with other call sites
-  std::string algorithm;
-  std::string reason;
-  std::int64_t calls = 0;
+/// The calls of one collective from one call site with one decision. `sizes` ascend. Times are
+/// seconds.
+struct ReportedCalls : SiteCalls {
+  std::string algorithm = {};
+  std::string reason = {};
   std::int64_t explored = 0;  ///< calls that did not run what was selected for them
-  Bytes bytes = 0;
-  double irregularity_mean = 1;  ///< over calls, of largest / mean block
-  double irregularity_max = 1;
-  double elapsed = 0;             ///< mean over calls and ranks of exit - arrival
-  std::vector<SizedCalls> sizes;  ///< ascending
+  double elapsed = 0;         ///< mean over calls and ranks of exit - arrival
+  std::string late =
+      {};  ///< one sentence about the pattern; empty for a single rank, or without times
+  std::string note = {};  ///< why times are unknown, or the number of calls with times; else empty
 
-  /// The values that need the times of all ranks on one clock.
-  struct Together {
-    double run_mean = 0;  ///< of max exit - min arrival
-    double run_max = 0;
-    double spread_median = 0;  ///< of max arrival - min arrival
-    double spread_max = 0;
-    double moving_mean = 0;  ///< of max exit - max arrival
-  };
-  std::optional<Together> together;
-
-  /// The values that need the times of single ranks, and the late ranks.
-  struct Split {
-    std::int64_t calls = 0;  ///< number of calls with these times
-    Parts mean;              ///< over ranks and calls
-    std::string late;        ///< one sentence about the pattern; empty for a single rank
-    int communicators = 0;   ///< number of communicators of these calls
-    ArrivalPattern pattern;  ///< of the communicator whose ranks waited longest
-  };
-  std::optional<Split> split;
-  std::string note;  ///< why times are unknown, or the number of calls with times; else empty
+  /// Means over calls whose ranks have times on one clock.
+  [[nodiscard]] double run_mean() const { return run_sum / static_cast<double>(timed); }
+  [[nodiscard]] double moving_mean() const { return moving_sum / static_cast<double>(timed); }
 };
 
 /// A whole report; calls are sorted by their total time, descending.

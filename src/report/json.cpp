@@ -61,41 +61,41 @@ std::string to_json(const SizedCalls& sized, bool is_rooted) {
          ",\"root\":" + json_whole(is_rooted ? sized.root : no_rank) + "}";
 }
 
-std::string parts(const ReportedCalls::Split& split) {
-  return "{\"calls\":" + json_whole(split.calls) +
-         ",\"waiting\":" + json_number(split.mean.waiting) +
-         ",\"held\":" + json_number(split.mean.held) +
-         ",\"moving\":" + json_number(split.mean.moving) + "}";
+std::string parts(const SiteCalls& calls) {
+  const Parts mean = calls.parts / static_cast<double>(calls.split);
+  return "{\"calls\":" + json_whole(calls.split) + ",\"waiting\":" + json_number(mean.waiting) +
+         ",\"held\":" + json_number(mean.held) + ",\"moving\":" + json_number(mean.moving) + "}";
+}
+
+/// The values that need the times of all ranks on one clock.
+std::string times_of(const ReportedCalls& line) {
+  if (line.timed == 0) return ",\"spread\":null,\"moving\":null";
+  return ",\"spread\":" +
+         json_object({{"median", line.spread.median()}, {"max", line.spread.max()}}) +
+         ",\"moving\":" + json_object({{"mean", line.moving_mean()}});
 }
 
 std::string to_json(const ReportedCalls& line) {
-  using std::string_literals::operator""s;
-  const auto& together = line.together;
-  const auto& split = line.split;
+  const bool split = line.split > 0;
+  const double irregularity = line.irregularity_sum / static_cast<double>(line.calls);
   return "{\"collective\":" + json_string(name_of(line.collective)) +
          ",\"site\":" + json_string(line.site) +
          ",\"other_sites\":" + json_list(line.other_sites, json_string) +
-         ",\"calls\":" + std::to_string(line.calls) +
-         ",\"explored\":" + std::to_string(line.explored) +
-         ",\"bytes\":" + std::to_string(line.bytes) + ",\"irregularity\":" +
-         json_object({{"mean", line.irregularity_mean}, {"max", line.irregularity_max}}) +
-         ",\"sizes\":" +
+         ",\"calls\":" + json_whole(line.calls) + ",\"explored\":" + json_whole(line.explored) +
+         ",\"bytes\":" + json_whole(line.bytes) + ",\"irregularity\":" +
+         json_object({{"mean", irregularity}, {"max", line.irregularity_max}}) + ",\"sizes\":" +
          json_list(
              line.sizes,
              [&](const SizedCalls& sized) { return to_json(sized, has_root(line.collective)); }) +
          ",\"algorithm\":" + json_string(line.algorithm) +
          ",\"reason\":" + json_string(line.reason) + ",\"seconds\":" +
-         (together ? json_object({{"mean", together->run_mean}, {"max", together->run_max}})
-                   : "null"s) +
-         ",\"elapsed\":" + json_object({{"mean", line.elapsed}}) + ",\"spread\":" +
-         (together
-              ? json_object({{"median", together->spread_median}, {"max", together->spread_max}})
-              : "null"s) +
-         ",\"moving\":" + (together ? json_object({{"mean", together->moving_mean}}) : "null"s) +
+         (line.timed > 0 ? json_object({{"mean", line.run_mean()}, {"max", line.run_max}})
+                         : std::string("null")) +
+         ",\"elapsed\":" + json_object({{"mean", line.elapsed}}) + times_of(line) +
          ",\"spread_note\":" + json_string(line.note) +
-         ",\"parts\":" + (split ? parts(*split) : "null") +
-         ",\"late\":" + (split ? json_string(split->late) : "null") +
-         ",\"pattern\":" + (split ? to_json(split->pattern, split->communicators) : "null") + "}";
+         ",\"parts\":" + (split ? parts(line) : "null") +
+         ",\"late\":" + (split ? json_string(line.late) : "null") +
+         ",\"pattern\":" + (split ? to_json(line.pattern, line.patterns) : "null") + "}";
 }
 
 }  // namespace

@@ -24,15 +24,13 @@ constexpr std::string_view table_head =
     "collective                calls      bytes     time   spread   moving  elapsed\n";
 
 std::string line_of(const ReportedCalls& line) {
-  const auto& together = line.together;
-  const auto time = [&](double ReportedCalls::Together::*value) {
-    return right(together ? duration_in_column(*together.*value) : "-  ", 9);
+  const auto time = [&](double seconds) {
+    return right(line.timed > 0 ? duration_in_column(seconds) : "-  ", 9);
   };
+  const double spread = line.timed > 0 ? line.spread.median() : 0;
   return left(std::string(name_of(line.collective)), 21) + right(std::to_string(line.calls), 10) +
-         right(volume(line.bytes), 11) + time(&ReportedCalls::Together::run_mean) +
-         time(&ReportedCalls::Together::spread_median) +
-         time(&ReportedCalls::Together::moving_mean) + right(duration_in_column(line.elapsed), 9) +
-         "\n";
+         right(volume(line.bytes), 11) + time(line.run_mean()) + time(spread) +
+         time(line.moving_mean()) + right(duration_in_column(line.elapsed), 9) + "\n";
 }
 
 std::string percent(double part, double whole) { return fixed(100 * part / whole, 1) + " %"; }
@@ -84,8 +82,8 @@ std::string entry_of(const ReportedCalls& line, double wall) {
           : ": " + percent(static_cast<double>(line.calls) * line.elapsed, wall) + " of the run";
   std::string text = line_of(line) + wrapped("at " + line.site + share, 2);
   text += wrapped(line.algorithm + (line.reason.empty() ? "" : ": " + line.reason), 2);
-  if (line.split && !line.split->late.empty()) text += wrapped(line.split->late, 2);
-  const std::string_view what = line.together ? "" : "time, spread, moving ";
+  if (!line.late.empty()) text += wrapped(line.late, 2);
+  const std::string_view what = line.timed > 0 ? "" : "time, spread, moving ";
   if (!line.note.empty()) text += wrapped(std::string(what) + line.note, 2);
   return text;
 }
