@@ -19,25 +19,52 @@ namespace tutti {
 namespace {
 
 constexpr Bytes min_staging = 1024;
+constexpr Bytes min_node_memory = Bytes{64} << 10;
 constexpr std::size_t max_machine_bytes = 65536;
+
+Result<double> fraction(const std::string& value) {
+  double read = -1;
+  const char* const end = value.data() + value.size();
+  const auto [rest, error] = std::from_chars(value.data(), end, read);
+  if (error == std::errc() && rest == end && read >= 0 && read <= 1) return read;
+  return Error{"expected a number from 0 to 1"};
+}
+
+/// The text of emulated nodes; empty for none.
+Result<std::string> nodes_from_value(const std::string& value) {
+  if (value == "none") return std::string();
+  const Result<EmulatedNodes> read = emulated_nodes(value);
+  return read ? Result<std::string>(value) : Error{read.error()};
+}
 
 class Reader {
  public:
   explicit Reader(const Variables& variables) : variables_(variables) {}
 
   Environment read() {
-    read_switch("TUTTI", environment_.on);
-    read_switch("TUTTI_VERBOSE", environment_.verbose);
-    read_switch("TUTTI_BACKGROUND", environment_.background);
-    read_switch("TUTTI_REPRODUCIBLE", environment_.reproducible);
-    read_switch("TUTTI_SPLIT_USER_OPS", environment_.split_user_ops);
+    read("TUTTI", environment_.on, switched);
+    read("TUTTI_VERBOSE", environment_.verbose, switched);
+    read("TUTTI_BACKGROUND", environment_.background, switched);
+    read("TUTTI_REPRODUCIBLE", environment_.reproducible, switched);
+    read("TUTTI_SPLIT_USER_OPS", environment_.split_user_ops, switched);
     environment_.distances = value_of("TUTTI_DISTANCES");
     if (environment_.distances == "none") environment_.distances.clear();
     environment_.rules = value_of("TUTTI_RULES");
     for (const Collective collective : all_collectives) read_algorithm(collective);
-    read_nodes();
-    read_memory();
-    read_exploration();
+    read("TUTTI_HIERARCHY", environment_.level, level);
+    apply_level();
+    read("TUTTI_NODE", environment_.nodes, nodes_from_value);
+    read("TUTTI_NODE_MEMORY", environment_.node_memory, [](const std::string& value) {
+      const Result<Bytes> read = bytes_from(value);
+      const bool is_valid = read && *read >= min_node_memory && *read <= max_node_memory;
+      return is_valid ? read : Error{"expected 64K to 1G bytes"};
+    });
+    read("TUTTI_MEMORY", environment_.memory, [](const std::string& value) {
+      const Result<Bytes> read = value == "none" ? Result<Bytes>(0) : bytes_from(value);
+      const bool is_valid = read && (*read >= min_staging || value == "none");
+      return is_valid ? read : Error{"expected none, or at least 1K bytes"};
+    });
+    read("TUTTI_EXPLORE", environment_.explore, fraction);
     read_learning();
     read_machine();
     read_report();
@@ -70,31 +97,29 @@ class Reader {
     }
   }
 
-  void read_switch(const std::string& name, bool& setting) {
+  /// Sets `field` to what `parse` makes of a setting; leaves it if the setting is not there.
+  template <class Field, class Parse>
+  void read(const std::string& name, Field& field, Parse parse) {
     const std::string value = value_of(name);
     if (value.empty()) return;
-    const Result<bool> read = switched(value);
+    const Result<Field> read = parse(value);
     if (!read) return refuse(name, value, read.error());
-    setting = *read;
+    field = *read;
   }
 
   void read_algorithm(Collective collective) {
-    const std::string name = setting_name(collective);
-    const std::string value = value_of(name);
-    if (value.empty()) return;
-    const Result<Setting> read = setting(collective, value);
-    if (!read) return refuse(name, value, read.error());
-    const std::string why = out_of_reach(*read, !environment_.distances.empty());
-    if (!why.empty()) return refuse(name, value, why);
-    environment_.settings[static_cast<std::size_t>(collective)] = *read;
+    const auto parse = [&](const std::string& value) {
+      const Result<Setting> read = setting(collective, value);
+      if (!read) return read;
+      const std::string why = out_of_reach(*read, !environment_.distances.empty());
+      return why.empty() ? read : Error{why};
+    };
+    read(setting_name(collective), environment_.settings[static_cast<std::size_t>(collective)],
+         parse);
   }
 
-  void read_nodes() {
-    if (const std::string value = value_of("TUTTI_HIERARCHY"); !value.empty()) {
-      const Result<std::optional<Level>> read = level(value);
-      if (!read) return refuse("TUTTI_HIERARCHY", value, read.error());
-      environment_.level = *read;
-    }
+  /// For collectives without their own setting.
+  void apply_level() {
     for (const Collective collective : all_collectives) {
       Setting& setting = environment_.settings[static_cast<std::size_t>(collective)];
       const bool is_open =
@@ -105,51 +130,14 @@ class Reader {
       setting.level = environment_.level;
       if (setting.level->hierarchical) setting.kind = Setting::Kind::native;
     }
-    environment_.nodes = value_of("TUTTI_NODE");
-    if (environment_.nodes == "none") environment_.nodes.clear();
-    if (!environment_.nodes.empty()) {
-      const Result<EmulatedNodes> read = emulated_nodes(environment_.nodes);
-      if (!read) return refuse("TUTTI_NODE", environment_.nodes, read.error());
-    }
-    if (const std::string value = value_of("TUTTI_NODE_MEMORY"); !value.empty()) {
-      const Result<Bytes> read = bytes_from(value);
-      if (!read || *read < (Bytes{64} << 10) || *read > max_node_memory) {
-        return refuse("TUTTI_NODE_MEMORY", value, "expected 64K to 1G bytes");
-      }
-      environment_.node_memory = *read;
-    }
-  }
-
-  void read_memory() {
-    const std::string value = value_of("TUTTI_MEMORY");
-    if (value.empty()) return;
-    const Result<Bytes> read = value == "none" ? Result<Bytes>(0) : bytes_from(value);
-    if (!read || (*read < min_staging && value != "none")) {
-      return refuse("TUTTI_MEMORY", value, "expected none, or at least 1K bytes");
-    }
-    environment_.memory = *read;
-  }
-
-  void read_exploration() {
-    const std::string value = value_of("TUTTI_EXPLORE");
-    if (value.empty()) return;
-    double read = -1;
-    const char* const end = value.data() + value.size();
-    const auto [rest, error] = std::from_chars(value.data(), end, read);
-    if (error != std::errc() || rest != end || !(read >= 0 && read <= 1)) {
-      return refuse("TUTTI_EXPLORE", value, "expected a number from 0 to 1");
-    }
-    environment_.explore = read;
   }
 
   /// Without learning nothing explores, as with TUTTI_EXPLORE=0.
   void read_learning() {
-    const std::string value = value_of("TUTTI_LEARN");
-    if (value.empty()) return;
-    const Result<Learning> read = learning(value);
-    if (!read) return refuse("TUTTI_LEARN", value, read.error());
-    if (*read == Learning::off) environment_.explore = 0;
-    environment_.keeps = *read == Learning::keep;
+    Learning wanted = Learning::run;
+    read("TUTTI_LEARN", wanted, learning);
+    if (wanted == Learning::off) environment_.explore = 0;
+    environment_.keeps = wanted == Learning::keep;
   }
 
   /// The file that was measured for this user, if there is one.
