@@ -43,38 +43,14 @@ Bytes element_size(const CallSide& side, Rank rank) {
   return size;
 }
 
-/// Describes the vector that a rank contributes.
-void describe_reduction(const MpiCall& call, CallRecord& record) {
-  MPI_Count element = 0;
-  mpi().Type_size_x(call.receive.type, &element);
-  const bool scatters = block_kind(call.collective) == BlockKind::ranks;
-  Bytes largest = 0;
-  for (Rank rank = 0; rank < (scatters ? record.p : 1); ++rank) {
-    const Bytes bytes = call.receive.blocks.count(rank) * element;
-    record.own += bytes;
-    largest = std::max(largest, bytes);
+/// Calls visit(rank, bytes) for the first blocks of a side.
+template <class Visit>
+void for_each_block(const CallSide& side, int blocks, Visit visit) {
+  Bytes element = element_size(side, 0);
+  for (Rank rank = 0; rank < blocks; ++rank) {
+    if (side.types != nullptr || element == 0) element = element_size(side, rank);
+    visit(rank, side.blocks.count(rank) * element);
   }
-  if (record.rank != record.root) return;
-  record.total = record.own;
-  record.largest = largest;
-}
-
-/// Describes the rank's block, and at the root all blocks.
-void describe_gather_or_scatter(const MpiCall& call, CallRecord& record) {
-  if (record.rank != record.root) {
-    record.own = call.own().blocks.count(0) * element_size(call.own(), 0);
-    return;
-  }
-  const RankBlocks& blocks = call.whole().blocks;
-  MPI_Count element = 0;
-  mpi().Type_size_x(call.whole().type, &element);
-  record.total = record.largest = 0;
-  for (Rank rank = 0; rank < record.p; ++rank) {
-    const Bytes bytes = blocks.count(rank) * element;
-    record.total += bytes;
-    record.largest = std::max(record.largest, bytes);
-  }
-  record.own = blocks.count(record.rank) * element;
 }
 
 }  // namespace
@@ -136,46 +112,42 @@ Bytes block_bytes(const MpiCall& call, const Communicator& communicator) {
   if (!looks_valid(call, communicator)) return 0;
   const CallSide& sent = call.in_place() ? call.receive : call.send;
   const bool pairs = block_kind(call.collective) == BlockKind::pairs;
-  Bytes bytes = 0;
-  Bytes element = element_size(sent, 0);
-  for (Rank rank = 0; rank < (pairs ? communicator.p() : 1); ++rank) {
-    if (sent.types != nullptr || element == 0) element = element_size(sent, rank);
-    bytes += sent.blocks.count(rank) * element;
-  }
-  return bytes;
+  Bytes sum = 0;
+  for_each_block(sent, pairs ? communicator.p() : 1, [&](Rank, Bytes bytes) { sum += bytes; });
+  return sum;
 }
 
-/// Describes what a rank contributes: its block or blocks; for a bcast the vector.
+/// A rank's own bytes are those of its block or blocks, of a bcast those of the vector.
 void describe(const MpiCall& call, CallRecord& record) {
   record.root = call.root;
+  const BlockKind kind = block_kind(call.collective);
+  const bool at_root = record.rank == record.root;
+  const bool is_rooted = is_gather_or_scatter(call.collective);
+  const bool has_all = kind == BlockKind::pairs || reduces(call.collective);
   record.own = 0;
-  if (call.collective == Collective::barrier) {
-    if (record.rank == record.root) record.total = record.largest = 0;
-    return;
-  }
-  if (is_gather_or_scatter(call.collective)) return describe_gather_or_scatter(call, record);
-  if (reduces(call.collective)) return describe_reduction(call, record);
-  const bool pairs = block_kind(call.collective) == BlockKind::pairs;
+  if (at_root) record.total = record.largest = 0;
+  if (kind == BlockKind::none) return;
   const CallSide& sent = call.in_place() ? call.receive : call.send;
-  const Rank mine = call.in_place() ? record.rank : 0;
-  record.own = sent.blocks.count(mine) * element_size(sent, mine);
-  if (!pairs && record.rank != record.root) return;
-  record.total = record.largest = 0;
-  const CallSide& blocks = pairs ? sent : call.receive;
-  const bool one_vector = block_kind(call.collective) == BlockKind::parts;
-  Bytes element = element_size(blocks, 0);
-  for (Rank rank = 0; rank < (one_vector ? 1 : record.p); ++rank) {
-    if (blocks.types != nullptr || element == 0) element = element_size(blocks, rank);
-    const Bytes bytes = blocks.blocks.count(rank) * element;
-    record.total += bytes;
-    record.largest = std::max(record.largest, bytes);
-    if (call.collective != Collective::alltoallv) continue;
+  if (!has_all) {
+    const CallSide& own = !is_rooted ? sent : at_root ? call.whole() : call.own();
+    const Rank mine = (is_rooted ? at_root : call.in_place()) ? record.rank : 0;
+    record.own = own.blocks.count(mine) * element_size(own, mine);
+    if (!at_root) return;
+  }
+  const CallSide& all = is_rooted ? call.whole() : kind == BlockKind::pairs ? sent : call.receive;
+  Bytes sum = 0;
+  Bytes largest = 0;
+  for_each_block(all, kind == BlockKind::parts ? 1 : record.p, [&](Rank rank, Bytes bytes) {
+    sum += bytes;
+    largest = std::max(largest, bytes);
+    if (call.collective != Collective::alltoallv) return;
     if (rank == record.rank) record.kept = bytes;
     if (rank != record.rank) record.largest_sent = std::max(record.largest_sent, bytes);
-  }
-  if (!pairs) return;
-  record.own = record.total;
-  if (record.rank != record.root) record.total = record.largest = -1;
+  });
+  if (has_all) record.own = sum;
+  if (!at_root) return;
+  record.total = sum;
+  record.largest = largest;
 }
 
 namespace {
