@@ -92,6 +92,12 @@ class Communicator {
   /// leaves to the MPI (is_inter). Collective at the first call on each communicator, where rank
   /// 0's environment becomes that of all ranks. Null with an MPI error code in `error`.
   static Communicator* of(MPI_Comm comm, int& error);
+  /// The same for a function that inter-communicators do not have, which returns the error code.
+  static int intra(MPI_Comm comm, Communicator*& found) {
+    int error = MPI_SUCCESS;
+    found = of(comm, error);
+    return found != nullptr && found->is_inter() ? MPI_ERR_COMM : error;
+  }
   /// The same without making one: null if there is none yet.
   static Communicator* known(MPI_Comm comm);
   /// Begins a call that goes to the MPI whatever its arguments are, according to earlier calls of

@@ -90,31 +90,25 @@ int reorder(Communicator& communicator, MPI_Comm comm, std::optional<Collective>
 }  // namespace tutti
 
 int TUTTI_Distances_measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
-  if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
-  return tutti::guarded(comm, [&] {
+  using namespace tutti;
+  return on_comm(comm, [&]() -> int {
     int inter = 0;
-    int error = tutti::mpi().Comm_test_inter(comm, &inter);
-    if (error == MPI_SUCCESS && inter != 0) error = MPI_ERR_COMM;
-    if (error == MPI_SUCCESS && nodes_per_switch < 0) error = MPI_ERR_ARG;
-    if (error == MPI_SUCCESS) error = tutti::measure(comm, file, nodes_per_switch);
-    return tutti::raise_if(comm, error);
+    if (const int error = mpi().Comm_test_inter(comm, &inter)) return error;
+    if (inter != 0) return MPI_ERR_COMM;
+    return nodes_per_switch < 0 ? MPI_ERR_ARG : measure(comm, file, nodes_per_switch);
   });
 }
 
 int TUTTI_Comm_reorder(MPI_Comm comm, const char* collective, MPI_Comm* newcomm) {
-  if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
-  if (newcomm == nullptr) return tutti::raise_if(comm, MPI_ERR_ARG);
-  *newcomm = tutti::mpi().comm_null;
-  return tutti::guarded(comm, [&]() -> int {
-    const auto named = collective == nullptr ? std::nullopt : tutti::collective_named(collective);
-    if (collective != nullptr && !named) return tutti::raise_if(comm, MPI_ERR_ARG);
-    if (!tutti::environment().on) {
-      return tutti::raise_if(comm, tutti::mpi().Comm_split(comm, 0, 0, newcomm));
-    }
-    int error = MPI_SUCCESS;
-    tutti::Communicator* communicator = tutti::Communicator::of(comm, error);
-    if (communicator == nullptr) return tutti::raise_if(comm, error);
-    if (communicator->is_inter()) return tutti::raise_if(comm, MPI_ERR_COMM);
-    return tutti::raise_if(comm, tutti::reorder(*communicator, comm, named, newcomm));
+  using namespace tutti;
+  return on_comm(comm, [&]() -> int {
+    if (newcomm == nullptr) return MPI_ERR_ARG;
+    *newcomm = mpi().comm_null;
+    const auto named = collective == nullptr ? std::nullopt : collective_named(collective);
+    if (collective != nullptr && !named) return MPI_ERR_ARG;
+    if (!environment().on) return mpi().Comm_split(comm, 0, 0, newcomm);
+    Communicator* communicator = nullptr;
+    const int error = Communicator::intra(comm, communicator);
+    return error != MPI_SUCCESS ? error : reorder(*communicator, comm, named, newcomm);
   });
 }

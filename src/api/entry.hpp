@@ -54,6 +54,13 @@ int guarded(MPI_Comm comm, Function function) {
   }
 }
 
+/// Runs a function of Tutti's own; an error reaches the program's handler.
+template <class Function>
+int on_comm(MPI_Comm comm, Function function) {
+  if (comm == mpi().comm_null) return MPI_ERR_COMM;
+  return guarded(comm, [&] { return raise_if(comm, function()); });
+}
+
 /// Is this thread freeing the communicator, or MPI ending? Attributes go one by one then, Tutti's
 /// too, and MPICH refuses queries for them. Calls meanwhile go to the MPI.
 [[nodiscard]] bool is_being_freed(MPI_Comm comm);

@@ -121,7 +121,7 @@ TUTTI_FORTRAN(request_free, Request_free, 1, (Request))
                                        MPI_Fint* error) {                                    \
     *error = call(TUTTI_##function##_init, TUTTI_ARGUMENTS##number, request);                \
   }
-#include "core/collectives.inc"
+#include "api/persistent.inc"
 
 extern "C" {
 

@@ -1,4 +1,4 @@
-/// TUTTI_Gather_init and all other persistent forms of collectives.inc, and the functions that
+/// TUTTI_Gather_init and all other forms of persistent.inc, and the functions that
 /// start, complete and free their requests.
 #include <tutti/tutti.h>
 
@@ -21,18 +21,15 @@ namespace {
 
 int open_request(const MpiCall& call, std::function<int()> run_native, TUTTI_Request* request) {
   if (request != nullptr) *request = TUTTI_REQUEST_NULL;
-  if (call.comm == mpi().comm_null) return MPI_ERR_COMM;
-  try {
+  return on_comm(call.comm, [&]() -> int {
     auto content = std::make_unique<TUTTI_Request_content>();
     const int error =
         PersistentRequest::open(call, request != nullptr, std::move(run_native), content->request);
-    if (error != MPI_SUCCESS) return raise(call.comm, error);
-    if (request == nullptr) return raise(call.comm, MPI_ERR_ARG);
+    if (error != MPI_SUCCESS) return error;
+    if (request == nullptr) return MPI_ERR_ARG;
     *request = content.release();
     return MPI_SUCCESS;
-  } catch (const std::bad_alloc&) {
-    return raise(call.comm, MPI_ERR_NO_MEM);
-  }
+  });
 }
 
 }  // namespace
@@ -45,7 +42,7 @@ namespace small {
         call_of(Collective::name, std::type_identity<kinds::function>(), TUTTI_ARGUMENTS##number), \
         [=] { return next_functions().function(TUTTI_ARGUMENTS##number); }, request);              \
   }
-#include "core/collectives.inc"
+#include "api/persistent.inc"
 }  // namespace small
 
 namespace large {
@@ -59,7 +56,7 @@ namespace large {
     };                                                                                             \
     return open_request(call, run_native, request);                                                \
   }
-#include "core/collectives.inc"
+#include "api/persistent.inc"
 }  // namespace large
 
 }  // namespace tutti

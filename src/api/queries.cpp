@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <string_view>
 
-#include "api/communicator.hpp"
+#include "api/entry.hpp"
 
 namespace {
 
@@ -27,16 +26,10 @@ std::optional<Collective> collective_of(const char* name) {
   return name == nullptr ? std::nullopt : tutti::collective_named(name);
 }
 
-/// No exception leaves the library.
+/// Without a communicator whose handler could be called.
 template <class Function>
 int guarded(Function function) {
-  try {
-    return function();
-  } catch (const std::bad_alloc&) {
-    return MPI_ERR_NO_MEM;
-  } catch (...) {
-    return MPI_ERR_INTERN;
-  }
+  return tutti::guarded(tutti::mpi().comm_null, function);
 }
 
 }  // namespace

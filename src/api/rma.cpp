@@ -259,31 +259,28 @@ void close_all_rma() {
 using tutti::Collective;
 using tutti::guarded;
 using tutti::mpi;
+using tutti::on_comm;
 using tutti::raise_if;
 using tutti::read_only;
 
 int TUTTI_Rma_init(MPI_Comm comm) {
-  if (comm == mpi().comm_null) return MPI_ERR_COMM;
-  return guarded(comm, [&] {
-    return tutti::system_of(comm) != nullptr ? MPI_SUCCESS : raise_if(comm, tutti::open(comm));
-  });
+  return on_comm(
+      comm, [&] { return tutti::system_of(comm) != nullptr ? MPI_SUCCESS : tutti::open(comm); });
 }
 
 int TUTTI_Rma_finalize(MPI_Comm comm) {
-  if (comm == mpi().comm_null) return MPI_ERR_COMM;
-  return guarded(comm, [&] { return raise_if(comm, tutti::close(comm)); });
+  return on_comm(comm, [&] { return tutti::close(comm); });
 }
 
 int TUTTI_Rma_window_register(MPI_Win win, MPI_Comm comm, TUTTI_Window* window) {
-  if (comm == mpi().comm_null) return MPI_ERR_COMM;
-  return guarded(comm, [&] {
-    if (window == nullptr) return raise_if(comm, MPI_ERR_ARG);
+  return on_comm(comm, [&]() -> int {
+    if (window == nullptr) return MPI_ERR_ARG;
     const auto system = tutti::system_of(comm);
-    if (system == nullptr) return raise_if(comm, MPI_ERR_COMM);
+    if (system == nullptr) return MPI_ERR_COMM;
     int error = system->add_window(win, *window);
     if (error == MPI_SUCCESS) error = system->confirm_window(*window, tutti::watch(win, *system));
     if (error != MPI_SUCCESS) *window = TUTTI_WINDOW_NULL;
-    return raise_if(comm, error);
+    return error;
   });
 }
 

@@ -112,12 +112,10 @@ template <class Build>
 int shared(MPI_Comm comm, int mode, void** result, Build build) {
   const Inside guard;
   return guarded(comm, [&]() -> int {
-    int error = MPI_SUCCESS;
-    Communicator* communicator = Communicator::of(comm, error);
-    if (communicator == nullptr) return raise(comm, error);
-    if (communicator->is_inter()) return raise(comm, MPI_ERR_COMM);
+    Communicator* communicator = nullptr;
     PrivateComm* own = nullptr;
-    error = communicator->open_private(own);
+    int error = Communicator::intra(comm, communicator);
+    if (error == MPI_SUCCESS) error = communicator->open_private(own);
     if (own == nullptr) return raise(comm, error);
     SharedCall call;
     call.mode = mode;
