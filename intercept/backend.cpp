@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "api/hooks.hpp"
+#include "run/mpi/end.hpp"
 
 namespace {
 
@@ -53,9 +54,9 @@ extern "C" __attribute__((visibility("default"))) const tutti_backend_interface*
           as_words<tutti_call1>(tutti::free_comm), as_words<tutti_call1>(tutti::disconnect_comm)},
       tutti::set_call_site,
       set_next,
-      tutti::set_front,
+      tutti::note_front,
       set_counters,
-      tutti::note_end,
+      [] { tutti::note_end_of_mpi(); },
       missing};
   return &interface;
 }

@@ -266,25 +266,15 @@ int Communicator::open_private(PrivateComm*& comm) {
 }
 
 int Communicator::rank_orders(const Specification& specification, Rank root,
-                              const RankOrders*& found) {
+                              const RankOrders*& found, const Nodes* nodes) {
   found = nullptr;
   // A rank with an invalid root takes no part, as in the MPI's own call (docs/limitations.md).
   if (!specification.needs_distances() || root < 0 || root >= p_) return MPI_SUCCESS;
   DistanceOrders* known = nullptr;
-  const int error = open_distances(known);
-  return error != MPI_SUCCESS ? error : known->rank_orders(specification, root, found);
-}
-
-int Communicator::rank_orders_between(const Specification& specification, Rank root,
-                                      const Nodes& nodes, const RankOrders*& found) {
-  found = nullptr;
-  if (!specification.needs_distances() || root < 0 || root >= p_) return MPI_SUCCESS;
-  DistanceOrders* known = nullptr;
-  DistanceOrders* between = nullptr;
   int error = open_distances(known);
-  if (error == MPI_SUCCESS) error = known->between(nodes, machine(), between);
-  if (error != MPI_SUCCESS || between == nullptr) return error;
-  return between->rank_orders(specification, nodes.node_of(root), found);
+  if (error == MPI_SUCCESS && nodes != nullptr) error = known->between(*nodes, machine(), known);
+  if (error != MPI_SUCCESS || known == nullptr) return error;
+  return known->rank_orders(specification, nodes == nullptr ? root : nodes->node_of(root), found);
 }
 
 int Communicator::open_distances(DistanceOrders*& known) {

@@ -182,10 +182,9 @@ class Communicator {
   /// Sets `found` to the rank orders of a specification by distance, which live as long as the
   /// communicator; null if it needs none, or if distances of these ranks are unknown. Collective at
   /// the first call with a specification and root. Returns an MPI error code.
-  int rank_orders(const Specification& specification, Rank root, const RankOrders*& found);
-  /// The same for nodes, for algorithms between them.
-  int rank_orders_between(const Specification& specification, Rank root, const Nodes& nodes,
-                          const RankOrders*& found);
+  /// With `nodes` the orders are those of nodes, for algorithms between them.
+  int rank_orders(const Specification& specification, Rank root, const RankOrders*& found,
+                  const Nodes* nodes = nullptr);
   /// Sets `known` to the known distances; null after an error. Collective at the first call.
   /// Returns an MPI error code.
   int open_distances(DistanceOrders*& known);

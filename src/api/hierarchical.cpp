@@ -35,8 +35,8 @@ class Between {
       hierarchical_.context.epoch = &*epoch_;
     }
     if (!has_order) return MPI_SUCCESS;
-    return communicator_.rank_orders_between(*hierarchical_.inner, root, nodes_,
-                                             hierarchical_.context.rank_orders);
+    return communicator_.rank_orders(*hierarchical_.inner, root, hierarchical_.context.rank_orders,
+                                     &nodes_);
   }
   [[nodiscard]] HierarchicalCall& call() { return hierarchical_; }
 

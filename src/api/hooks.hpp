@@ -16,18 +16,12 @@ namespace tutti {
 void set_call_site(const void* site);
 [[nodiscard]] const void* take_call_site();
 
-/// Notes an address in the front, which receives the program's calls of MPI_Finalize.
-void set_front(const void* address);
-
 /// Notes the front's counters of MPI calls that Tutti passes on. They live as long as the process.
 struct CallCounter {
   const char* function;
   std::uint64_t calls;  ///< other threads may change it, atomically
 };
 void set_counters(std::span<const CallCounter> counters);
-
-/// Notes that MPI ends. From then on Tutti begins nothing that must end before MPI does.
-void note_end();
 
 /// Calls MPI_Finalize of the next tool in line or the MPI, after Tutti's own clean-up.
 int finalize_mpi();

@@ -83,10 +83,6 @@ int finalize_by(int (*next)(), int (*of_mpi)()) {
 
 bool is_being_freed(MPI_Comm comm) { return is_end_of_mpi() || Freeing::has(comm); }
 
-void set_front(const void* address) { note_front(address); }
-
-void note_end() { note_end_of_mpi(); }
-
 int finalize_mpi() { return finalize_by(next_functions().Finalize, mpi().Finalize); }
 
 int free_window(MPI_Win* window) {

@@ -1,6 +1,4 @@
 /// Finds the program's own call behind a binding for Fortran or Python.
-#include "api/report_callers.hpp"
-
 #include <dlfcn.h>
 #include <unwind.h>
 

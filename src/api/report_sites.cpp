@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <set>
 
-#include "api/report_callers.hpp"
 #include "run/process.hpp"
 
 namespace tutti {

@@ -3,6 +3,7 @@
 
 #include <tutti/tutti.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -20,18 +21,11 @@ namespace tutti {
 
 namespace {
 
-/// The program's side of an operation.
-struct Side {
-  std::byte* buffer = nullptr;
-  int count = 0;
-  MPI_Datatype datatype{};
-};
-
 struct Request {
   std::shared_ptr<RmaOutcome> outcome;
   std::shared_ptr<RmaSystem> system;
   std::vector<std::byte> packed = {};  ///< for data with gaps
-  Side unpacked = {};                  ///< final destination; no elements: none
+  Elements unpacked = {};              ///< final destination; no elements: none
   std::string decision = {};           ///< "algorithm: why"
   bool is_reported = false;
   CallRecord record = {};
@@ -50,48 +44,45 @@ struct RmaState {
   std::map<Collective, std::uint64_t> calls;
 };
 
-std::vector<Opened> all_opened() {
+/// The first system of which `is_it` is true; a null system if there is none.
+template <class Is>
+Opened find_opened(Is is_it) {
   RmaState& all = of_process<RmaState>();
-  const std::lock_guard lock(all.mutex);
-  return all.opened;
+  std::unique_lock lock(all.mutex);
+  const std::vector<Opened> every = all.opened;
+  lock.unlock();
+  const auto found = std::find_if(every.begin(), every.end(), is_it);
+  return found != every.end() ? *found : Opened{mpi().comm_null, nullptr};
 }
 
 std::shared_ptr<RmaSystem> system_of(MPI_Comm comm) {
-  RmaState& all = of_process<RmaState>();
-  const std::lock_guard lock(all.mutex);
-  for (const Opened& opened : all.opened) {
-    if (opened.comm == comm) return opened.system;
-  }
-  return nullptr;
+  return find_opened([&](const Opened& one) { return one.comm == comm; }).system;
 }
 
 /// The system that a window is registered for, and the program's communicator.
 Opened owner_of(TUTTI_Window window) {
-  for (const Opened& opened : all_opened()) {
-    if (opened.system->has_window(window)) return opened;
-  }
-  return {mpi().comm_null, nullptr};
+  return find_opened([&](const Opened& one) { return one.system->has_window(window); });
 }
 
 /// Sets `bytes` to the bytes of one vector or block, of which the buffer holds `blocks`. Sets
 /// `packed` if the data have gaps or are on a GPU. Returns an MPI error code.
-int pack(Collective collective, const Side& side, int blocks, RmaSystem& system, Bytes& bytes,
+int pack(Collective collective, const Elements& side, int blocks, RmaSystem& system, Bytes& bytes,
          Request& made) {
   if (side.count < 0) return MPI_ERR_COUNT;
   TypeCache types;
-  const TypeInfo type = info_at(side.buffer, types.of(side.datatype, system.comm()));
+  const TypeInfo type = info_at(side.address, types.of(side.type, system.comm()));
   if (!type.valid) return MPI_ERR_TYPE;
   bytes = type.size * side.count;
   if (type.contiguous || bytes == 0) return MPI_SUCCESS;
   if (collective == Collective::rma_reduce) return MPI_ERR_TYPE;
   if (bytes * blocks > std::numeric_limits<int>::max()) return MPI_ERR_COUNT;
   made.packed.resize(static_cast<std::size_t>(bytes * blocks));
+  const Elements all = {side.address, side.count * blocks, side.type};
   if (flows_to_root(collective)) {
-    made.unpacked = {side.buffer, side.count * blocks, side.datatype};
+    made.unpacked = all;
     return MPI_SUCCESS;
   }
-  const Elements elements = {side.buffer, std::int64_t{side.count} * blocks, side.datatype};
-  return tutti::pack(elements, made.packed.data(), system.comm());
+  return tutti::pack(all, made.packed.data(), system.comm());
 }
 
 /// MPI_ERR_OP unless the operation is predefined, commutes, and is defined for that type.
@@ -123,7 +114,7 @@ TUTTI_Rma_request keep(Request made, MPI_Comm comm, Collective collective, const
   return all.last_request;
 }
 
-int begin(Collective collective, const Side& side, MPI_Op op, MPI_Aint displacement,
+int begin(Collective collective, const Elements& side, MPI_Op op, MPI_Aint displacement,
           const Opened& owner, TUTTI_Window window, TUTTI_Rma_request* request) {
   RmaSystem& system = *owner.system;
   Request made{std::make_shared<RmaOutcome>(), owner.system};
@@ -134,10 +125,10 @@ int begin(Collective collective, const Side& side, MPI_Op op, MPI_Aint displacem
   const int blocks = block_kind(collective) == BlockKind::ranks ? system.p() : 1;
   int error = pack(collective, side, blocks, system, call.region.bytes, made);
   if (error == MPI_SUCCESS && collective == Collective::rma_reduce) {
-    error = check(op, side.datatype, system, call.combination);
+    error = check(op, side.type, system, call.combination);
   }
   if (error != MPI_SUCCESS) return error;
-  call.users = made.packed.empty() ? side.buffer : made.packed.data();
+  call.users = made.packed.empty() ? static_cast<std::byte*>(side.address) : made.packed.data();
   made.record.own = made.record.total = made.record.largest = call.region.bytes * blocks;
   Choice choice = owner.chooser->choose(collective, call.region.bytes);
   choice.specification =
@@ -150,13 +141,8 @@ int begin(Collective collective, const Side& side, MPI_Op op, MPI_Aint displacem
   return MPI_SUCCESS;
 }
 
-/// The side of an operation that only reads its buffer. Side has no const form.
-Side read_only(const void* buffer, int count, MPI_Datatype datatype) {
-  return {static_cast<std::byte*>(const_cast<void*>(buffer)), count, datatype};
-}
-
 /// Begins an operation, for all entry points that do so.
-int begin_guarded(Collective collective, const Side& side, MPI_Op op, MPI_Aint displacement,
+int begin_guarded(Collective collective, const Elements& side, MPI_Op op, MPI_Aint displacement,
                   TUTTI_Window window, TUTTI_Rma_request* request) {
   if (request == nullptr) return MPI_ERR_REQUEST;
   *request = TUTTI_RMA_REQUEST_NULL;
@@ -183,8 +169,7 @@ int forget(TUTTI_Rma_request* request) {
   lock.unlock();
   int error = over.outcome->error;
   if (error == MPI_SUCCESS && over.unpacked.count > 0) {
-    const Side& to = over.unpacked;
-    error = unpack(over.packed.data(), {to.buffer, to.count, to.datatype}, mpi().comm_self);
+    error = unpack(over.packed.data(), over.unpacked, mpi().comm_self);
   }
   if (over.is_reported) {
     over.record.decision = &over.decision;
@@ -242,11 +227,10 @@ std::string progress_of_rma() {
 }
 
 Opened owner_of_handle(MPI_Win handle, int& number) {
-  for (const Opened& opened : all_opened()) {
-    number = opened.system->number_of(handle);
-    if (number >= 0) return opened;
-  }
-  return {mpi().comm_null, nullptr};
+  return find_opened([&](const Opened& one) {
+    number = one.system->number_of(handle);
+    return number >= 0;
+  });
 }
 
 void close_all_rma() {
@@ -261,7 +245,6 @@ using tutti::guarded;
 using tutti::mpi;
 using tutti::on_comm;
 using tutti::raise_if;
-using tutti::read_only;
 
 int TUTTI_Rma_init(MPI_Comm comm) {
   return on_comm(
@@ -297,27 +280,25 @@ int TUTTI_Rma_window_release(TUTTI_Window* window) {
 
 int TUTTI_Rma_bcast(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                     TUTTI_Window window, TUTTI_Rma_request* request) {
-  return tutti::begin_guarded(Collective::rma_bcast, read_only(buffer, count, datatype), {},
-                              displacement, window, request);
+  return tutti::begin_guarded(Collective::rma_bcast, {const_cast<void*>(buffer), count, datatype},
+                              {}, displacement, window, request);
 }
 
 int TUTTI_Rma_scatter(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                       TUTTI_Window window, TUTTI_Rma_request* request) {
-  return tutti::begin_guarded(Collective::rma_scatter, read_only(buffer, count, datatype), {},
-                              displacement, window, request);
+  return tutti::begin_guarded(Collective::rma_scatter, {const_cast<void*>(buffer), count, datatype},
+                              {}, displacement, window, request);
 }
 
 int TUTTI_Rma_gather(void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                      TUTTI_Window window, TUTTI_Rma_request* request) {
-  return tutti::begin_guarded(Collective::rma_gather,
-                              {static_cast<std::byte*>(buffer), count, datatype}, {}, displacement,
+  return tutti::begin_guarded(Collective::rma_gather, {buffer, count, datatype}, {}, displacement,
                               window, request);
 }
 
 int TUTTI_Rma_reduce(void* buffer, int count, MPI_Datatype datatype, MPI_Op op,
                      MPI_Aint displacement, TUTTI_Window window, TUTTI_Rma_request* request) {
-  return tutti::begin_guarded(Collective::rma_reduce,
-                              {static_cast<std::byte*>(buffer), count, datatype}, op, displacement,
+  return tutti::begin_guarded(Collective::rma_reduce, {buffer, count, datatype}, op, displacement,
                               window, request);
 }
 
