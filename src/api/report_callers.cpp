@@ -1,7 +1,9 @@
 /// Finds the program's own call behind a binding for Fortran or Python.
 #include <dlfcn.h>
-#include <unwind.h>
+#include <execinfo.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -116,36 +118,24 @@ const void* named_site(std::string name) {
   return &*all.names.insert(std::move(name)).first;
 }
 
-/// A walk up the stack, from the call with the return address `from` to its first caller outside
-/// bindings.
-struct Walk {
-  static constexpr int max_frames = 64;
-  const void* from;
-  const void* found = nullptr;
-  Caller caller = Caller::binding;
-  bool has_passed = false;
-  int frames = 0;
-};
-
-_Unwind_Reason_Code look_at(_Unwind_Context* context, void* argument) {
-  auto& walk = *static_cast<Walk*>(argument);
-  const auto* at = reinterpret_cast<const void*>(_Unwind_GetIP(context));
-  if (at == nullptr || ++walk.frames > Walk::max_frames) return _URC_END_OF_STACK;
-  walk.has_passed = walk.has_passed || at == walk.from;
-  if (!walk.has_passed || caller_in(at) == Caller::binding) return _URC_NO_REASON;
-  walk.found = at;
-  walk.caller = caller_in(at);
-  return _URC_END_OF_STACK;
+/// The first return address up the stack outside bindings, from that of the current call on; null
+/// if the stack cannot be read that far.
+const void* outside_bindings(const void* site) {
+  constexpr int max_frames = 64;
+  std::array<void*, max_frames> frames{};
+  void** const end = frames.data() + backtrace(frames.data(), max_frames);
+  void** const from = std::find(frames.data(), end, site);
+  void** const found =
+      std::find_if(from, end, [](void* at) { return caller_in(at) != Caller::binding; });
+  return found == end ? nullptr : *found;
 }
 
 const void* find_site(const void* site, Caller caller) {
   const void* found = site;
   if (caller == Caller::binding) {
-    Walk walk{site};
-    _Unwind_Backtrace(look_at, &walk);
-    if (walk.found == nullptr) return site;
-    found = walk.found;
-    caller = walk.caller;
+    found = outside_bindings(site);
+    if (found == nullptr) return site;
+    caller = caller_in(found);
   }
   if (caller != Caller::python) return found;
   std::string line = python_line();

@@ -1,13 +1,12 @@
 /// Summaries travel up a binomial tree over a private duplicate of MPI_COMM_WORLD.
 #include "api/report_collect.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 
 #include "report/summary_bytes.hpp"
 #include "run/arrival/mpi_clock.hpp"
 #include "run/mpi/owned_comm.hpp"
+#include "run/mpi/yielding.hpp"
 
 namespace tutti {
 
@@ -15,30 +14,6 @@ namespace {
 
 constexpr int tag = 0;
 constexpr std::size_t largest_message = std::size_t{1} << 30;
-
-/// Waits without blocking in the MPI, which may busy-wait on oversubscribed cores.
-int finish(MPI_Request request) {
-  int done = 0;
-  int error = mpi().Test(&request, &done, MPI_STATUS_IGNORE);
-  while (error == MPI_SUCCESS && done == 0) {
-    sched_yield();
-    error = mpi().Test(&request, &done, MPI_STATUS_IGNORE);
-  }
-  return error;
-}
-
-int send(const std::byte* data, std::size_t size, Rank to, MPI_Comm comm) {
-  MPI_Request request = mpi().request_null;
-  const int error = mpi().Isend(data, static_cast<int>(size), mpi().byte, to, tag, comm, &request);
-  return error == MPI_SUCCESS ? finish(request) : error;
-}
-
-int receive(std::byte* data, std::size_t size, Rank from, MPI_Comm comm) {
-  MPI_Request request = mpi().request_null;
-  const int error =
-      mpi().Irecv(data, static_cast<int>(size), mpi().byte, from, tag, comm, &request);
-  return error == MPI_SUCCESS ? finish(request) : error;
-}
 
 template <class Pointer, class Transfer>
 int in_pieces(Pointer data, std::size_t size, Transfer transfer) {
@@ -52,17 +27,18 @@ int in_pieces(Pointer data, std::size_t size, Transfer transfer) {
 void send_summary(const Summary& summary, Rank to, MPI_Comm comm) {
   const std::vector<std::byte> bytes = to_bytes(summary);
   const std::uint64_t size = bytes.size();
-  if (send(reinterpret_cast<const std::byte*>(&size), sizeof size, to, comm) != MPI_SUCCESS) return;
-  in_pieces(bytes.data(), bytes.size(),
-            [&](const std::byte* data, std::size_t count) { return send(data, count, to, comm); });
+  if (send_yielding(&size, sizeof size, to, tag, comm) != MPI_SUCCESS) return;
+  in_pieces(bytes.data(), bytes.size(), [&](const std::byte* data, std::size_t count) {
+    return send_yielding(data, count, to, tag, comm);
+  });
 }
 
 void join_summary(Summary& summary, Rank from, MPI_Comm comm) {
   std::uint64_t size = 0;
-  if (receive(reinterpret_cast<std::byte*>(&size), sizeof size, from, comm) != MPI_SUCCESS) return;
+  if (receive_yielding(&size, sizeof size, from, tag, comm) != MPI_SUCCESS) return;
   std::vector<std::byte> bytes(size);
   const int error = in_pieces(bytes.data(), bytes.size(), [&](std::byte* data, std::size_t count) {
-    return receive(data, count, from, comm);
+    return receive_yielding(data, count, from, tag, comm);
   });
   auto theirs = error == MPI_SUCCESS ? summary_from_bytes(bytes) : std::nullopt;
   if (theirs) join(summary, std::move(*theirs));

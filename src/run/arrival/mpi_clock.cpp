@@ -1,13 +1,13 @@
 /// Ping-pongs between rank 0 and the ranks on other systems.
 #include "run/arrival/mpi_clock.hpp"
 
-#include <sched.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <functional>
 #include <sstream>
+
+#include "run/mpi/yielding.hpp"
 
 namespace tutti {
 
@@ -32,21 +32,12 @@ std::uint64_t clock_identity(int rank) {
   return std::hash<std::string>()(text.str());
 }
 
-/// Receives and yields. The MPI's blocking receive may never release the core that the sender
-/// needs.
 int receive(double& word, int from, MPI_Comm comm) {
-  MPI_Request request = mpi().request_null;
-  int error = mpi().Irecv(&word, sizeof word, mpi().byte, from, tag, comm, &request);
-  for (int arrived = 0; error == MPI_SUCCESS && arrived == 0;) {
-    MPI_Status status{};
-    error = mpi().Test(&request, &arrived, &status);
-    if (arrived == 0) sched_yield();
-  }
-  return error;
+  return receive_yielding(&word, sizeof word, from, tag, comm);
 }
 
 int send(const double& word, int to, MPI_Comm comm) {
-  return mpi().Send(&word, sizeof word, mpi().byte, to, tag, comm);
+  return send_yielding(&word, sizeof word, to, tag, comm);
 }
 
 }  // namespace

@@ -1,16 +1,14 @@
 /// Ping-pongs between one pair of ranks after the other.
 #include "run/distance/mpi_distances.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <limits>
-#include <thread>
 
 #include "run/clock.hpp"
 #include "run/distance/mpi_locations.hpp"
+#include "run/mpi/yielding.hpp"
 
 namespace tutti {
 
@@ -121,31 +119,12 @@ class Prober {
   }
 
   int send(Bytes bytes, Rank to, int tag) {
-    MPI_Request request = mpi().request_null;
-    const int error =
-        mpi().Isend(buffer_.data(), static_cast<int>(bytes), mpi().byte, to, tag, comm_, &request);
-    return error == MPI_SUCCESS ? wait(request, false) : error;
+    return send_yielding(buffer_.data(), static_cast<std::size_t>(bytes), to, tag, comm_);
   }
 
   int receive(Bytes bytes, Rank from, int tag, bool sleeps) {
-    MPI_Request request = mpi().request_null;
-    const int error = mpi().Irecv(buffer_.data(), static_cast<int>(bytes), mpi().byte, from, tag,
-                                  comm_, &request);
-    return error == MPI_SUCCESS ? wait(request, sleeps) : error;
-  }
-
-  /// Polls, because the MPI's own wait may never yield a core that the measured pair needs.
-  static int wait(MPI_Request& request, bool sleeps) {
-    for (int done = 0;;) {
-      MPI_Status status{};
-      if (const int error = mpi().Test(&request, &done, &status)) return error;
-      if (done != 0) return MPI_SUCCESS;
-      if (sleeps) {
-        std::this_thread::sleep_for(nap);
-      } else {
-        sched_yield();
-      }
-    }
+    return receive_yielding(buffer_.data(), static_cast<std::size_t>(bytes), from, tag, comm_,
+                            sleeps ? nap : std::chrono::microseconds{});
   }
 
   /// A dissemination barrier; waiting ranks sleep.
@@ -156,7 +135,7 @@ class Prober {
       const Rank from = (rank_ - distance + p_) % p_;
       int error = mpi().Isend(buffer_.data(), 0, mpi().byte, to, barrier_tag, comm_, &request);
       if (error == MPI_SUCCESS) error = receive(0, from, barrier_tag, true);
-      if (error == MPI_SUCCESS) error = wait(request, true);
+      if (error == MPI_SUCCESS) error = wait_yielding(request, nap);
       if (error != MPI_SUCCESS) return error;
     }
     return MPI_SUCCESS;

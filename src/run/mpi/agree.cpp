@@ -1,13 +1,12 @@
 /// Agreement by reductions.
 #include "run/mpi/agree.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <span>
 #include <utility>
 
 #include "run/mpi/quirks.hpp"
+#include "run/mpi/yielding.hpp"
 
 namespace tutti {
 
@@ -16,18 +15,6 @@ namespace {
 /// Indices of operations in MpiFunctions::combining.
 constexpr std::size_t max = 0;
 constexpr std::size_t add = 2;
-
-/// Yields the core while it waits: an MPI that busy-waits takes 20 times as long where ranks
-/// outnumber cores.
-int wait_for(MPI_Request& request) {
-  int error = MPI_SUCCESS;
-  for (int done = 0; error == MPI_SUCCESS && done == 0;) {
-    MPI_Status status;
-    error = mpi().Test(&request, &done, &status);
-    if (done == 0) sched_yield();
-  }
-  return error;
-}
 
 /// Not nonblocking on an MPI that yields by itself, whose nonblocking collectives may not match
 /// (see OwnedComm::check_nonblocking).
@@ -38,7 +25,7 @@ int combine(MPI_Comm comm, std::span<const std::int64_t> mine, std::int64_t* res
   }
   MPI_Request request = mpi().request_null;
   const int error = mpi().Iallreduce(mine.data(), result, count, mpi().int64, op, comm, &request);
-  return error != MPI_SUCCESS ? error : wait_for(request);
+  return error != MPI_SUCCESS ? error : wait_yielding(request);
 }
 
 extern "C" void combine_max_and_sum(void* more, void* all, int* count, MPI_Datatype*) {
@@ -99,7 +86,7 @@ int Combination::begin(MPI_Comm comm, std::vector<MaxAndSum> mine) {
 /// To wait may free the communicator, and this object with it.
 int Combination::end(std::vector<MaxAndSum>& combined) {
   std::unique_ptr<Pending> ended = std::move(pending_);
-  if (const int error = wait_for(ended->request)) {
+  if (const int error = wait_yielding(ended->request)) {
     static_cast<void>(ended.release());  // the MPI may still write into it
     return error;
   }
