@@ -34,6 +34,8 @@ int open_request(const MpiCall& call, std::function<int()> run_native, TUTTI_Req
 
 }  // namespace
 
+#pragma GCC visibility push(default)
+
 namespace small {
 #define TUTTI_PERSISTENT_FUNCTION(name, function, number, parameters)                              \
   extern "C" int TUTTI_##function##_init(TUTTI_PARAMETERS##number parameters,                      \
@@ -58,6 +60,8 @@ namespace large {
   }
 #include "api/persistent.inc"
 }  // namespace large
+
+#pragma GCC visibility pop
 
 }  // namespace tutti
 

@@ -250,12 +250,14 @@ int allreduce(const Given& send, MPI_Op op, MPI_Comm comm, int mode, void** resu
     return allreduce({sendbuf, count, datatype}, op, comm, mode, result);                          \
   }
 
+#pragma GCC visibility push(default)
 namespace small {
 TUTTI_SHARED_FUNCTIONS()
 }  // namespace small
 namespace large {
 TUTTI_SHARED_FUNCTIONS(_c)
 }  // namespace large
+#pragma GCC visibility pop
 
 }  // namespace tutti
 
