@@ -220,11 +220,13 @@ std::string matrix_to_text(const Distances& distances) {
 /// The pairs that the hierarchy measures, in both directions if these differ.
 std::vector<MeasuredPair> pairs_of(const Distances& distances, const Hierarchy& hierarchy) {
   std::vector<MeasuredPair> pairs;
-  for (const auto& round : rounds_to_measure(hierarchy)) {
-    for (const auto& [low, high] : round) {
-      pairs.push_back({low, high, distances(low, high)});
-      if (distances(low, high) != distances(high, low)) {
-        pairs.push_back({high, low, distances(high, low)});
+  for (const auto& level : chains_to_measure(hierarchy)) {
+    for (const auto& chain : level) {
+      for (const auto& [low, high] : chain) {
+        pairs.push_back({low, high, distances(low, high)});
+        if (distances(low, high) != distances(high, low)) {
+          pairs.push_back({high, low, distances(high, low)});
+        }
       }
     }
   }

@@ -1,4 +1,4 @@
-/// Plans tournaments, level by level.
+/// Plans chains of pairs, level by level.
 #include "topology/distance_plan.hpp"
 
 #include <algorithm>
@@ -11,42 +11,25 @@ namespace tutti {
 
 namespace {
 
-/// Appends rounds in which each of `players` meets every other one once (circle method): one stays,
-/// the others rotate by one after each round, and opposite ones meet.
-void add_tournament(std::vector<Rank> players, std::size_t first_round,
-                    std::vector<std::vector<RankPair>>& rounds) {
-  if (players.size() < 2) return;
-  if (players.size() % 2 != 0) players.push_back(no_rank);
-  const std::size_t count = players.size();
-  rounds.resize(std::max(rounds.size(), first_round + count - 1));
-  for (std::size_t round = 0; round + 1 < count; ++round) {
-    for (std::size_t i = 0; i < count / 2; ++i) {
-      const auto [low, high] = std::minmax(players[i], players[count - 1 - i]);
-      if (low != no_rank) rounds[first_round + round].emplace_back(low, high);
-    }
-    std::rotate(players.begin() + 1, players.end() - 1, players.end());
-  }
-}
-
 /// By level, the ranks of each group that meet one another: all ranks on the finest level, on the
 /// others one for each group below.
-std::vector<std::vector<std::vector<Rank>>> players_of(const Hierarchy& hierarchy) {
+std::vector<std::vector<std::vector<Rank>>> members_of(const Hierarchy& hierarchy) {
   std::vector<std::vector<std::vector<Rank>>> levels;
-  std::vector<Rank> players(index(hierarchy.p));
-  for (Rank rank = 0; rank < hierarchy.p; ++rank) players[index(rank)] = rank;
+  std::vector<Rank> members(index(hierarchy.p));
+  for (Rank rank = 0; rank < hierarchy.p; ++rank) members[index(rank)] = rank;
   for (std::size_t level = 0; level <= hierarchy.levels.size(); ++level) {
     std::map<int, std::vector<Rank>> groups;
-    for (const Rank rank : players) {
+    for (const Rank rank : members) {
       const bool top = level == hierarchy.levels.size();
       groups[top ? 0 : hierarchy.levels[level][index(rank)]].push_back(rank);
     }
-    players.clear();
+    members.clear();
     levels.emplace_back();
     for (auto& [group, ranks] : groups) {
-      players.push_back(ranks.front());
+      members.push_back(ranks.front());
       levels.back().push_back(std::move(ranks));
     }
-    std::sort(players.begin(), players.end());
+    std::sort(members.begin(), members.end());
   }
   return levels;
 }
@@ -92,24 +75,15 @@ RankPair Representatives::of(Rank a, Rank b) const {
   return pair;
 }
 
-std::vector<std::vector<RankPair>> rounds_to_measure(const Hierarchy& hierarchy) {
-  std::vector<std::vector<RankPair>> rounds;
-  for (const std::vector<std::vector<Rank>>& level : players_of(hierarchy)) {
-    const std::size_t first_round = rounds.size();
-    for (const std::vector<Rank>& players : level) add_tournament(players, first_round, rounds);
-  }
-  return rounds;
-}
-
 std::vector<std::vector<std::vector<RankPair>>> chains_to_measure(const Hierarchy& hierarchy) {
   std::vector<std::vector<std::vector<RankPair>>> levels;
-  for (const std::vector<std::vector<Rank>>& level : players_of(hierarchy)) {
+  for (const std::vector<std::vector<Rank>>& level : members_of(hierarchy)) {
     auto& chains = levels.emplace_back();
-    for (const std::vector<Rank>& players : level) {
-      std::vector<std::vector<RankPair>> rounds;
-      add_tournament(players, 0, rounds);
+    for (const std::vector<Rank>& members : level) {
       std::vector<RankPair> chain;
-      for (const auto& round : rounds) chain.insert(chain.end(), round.begin(), round.end());
+      for (auto low = members.begin(); low != members.end(); ++low) {
+        for (auto high = low + 1; high != members.end(); ++high) chain.emplace_back(*low, *high);
+      }
       if (!chain.empty()) chains.push_back(std::move(chain));
     }
   }

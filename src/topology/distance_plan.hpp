@@ -34,16 +34,11 @@ class Representatives {
   std::vector<std::vector<Rank>> lowest_;  ///< by level and rank: the lowest rank of its group
 };
 
-/// All pairs that are measured, lower rank first, in rounds in which each rank is in at most one
-/// pair: first a round-robin tournament in each finest group, all groups at once, then one of the
-/// lowest ranks of the groups in each group of the next level, and so on. A rank in tournaments of
-/// k1, k2, .. players is in (k1 - 1) + (k2 - 1) + .. <= p - 1 pairs. Without levels there are p - 1
-/// rounds, or p if p is odd. O(pairs).
-[[nodiscard]] std::vector<std::vector<RankPair>> rounds_to_measure(const Hierarchy& hierarchy);
-
-/// The same pairs in chains: the pairs of a chain run one after the other, so that none disturbs
-/// another. By level, the finest first, each group has a chain, as its pairs share links. Groups of
-/// a level share no links: their chains may run at once, after the level before. O(pairs).
+/// All pairs that are measured, lower rank first, in chains: the pairs of a chain run one after the
+/// other, so that none disturbs another. By level, the finest first, each group has a chain of all
+/// pairs of its lowest ranks of groups below, or of its ranks, as its pairs share links. A rank in
+/// chains of k1, k2, .. ranks is in (k1 - 1) + (k2 - 1) + .. <= p - 1 pairs. Groups of a level
+/// share no links: their chains may run at once, after the level before. O(pairs).
 [[nodiscard]] std::vector<std::vector<std::vector<RankPair>>> chains_to_measure(
     const Hierarchy& hierarchy);
 
