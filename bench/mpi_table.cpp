@@ -9,7 +9,7 @@
 
 #include "bench/mpi_movement.hpp"
 #include "bench/mpi_reduction.hpp"
-#include "cost/collective_bounds.hpp"
+#include "cost/bounds.hpp"
 #include "tutti/tutti.h"
 
 namespace tutti::bench {

@@ -11,7 +11,7 @@
 
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
-#include "cost/collective_bounds.hpp"
+#include "cost/bounds.hpp"
 #include "cost/messages.hpp"
 #include "cost/pricing.hpp"
 #include "distances.hpp"

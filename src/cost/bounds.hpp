@@ -1,4 +1,4 @@
-/// Lower bounds on the end of a gather or scatter, for given sizes and arrivals.
+/// Lower bounds on the end of any collective, for given sizes and arrivals.
 #pragma once
 
 #include <span>
@@ -23,25 +23,12 @@ struct BoundCase {
   [[nodiscard]] double last_arrival() const;
 };
 
-/// ceil(log2 ranks): the number of doublings from 1 to `ranks`.
-[[nodiscard]] double doubling_rounds(std::size_t ranks);
-
-// Each function bounds the time of the last exit, counted from 0, and returns at least the last
-// arrival. O(p log p).
-
-/// G1: blocks that are released at t or later cross the root's receive port after t.
-[[nodiscard]] double gather_volume_bound(const BoundCase& call);
-/// G2: each start-up at most doubles the number of ranks whose blocks the root holds.
-[[nodiscard]] double gather_rounds_bound(const BoundCase& call);
-/// G3: G1 and G2 together, for n blocks of at least mu bytes that arrive at t or later:
-/// t + alpha ceil(log2(1 + n)) + beta mu n. Valid for trees that do not split blocks. Evaluated for
-/// every mu, and for the t of the 1, 2, 4, .. last arrivals.
-[[nodiscard]] double gather_equal_bound(const BoundCase& call);
-/// The largest of the three.
-[[nodiscard]] double gather_bound(const BoundCase& call);
-
-/// For scatters of any shape: the root's send port and the rounds. If callers receive, also the
-/// blocks that must leave the ranks that arrived before t.
-[[nodiscard]] double scatter_bound(const BoundCase& call);
+/// A lower bound on the time of the last exit of a collective, counted from 0; at least the last
+/// arrival. `sizes` are those of a call: the blocks of ranks, a vector (all equal), or a block for
+/// one rank in an alltoall (all equal). Only an alltoallv uses `pairs`: the sizes at s * p + d;
+/// empty: all are sizes[0]. A gather's bound is for trees that do not split blocks. O(p log p);
+/// alltoallv O(p^2).
+[[nodiscard]] double lower_bound(Collective collective, const BoundCase& call,
+                                 std::span<const Bytes> pairs = {});
 
 }  // namespace tutti

@@ -1,10 +1,9 @@
 /// Lower bounds with arrivals: numbers, and that nothing is faster.
-#include "cost/collective_bounds.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "cost/bounds.hpp"
 #include "simulate/simulate.hpp"
 #include "sweep/sweep.hpp"
 #include "unit/call_helpers.hpp"
@@ -37,10 +36,10 @@ TEST(CollectiveBound, OfOneLateRank) {
 TEST(CollectiveBound, OfRanksThatArriveTogether) {
   const std::vector<Bytes> large(8, 80);
   const BoundCase call{0, large, {}, 2, 1};
-  EXPECT_EQ(bcast_bound(call), 82);
-  EXPECT_EQ(allgather_bound(call), 2 + 7 * 80);
-  EXPECT_EQ(allreduce_bound(call), 2 + 2 * 7 * 80 / 8);
-  EXPECT_EQ(reduce_bound(call), 82);
+  EXPECT_EQ(lower_bound(Collective::bcast, call), 82);
+  EXPECT_EQ(lower_bound(Collective::allgather, call), 2 + 7 * 80);
+  EXPECT_EQ(lower_bound(Collective::allreduce, call), 2 + 2 * 7 * 80 / 8);
+  EXPECT_EQ(lower_bound(Collective::reduce, call), 82);
 }
 
 TEST(CollectiveBound, IsTheLastArrivalWithoutDataOrOthers) {
@@ -105,7 +104,8 @@ TEST(Earliest, MeetsTheBoundOfWholeVectors) {
     const double last = *std::max_element(timeline->exits.begin(), timeline->exits.end());
     // Trees that neither cut the vector nor forward it before they have it whole: a round takes
     // 2 + 8.
-    const double bound = bcast_bound({call.root, call.sizes, call.arrivals, 2 + 8, 0});
+    const double bound =
+        lower_bound(Collective::bcast, {call.root, call.sizes, call.arrivals, 2 + 8, 0});
     EXPECT_GE(last, bound);
     meets += last == bound ? 1 : 0;
   }
@@ -125,7 +125,9 @@ TEST(Background, LeavesOfAnAllgatherWhatTheLateRankBrings) {
   EXPECT_EQ(after("BDR"), 15 * 11);                          // its block goes around
   EXPECT_EQ(after("broadcasts:runner=background"), 4 * 11);  // its block goes down a tree
   EXPECT_EQ(after("linear:runner=background"), 15 * 11);     // it sends to all itself
-  EXPECT_EQ(allgather_bound({0, call.sizes, call.arrivals, 1, 1, Runner::background}), 1011);
+  EXPECT_EQ(
+      lower_bound(Collective::allgather, {0, call.sizes, call.arrivals, 1, 1, Runner::background}),
+      1011);
 }
 
 }  // namespace
