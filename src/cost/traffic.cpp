@@ -7,34 +7,43 @@
 
 #include "algorithms/problems.hpp"
 #include "cost/engine.hpp"
-#include "shapes/traffic.hpp"
 
 namespace tutti {
 
 namespace {
 
-/// The reversed messages in reversed rounds.
-Traffic backwards(Traffic traffic) {
-  std::reverse(traffic.rounds.begin(), traffic.rounds.end());
-  for (Traffic::Round& round : traffic.rounds) {
-    for (Traffic::Message& message : round.messages) std::swap(message.from, message.to);
-  }
+/// A rank sends or receives O(log p) messages on average.
+bool has_few_messages(const Algorithm& algorithm) {
+  const bool is_tree = algorithm.name == "binomial" || algorithm.name == "knomial";
+  return (is_tree && has_root(algorithm.collective)) || algorithm.name == "recursive_doubling";
+}
+
+/// p - 1 equal rounds, v to v + 1.
+Traffic ring_traffic(int p, Bytes block, int turns = 1) {
+  Traffic traffic{p, {}};
+  if (p == 1) return traffic;
+  Traffic::Round& round = traffic.rounds.emplace_back();
+  round.times = turns * (p - 1);
+  for (Position v = 0; v < p; ++v) round.messages.push_back({v, (v + 1) % p, block});
   return traffic;
 }
 
-Traffic tree_traffic(Collective collective, int p, int k, Bytes block) {
-  if (block_kind(collective) == BlockKind::parts) {
-    const Traffic down = tree_bcast_traffic(p, k, block);
-    return flows_to_root(collective) ? backwards(down) : down;
+/// One message between position 0 and each other position, one after the other.
+Traffic star_traffic(int p, Bytes block, bool to_first) {
+  Traffic traffic{p, {}};
+  for (Position v = 1; v < p; ++v) {
+    const Traffic::Message message = {to_first ? v : 0, to_first ? 0 : v, block};
+    traffic.rounds.push_back({1, {message}});
   }
-  return flows_to_root(collective) ? tree_gather_traffic(p, k, block)
-                                   : tree_scatter_traffic(p, k, block);
+  return traffic;
 }
 
 }  // namespace
 
 Traffic traffic_of(const Specification& specification, int p, Bytes block) {
-  if (p > max_exact_ranks) return shape_traffic_of(specification, p, block);
+  if (p > max_exact_ranks && !has_few_messages(*specification.algorithm)) {
+    return shape_traffic_of(specification, p, block);
+  }
   Specification natural = specification;
   natural.order = OrderName::natural;
   const Call call{specification.algorithm->collective, 0,
@@ -66,22 +75,15 @@ Traffic traffic_of(const Specification& specification, int p, Bytes block) {
 
 Traffic shape_traffic_of(const Specification& specification, int p, Bytes block) {
   const Algorithm& algorithm = *specification.algorithm;
-  const bool vector = block_kind(algorithm.collective) == BlockKind::parts;
-  const bool tree = algorithm.name == "binomial" || algorithm.name == "knomial";
-  if (tree && has_root(algorithm.collective)) {
-    return tree_traffic(algorithm.collective, p, specification.parameters.k, block);
-  }
-  if (algorithm.name == "recursive_doubling" && !vector) return doubling_traffic(p, block);
+  const Bytes part = (block + p - 1) / p;
   if (algorithm.name == "chain" || algorithm.name == "scatter_allgather") {
-    return ring_traffic(p, (block + p - 1) / p);
+    return ring_traffic(p, part);
   }
-  if (algorithm.name == "ring") {
-    Traffic traffic = ring_traffic(p, vector ? (block + p - 1) / p : block);
-    // An allreduce goes around the ring twice.
-    if (algorithm.collective == Collective::allreduce && p > 1) traffic.rounds[0].times *= 2;
-    return traffic;
-  }
-  return star_traffic(p, block, flows_to_root(algorithm.collective));
+  if (algorithm.name != "ring") return star_traffic(p, block, flows_to_root(algorithm.collective));
+  const bool vector = block_kind(algorithm.collective) == BlockKind::parts;
+  // An allreduce goes around the ring twice.
+  return ring_traffic(p, vector ? part : block,
+                      algorithm.collective == Collective::allreduce ? 2 : 1);
 }
 
 }  // namespace tutti

@@ -12,11 +12,30 @@
 #include <vector>
 
 #include "core/fabric.hpp"
+#include "cost/traffic.hpp"
 #include "topology/distance_file.hpp"
 
 namespace tutti {
 
 using Ranks = std::vector<Rank>;
+
+/// The rounds of an algorithm, from a specification in words.
+inline Traffic traffic(Collective collective, const char* text, int p, Bytes block) {
+  return traffic_of(*specification(collective, text), p, block);
+}
+inline Traffic ring_traffic(int p, Bytes block) {
+  return traffic(Collective::allgather, "ring", p, block);
+}
+inline Traffic doubling_traffic(int p, Bytes block) {
+  return traffic(Collective::allgather, "recursive_doubling", p, block);
+}
+inline Traffic star_traffic(int p, Bytes block) {
+  return traffic(Collective::scatter, "linear_sequence", p, block);
+}
+/// The rounds of a gather, scatter or bcast along a binomial tree.
+inline Traffic tree_traffic(Collective collective, int p, Bytes block) {
+  return traffic(collective, "binomial", p, block);
+}
 
 /// Figure 1 of Bhowmik & Bodele 2019, in its own unit.
 inline MeasuredDistances figure_1() {

@@ -6,7 +6,6 @@
 #include "core/index.hpp"
 #include "orders/by_distance.hpp"
 #include "orders/local_search.hpp"
-#include "shapes/traffic.hpp"
 #include "unit/distance_helpers.hpp"
 
 namespace tutti {
@@ -106,9 +105,11 @@ TEST(HeaviestFirst, FillsTreesFromWhereMostIsSent) {
     for (Rank b = 0; b < 8; ++b) line.set(a, b, std::abs(a - b));
   }
   // Gather: position 4 sends 4 blocks, then 2 and 6 send 2, then 1, 5, 3, 7 send 1.
-  EXPECT_EQ(heaviest_first(line, tree_gather_traffic(8, 2, 1), 0), (Ranks{0, 4, 2, 6, 1, 5, 3, 7}));
+  EXPECT_EQ(heaviest_first(line, tree_traffic(Collective::gather, 8, 1), 0),
+            (Ranks{0, 4, 2, 6, 1, 5, 3, 7}));
   // Broadcast: depth first, smallest subtrees first.
-  EXPECT_EQ(heaviest_first(line, tree_bcast_traffic(8, 2, 1), 0), (Ranks{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(heaviest_first(line, tree_traffic(Collective::bcast, 8, 1), 0),
+            (Ranks{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
 /// The free rank nearest to that at `near`, ties to the lowest.
@@ -157,7 +158,8 @@ TEST(HeaviestFirst, IsTheHeuristicForBinomialBroadcasts) {
       expected[0] = root;
       taken[index(root)] = true;
       map_broadcast(distances, 0, expected, taken);
-      EXPECT_EQ(heaviest_first(distances, tree_bcast_traffic(p, 2, 1000), root), expected);
+      EXPECT_EQ(heaviest_first(distances, tree_traffic(Collective::bcast, p, 1000), root),
+                expected);
     }
   }
 }
@@ -173,7 +175,8 @@ TEST(HeaviestFirst, IsTheHeuristicForBinomialGathers) {
       expected[0] = root;
       taken[index(root)] = true;
       map_gather(distances, expected, taken);
-      EXPECT_EQ(heaviest_first(distances, tree_gather_traffic(p, 2, 1000), root), expected);
+      EXPECT_EQ(heaviest_first(distances, tree_traffic(Collective::gather, p, 1000), root),
+                expected);
     }
   }
 }
@@ -181,7 +184,8 @@ TEST(HeaviestFirst, IsTheHeuristicForBinomialGathers) {
 TEST(HeaviestFirst, KeepsLargeSubtreesWithinASwitch) {
   const Distances distances = switches(32, 2, 10, 9);
   const Links links = by_bytes(distances);
-  for (const Traffic& traffic : {tree_gather_traffic(32, 2, 1), tree_scatter_traffic(32, 2, 1)}) {
+  for (const Traffic& traffic :
+       {tree_traffic(Collective::gather, 32, 1), tree_traffic(Collective::scatter, 32, 1)}) {
     const Ranks ranks = heaviest_first(distances, traffic, 0);
     EXPECT_LT(rounds_seconds(traffic, links, ranks), rounds_seconds(traffic, links, identity(32)));
   }
@@ -199,18 +203,22 @@ TEST(Traffic, MovesWhatTheCollectiveMust) {
     // Every position must get p - 1 blocks, and the tree is that of popcounts.
     EXPECT_EQ(moved(ring_traffic(p, 3)), Bytes{3} * p * (p - 1));
     EXPECT_EQ(moved(doubling_traffic(p, 3)), Bytes{3} * p * (p - 1));
-    EXPECT_EQ(moved(star_traffic(p, 3, true)), Bytes{3} * (p - 1));
-    EXPECT_EQ(moved(tree_bcast_traffic(p, 3, 5)), Bytes{5} * (p - 1));
+    EXPECT_EQ(moved(star_traffic(p, 3)), Bytes{3} * (p - 1));
+    EXPECT_EQ(moved(traffic(Collective::bcast, "knomial:k=3", p, 5)), Bytes{5} * (p - 1));
     Bytes hops = 0;
     for (Position v = 0; v < p; ++v) hops += __builtin_popcount(static_cast<unsigned>(v));
-    EXPECT_EQ(moved(tree_gather_traffic(p, 2, 3)), 3 * hops);
-    EXPECT_EQ(moved(tree_scatter_traffic(p, 2, 3)), 3 * hops);
+    EXPECT_EQ(moved(tree_traffic(Collective::gather, p, 3)), 3 * hops);
+    EXPECT_EQ(moved(tree_traffic(Collective::scatter, p, 3)), 3 * hops);
   }
 }
 
 std::vector<Traffic> all_traffics(int p) {
-  return {ring_traffic(p, 3),           doubling_traffic(p, 3),        star_traffic(p, 3, false),
-          tree_gather_traffic(p, 2, 3), tree_scatter_traffic(p, 4, 3), tree_bcast_traffic(p, 3, 3)};
+  return {ring_traffic(p, 3),
+          doubling_traffic(p, 3),
+          star_traffic(p, 3),
+          tree_traffic(Collective::gather, p, 3),
+          traffic(Collective::scatter, "knomial:k=4", p, 3),
+          traffic(Collective::bcast, "knomial:k=3", p, 3)};
 }
 
 TEST(Reordering, IsNeverSlowerThanNatural) {
