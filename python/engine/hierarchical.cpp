@@ -99,20 +99,18 @@ class PyHierarchicalProblem {
     return all;
   }
 
-  /// The first fault of the programs or of a schedule between nodes; empty if there is none.
+  /// The first fault of the programs on nodes or between them; empty if there is none.
   [[nodiscard]] std::string fault() const {
     ProgramVerifier programs;
     if (const auto fault = check(programs, call_, nodes_, options_, programs_, 0)) {
       return fault->text;
     }
     if (setting_.kind != Setting::Kind::forced) return "";
-    Verifier verifier;
     for (const Call& inner : inner_calls(programs_, nodes_, call_.unit)) {
       const Specification between = between_nodes(setting_.specification, inner.collective);
       const Problems problems(between, inner);
-      const auto fault =
-          tutti::check(verifier, between, inner, problems.order(), problems.schedules());
-      if (fault) return "between nodes: " + fault->text;
+      const std::string fault = fault_of(programs, between, inner, problems, problems.schedules());
+      if (!fault.empty()) return "between nodes: " + fault;
     }
     return "";
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/index.hpp"
-#include "schedule/graph.hpp"
+#include "schedule/flow.hpp"
 #include "schedule/one_sided.hpp"
 
 namespace tutti {
@@ -37,7 +37,7 @@ class Engine {
         ranks_(index(graph.p())),
         ports_(is_greedy() ? 2 * index(graph.p()) : 0) {}
 
-  std::optional<Error> run() {
+  std::optional<Flaw> run() {
     flow_.start(graph_);
     note_posted(model_.early);
     while (!events_.empty()) {
@@ -362,11 +362,10 @@ std::optional<Error> execute(std::span<const Schedule> schedules, const EngineMo
                  std::to_string(schedules.size()) + " ranks"};
   }
   StepGraph graph;
-  if (const auto flaw = graph.build(schedules)) {
-    return Error{"rank " + std::to_string(flaw->rank) + ", step " + std::to_string(flaw->step) +
-                 ": " + flaw->text};
-  }
-  return Engine(graph, model, arrivals, observer).run();
+  auto flaw = graph.build(schedules);
+  if (!flaw) flaw = Engine(graph, model, arrivals, observer).run();
+  if (flaw) return Error{to_text(*flaw, schedules)};
+  return std::nullopt;
 }
 
 }  // namespace tutti

@@ -213,7 +213,8 @@ class Lowerer {
   /// A received value replaces the value held.
   void add_recv(const Step& step) {
     if (step.offset > 0) {
-      return program_.add_message(step, pieces(step.blocks).front().from);
+      const std::vector<Piece> begun = pieces(step.blocks);
+      if (!begun.empty()) return program_.add_message(step, begun.front().from);
     }
     const bool may_be_home = joined_ || (may_write_result(step.blocks, step.runner) &&
                                          is_direct(step, {receive_buffer, 0}));

@@ -23,8 +23,8 @@ namespace tutti {
 /// A wait frees the memory that only completed operations have used.
 ///
 /// An operation needs the earlier ones that write bytes that it uses, or use bytes that it writes;
-/// these needs are among those that the verifier has proved free of deadlock. Messages keep the
-/// runner of their step, copies have that of the step that they serve, or of the last step.
+/// these needs are among those of the steps, which flaw_of proves free of deadlock. Messages keep
+/// the runner of their step, copies have that of the step that they serve, or of the last step.
 ///
 /// One-sided collectives run in sequence: lowering/one_sided.hpp.
 ///

@@ -42,6 +42,7 @@ class OneSidedLowerer {
       copy(find(own_), window);
     }
     for (const Step& step : schedule_.steps) {
+      ++step_;
       const bool is_last = &step == &schedule_.steps.back();  // it reports that the rank is done
       if (is_last && home_ == Area::staging && !flows_to_root()) copy(find(own_), window);
       add(step);
@@ -66,6 +67,7 @@ class OneSidedLowerer {
     operation.kind = kind;
     operation.runner = at_root_ ? Runner::caller : Runner::background;
     operation.peer = peer;
+    operation.step = step_;
     operation.first_need = std::max(number - 1, 0);
     operation.last_need = number;
     if (number > 0) program_.needs.push_back(number - 1);
@@ -110,6 +112,7 @@ class OneSidedLowerer {
   BlockRange held_;           ///< all blocks that the rank handles
   Area home_ = Area::window;  ///< where they are
   BufferRef received_;        ///< a vector to combine
+  StepId step_ = -1;          ///< the current one
   std::map<Rank, int> sent_;  ///< by peer: notifications
   std::map<Rank, int> awaited_;
   Program program_;

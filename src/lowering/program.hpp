@@ -50,6 +50,7 @@ struct Operation {
   int slots = 0;                      ///< as in a step: limit of such operations in flight
   int sequence = 0;                   ///< signal, await
   int call = 0;                       ///< call
+  StepId step = -1;                   ///< of the schedule that it was made for; -1: none
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 

@@ -16,6 +16,7 @@ Operation& ProgramBuilder::append(OperationKind kind, Runner runner) {
   Operation& operation = program_.operations.emplace_back();
   operation.kind = kind;
   operation.runner = runner;
+  operation.step = static_cast<StepId>(steps()) - 1;
   operation.first_need = operation.last_need = static_cast<int>(program_.needs.size());
   return operation;
 }

@@ -1,4 +1,4 @@
-/// Builds and executes the graph of all ranks' steps.
+/// Builds the graph of all ranks' steps.
 #include "schedule/graph.hpp"
 
 #include <algorithm>
@@ -234,6 +234,7 @@ std::optional<Flaw> StepGraph::pair_messages() {
     if (pair_of(recvs_[i]) < pair_of(sends_[i])) return unpaired(recvs_[i]);
     partner_[index(sends_[i].node)] = recvs_[i].node;
     partner_[index(recvs_[i].node)] = sends_[i].node;
+    if (step(sends_[i].node).bytes != step(recvs_[i].node).bytes) return unequal(sends_[i].node);
   }
   if (i < sends_.size()) return unpaired(sends_[i]);
   if (i < recvs_.size()) return unpaired(recvs_[i]);
@@ -250,115 +251,13 @@ Flaw StepGraph::unpaired(const End& end) const {
           "rank " + std::to_string(alone.peer) + " has no matching " + missing};
 }
 
-void Flow::start(const StepGraph& graph) {
-  graph_ = &graph;
-  state_.assign(static_cast<std::size_t>(graph.nodes()), State::closed);
-  needs_ = graph.needs();
-  gate_.assign(static_cast<std::size_t>(graph.p()), 0);
-  remaining_.assign(static_cast<std::size_t>(graph.p()), 0);
-  slots_in_use_.assign(static_cast<std::size_t>(graph.p()), 0);
-  queues_.clear();
-  posted_.clear();
-  taken_ = 0;
-  unfinished_ = graph.nodes();
-  for (Rank rank = 0; rank < graph.p(); ++rank) advance(rank);
-}
-
-void Flow::advance(Rank rank) {
-  StepId& gate = gate_[static_cast<std::size_t>(rank)];
-  for (const StepId end = graph_->steps(rank); gate < end; ++gate) {
-    const Node node = graph_->node(rank, gate);
-    const Step& step = graph_->step(node);
-    if (step.kind != StepKind::wait) {
-      state_[static_cast<std::size_t>(node)] = State::reached;
-      if (needs_[static_cast<std::size_t>(node)] == 0) post(node);
-      continue;
-    }
-    int remaining = 0;
-    for (StepId named = step.first; named < step.last; ++named) {
-      remaining += is_done(graph_->node(rank, named)) ? 0 : 1;
-    }
-    remaining_[static_cast<std::size_t>(rank)] = remaining;
-    if (remaining > 0) return;
-    finish(node);
-  }
-}
-
-void Flow::post(Node node) {
-  if (const int slots = graph_->step(node).slots; slots > 0) {
-    const Rank rank = graph_->rank_of(node);
-    int& in_use = slots_in_use_[static_cast<std::size_t>(rank)];
-    if (in_use >= slots) {
-      queues_[rank].push_back(node);
-      return;
-    }
-    ++in_use;
-  }
-  state_[static_cast<std::size_t>(node)] = State::posted;
-  posted_.push_back(node);
-}
-
-void Flow::finish(Node node) {
-  state_[static_cast<std::size_t>(node)] = State::done;
-  --unfinished_;
-  if (graph_->step(node).slots == 0) return;
-  const Rank rank = graph_->rank_of(node);
-  --slots_in_use_[static_cast<std::size_t>(rank)];
-  std::deque<Node>& queue = queues_[rank];
-  if (queue.empty()) return;
-  const Node next = queue.front();
-  queue.pop_front();
-  post(next);
-}
-
-void Flow::complete(Node node) {
-  finish(node);
-  graph_->for_each_reader(node, [&](Node reader) {
-    const auto at = static_cast<std::size_t>(reader);
-    if (--needs_[at] == 0 && state_[at] == State::reached) post(reader);
-  });
-  const Rank rank = graph_->rank_of(node);
-  StepId& gate = gate_[static_cast<std::size_t>(rank)];
-  if (gate == graph_->steps(rank)) return;
-  const Node waiting = graph_->node(rank, gate);
-  const Step& wait = graph_->step(waiting);
-  const StepId completed = graph_->step_of(node);
-  if (completed < wait.first || completed >= wait.last) return;
-  if (--remaining_[static_cast<std::size_t>(rank)] > 0) return;
-  finish(waiting);
-  ++gate;
-  advance(rank);
-}
-
-Flow::Node Flow::obstacle(Node node) const {
-  const Rank rank = graph_->rank_of(node);
-  if (is_posted(node)) return graph_->partner(node);
-  if (state_[static_cast<std::size_t>(node)] == State::closed) {
-    const Step& wait = graph_->step(graph_->node(rank, gate_[static_cast<std::size_t>(rank)]));
-    for (StepId named = wait.first; named < wait.last; ++named) {
-      if (!is_done(graph_->node(rank, named))) return graph_->node(rank, named);
-    }
-  }
-  const auto queue = queues_.find(rank);
-  if (queue != queues_.end() && std::count(queue->second.begin(), queue->second.end(), node) > 0) {
-    Node taking = graph_->node(rank, 0);
-    while (graph_->step(taking).slots == 0 || !is_posted(taking) || is_done(taking)) ++taking;
-    return taking;
-  }
-  for (Node writer = graph_->node(rank, 0); writer < node; ++writer) {
-    bool keeps = false;
-    graph_->for_each_reader(writer, [&](Node reader) { keeps = keeps || reader == node; });
-    if (keeps && !is_done(writer)) return writer;
-  }
-  return StepGraph::none;
-}
-
-Error Flow::deadlock() const {
-  Node stuck = 0;
-  while (is_done(stuck)) ++stuck;
-  return Error{"rank " + std::to_string(graph_->rank_of(stuck)) + ", step " +
-               std::to_string(graph_->step_of(stuck)) + " (" + describe(graph_->step(stuck)) +
-               ") never completes: the schedules deadlock"};
+Flaw StepGraph::unequal(Node send) const {
+  const Node recv = partner(send);
+  const bool notifies = step(send).kind == StepKind::notify;
+  return {rank_of(send), step_of(send),
+          (notifies ? "notifies of " : "sends ") + std::to_string(step(send).bytes) +
+              " bytes, but rank " + std::to_string(rank_of(recv)) + " expects " +
+              std::to_string(step(recv).bytes) + " in its step " + std::to_string(step_of(recv))};
 }
 
 }  // namespace tutti

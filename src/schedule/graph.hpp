@@ -1,8 +1,6 @@
-/// The steps of all ranks as one graph, and its execution. The verifier, the price and the
-/// simulation use it.
+/// The steps of all ranks as one graph.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -10,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tutti {
@@ -34,8 +31,8 @@ class StepGraph {
   static constexpr Node none = -1;
 
   /// Pairs the n-th send from one rank to another with the n-th receive there. Returns a step with
-  /// operands out of range or without a partner, if there is one. O(steps log steps), plus for each
-  /// rank the product of its receives and sends.
+  /// operands out of range, without a partner, or whose partner expects other bytes, if there is
+  /// one. O(steps log steps), plus for each rank the product of its receives and sends.
   [[nodiscard]] std::optional<Flaw> build(std::span<const Schedule> schedules);
 
   [[nodiscard]] int p() const { return static_cast<int>(schedules_.size()); }
@@ -88,6 +85,7 @@ class StepGraph {
   void add_one_sided(Node node);
   [[nodiscard]] std::optional<Flaw> pair_messages();
   [[nodiscard]] Flaw unpaired(const End& end) const;
+  [[nodiscard]] Flaw unequal(Node send) const;
 
   std::span<const Schedule> schedules_;
   std::vector<Node> first_;  ///< by rank; then the end
@@ -102,54 +100,6 @@ class StepGraph {
   std::map<Rank, std::vector<Node>> pending_;
   std::vector<End> sends_;
   std::vector<End> recvs_;
-};
-
-/// One execution of a graph. It finds the steps that can be posted; its user reports their
-/// completion. Waits complete by themselves. Reuses its memory between starts.
-class Flow {
- public:
-  using Node = StepGraph::Node;
-
-  /// Posts all steps without needs. The graph must outlive the execution.
-  void start(const StepGraph& graph);
-  /// Completes a posted step, and posts the steps whose last need it was.
-  void complete(Node node);
-  /// Takes the next posted step, in the sequence of posting; none if all have been taken.
-  [[nodiscard]] Node take_posted() {
-    if (taken_ == posted_.size()) return StepGraph::none;
-    return posted_[taken_++];
-  }
-
-  [[nodiscard]] bool all_done() const { return unfinished_ == 0; }
-  [[nodiscard]] bool is_done(Node node) const {
-    return state_[static_cast<std::size_t>(node)] == State::done;
-  }
-  [[nodiscard]] bool is_posted(Node node) const {
-    return state_[static_cast<std::size_t>(node)] >= State::posted;
-  }
-  /// An unfinished step that keeps this unfinished one from being posted or completed: its partner,
-  /// a step that a wait before it names, a step that holds a slot, or one that it needs.
-  [[nodiscard]] Node obstacle(Node node) const;
-  /// The error when no step can proceed although some are unfinished. Names the first of these.
-  [[nodiscard]] Error deadlock() const;
-
- private:
-  enum class State : std::uint8_t { closed, reached, posted, done };
-
-  void advance(Rank rank);
-  void finish(Node node);
-  void post(Node node);
-
-  const StepGraph* graph_ = nullptr;
-  std::vector<State> state_;
-  std::vector<int> needs_;
-  std::vector<StepId> gate_;       ///< by rank: its first unfinished wait, or its number of steps
-  std::vector<int> remaining_;     ///< by rank: unfinished steps that this wait names
-  std::vector<int> slots_in_use_;  ///< by rank
-  std::map<Rank, std::deque<Node>> queues_;  ///< steps whose needs are met but that have no slot
-  std::vector<Node> posted_;
-  std::size_t taken_ = 0;
-  int unfinished_ = 0;
 };
 
 }  // namespace tutti

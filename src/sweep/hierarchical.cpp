@@ -145,14 +145,10 @@ class HierarchicalSweep {
       const Specification spec = *specification(call.collective, algorithm.name);
       const Problems problems(spec, call);
       const std::vector<Schedule> schedules = problems.schedules();
-      const auto fault = tutti::check(verifier_, spec, call, problems.order(), schedules);
       ++result_.cases;
-      if (fault)
-        return refuse(call, in_words(call) + " with " + to_text(spec) + ": " + fault->text);
       const auto seed = static_cast<std::uint64_t>(result_.programs++);
-      const Programs programs(spec, call, problems, schedules, 0);
-      const auto wrong = programs.check(programs_, seed);
-      if (wrong) refuse(call, in_words(call) + " with " + to_text(spec) + ": " + wrong->text);
+      const std::string fault = fault_of(programs_, spec, call, problems, schedules, 0, seed);
+      if (!fault.empty()) refuse(call, in_words(call) + " with " + to_text(spec) + ": " + fault);
     }
   }
 
@@ -189,7 +185,6 @@ class HierarchicalSweep {
   Collective collective_;
   std::size_t turn_ = 0;
   std::set<std::string> seen_;
-  Verifier verifier_;
   ProgramVerifier programs_;
   SweepResult result_;
 };

@@ -1,4 +1,4 @@
-/// Lowers schedules for several kinds of buffers.
+/// Lowers schedules for several kinds of buffers, and checks the programs.
 #include <array>
 
 #include "lowering/lower.hpp"
@@ -11,6 +11,14 @@ namespace {
 enum class Buffers : std::uint8_t { contiguous, packed, scattered, typed, mixed };
 constexpr std::array buffer_names = {"contiguous", "packed messages", "scattered", "typed",
                                      "mixed"};
+
+/// The contract of `specification` for `call`. A reduction must keep the sequence of ranks unless
+/// the list requires an operation that commutes.
+Contract contract_of(const Specification& specification, const Call& call,
+                     std::span<const Schedule> schedules) {
+  return {call.collective, call.p(), call.root, schedules.front().parts,
+          specification.algorithm->commutative};
+}
 
 /// True if `rank` may pass MPI_IN_PLACE.
 bool may_be_in_place(const Call& call, Rank rank) {
@@ -52,7 +60,7 @@ Programs::Programs(const Specification& specification, const Call& call, const P
                    std::span<const Schedule> schedules, int kind)
     : contract(contract_of(specification, call, schedules)),
       order(problems.order()),
-      sizes(sizes_of(call, contract)),
+      sizes(call.block_sizes(contract.parts)),
       unit(call.unit) {
   const auto buffers = static_cast<Buffers>(kind / 2);
   for (Rank rank = 0; rank < call.p(); ++rank) {
@@ -61,6 +69,29 @@ Programs::Programs(const Specification& specification, const Call& call, const P
     programs.push_back(lower(schedules[static_cast<std::size_t>(rank)], problems.at(rank),
                              call.sizes[static_cast<std::size_t>(rank)], layouts.back().traits));
   }
+}
+
+std::string fault_of(ProgramVerifier& verifier, const Specification& specification,
+                     const Call& call, const Problems& problems,
+                     std::span<const Schedule> schedules, int kind, std::uint64_t seed) {
+  if (const auto flaw = flaw_of(schedules)) return to_text(*flaw, schedules);
+  const auto fault = Programs(specification, call, problems, schedules, kind).check(verifier, seed);
+  return fault ? fault->text : "";
+}
+
+std::string lack_of_knowledge(ProgramVerifier& verifier, const Specification& specification,
+                              const Call& call) {
+  const Knowledge given = specification.knowledge();
+  if (!is_irregular(call.collective) || given == Knowledge::all_sizes) return "";
+  Algorithm knowing = *specification.algorithm;
+  knowing.knowledge = Knowledge::all_sizes;
+  Specification other = specification;
+  other.algorithm = &knowing;
+  const Problems problems(other, call);
+  if (!fault_of(verifier, other, call, problems, problems.schedules()).empty()) return "";
+  return "; its line in list.inc gives a rank the knowledge '" + std::string(name_of(given)) +
+         "', but it reads sizes beyond that: with '" + std::string(name_of(knowing.knowledge)) +
+         "' this case passes";
 }
 
 }  // namespace tutti

@@ -104,7 +104,7 @@ std::vector<Rank> random_rank_order(const Specification& specification, int p, R
   if (heuristic == 3) {
     return without_slow_links(distances, nearest_next(distances, root), 1L * p * p);
   }
-  const Traffic traffic = shape_traffic_of(specification, p, average_block);
+  const Traffic traffic = traffic_of(specification, p, average_block);
   return heuristic == 0   ? nearest_next(distances, root)
          : heuristic == 1 ? heaviest_first(distances, traffic, root)
                           : two_partners_each(distances, traffic, root);
@@ -208,10 +208,8 @@ class Sweep {
     const Problems problems(unit.specification, call);
     ++result_.cases;
     const std::vector<Schedule> schedules = problems.schedules();
-    if (const auto fault =
-            check(verifier_, unit.specification, call, problems.order(), schedules)) {
-      return refuse(unit, call,
-                    fault->text + lack_of_knowledge(verifier_, unit.specification, call));
+    if (const auto flaw = flaw_of(schedules)) {
+      return refuse(unit, call, to_text(*flaw, schedules));
     }
     if (is_one_sided(call.collective)) return run(unit, call, problems, schedules, 0);
     if (call.p() <= all_kinds_max_p) {
@@ -243,11 +241,11 @@ class Sweep {
     if (!call.arrivals.empty()) text += ", arrivals";
     for (const double arrival : call.arrivals) text += " " + std::to_string(arrival);
     const Bytes bytes = std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0});
-    result_.refuse({call.p(), bytes, text + ": " + fault});
+    result_.refuse({call.p(), bytes,
+                    text + ": " + fault + lack_of_knowledge(programs_, unit.specification, call)});
   }
 
   SweepResult& result_;
-  Verifier verifier_;
   ProgramVerifier programs_;
 };
 

@@ -36,6 +36,11 @@ class ByteContent {
   /// Appends the symbols in `range` to `symbols`, numbered on from the end of these. Returns the
   /// first undefined byte, or `none`.
   [[nodiscard]] Bytes read(ByteRange range, std::vector<ByteSymbols>& symbols) const;
+  /// True if some byte in `range` is defined.
+  [[nodiscard]] bool has_some(ByteRange range) const {
+    const auto next = after(range.begin);
+    return next != ranges_.end() && next->begin < range.end;
+  }
   /// Replaces the bytes in `range` by those of a message from `from` on, which has as many.
   void write(ByteRange range, const std::vector<ByteSymbols>& message, Bytes from);
 

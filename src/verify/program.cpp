@@ -30,6 +30,7 @@ ProgramVerifier::Fault ProgramVerifier::verify(const ProgramCall& call,
     if (Fault fault = check_nodes()) return fault;
   }
   if (Fault fault = execute(seed)) return fault;
+  if (is_barrier_) return check_barrier();
   for (Rank rank = 0; rank < call.contract.p; ++rank) {
     if (Fault fault = check_results(rank)) return fault;
   }
@@ -42,7 +43,11 @@ const Operation& ProgramVerifier::operation(Node node) const {
 
 ProgramFault ProgramVerifier::fault(Rank rank, int operation, const std::string& text) const {
   std::string who = "rank " + std::to_string(rank);
-  if (operation >= 0) who += " operation " + std::to_string(operation);
+  if (operation >= 0) {
+    const StepId step = programs_[at(rank)].operations[at(operation)].step;
+    if (step >= 0) who += " step " + std::to_string(step);
+    who += " operation " + std::to_string(operation);
+  }
   return {rank, operation, who + " " + text};
 }
 
@@ -85,6 +90,17 @@ void ProgramVerifier::lay_out() {
   if (memory_.size() < p) memory_.resize(p);
   for (std::size_t rank = 0; rank < p; ++rank) {
     memory_[rank].start(*call_, origins_, static_cast<Rank>(rank), layouts_[rank], programs_[rank]);
+  }
+  const Contract& contract = call_->contract;
+  is_barrier_ = block_kind(contract.collective) == BlockKind::none && call_->nodes == nullptr;
+  held_.assign(reduces(contract.collective) ? 0 : p, {});
+  for (std::size_t rank = 0; rank < held_.size(); ++rank) {
+    const BlockSeries brought = contract.before(static_cast<Rank>(rank));
+    for (Block i = 0; i < brought.count; ++i) {
+      const Bytes begin = origins_[index(brought[i])];
+      const Bytes bytes = sizes[index(brought[i])];
+      held_[rank].write({begin, begin + bytes}, {{0, bytes, begin}}, 0);
+    }
   }
   const int count = call_->nodes == nullptr ? 0 : call_->nodes->count();
   node_memory_.assign(at(count), {});
@@ -309,6 +325,22 @@ ProgramVerifier::Fault ProgramVerifier::pair_messages() {
                        std::to_string(one.to) + ", which receives " +
                        std::to_string(operation(one.node).to.bytes));
     }
+  }
+  return std::nullopt;
+}
+
+ProgramVerifier::Fault ProgramVerifier::check_barrier() {
+  const int p = call_->contract.p;
+  for (Rank rank = 0; rank < p; ++rank) {
+    const RankSets::Set heard = first_.back() + rank;
+    entered_.insert(heard, rank);
+    for (Node node = first_[at(rank)]; node < first_[at(rank) + 1]; ++node) {
+      entered_.insert_all(heard, node);
+    }
+    const Rank missing = entered_.missing(heard, p);
+    if (missing == no_rank) continue;
+    return fault(rank, -1,
+                 "leaves though rank " + std::to_string(missing) + " may not have entered");
   }
   return std::nullopt;
 }

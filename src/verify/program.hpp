@@ -28,20 +28,20 @@ class ProgramVerifier {
   ///    memory that holds for all ranks of a node, and for the calls before and after;
   ///  - no operation reads undefined bytes, and none of the background thread reads the program's
   ///    input before the rank has arrived;
-  ///  - sends and receives pair up, with equal lengths;
+  ///  - sends and receives pair up, with equal lengths; no rank receives bytes that it has;
   ///  - a flush comes between each put and the next notification of its target. Put bytes are in
-  ///  the
-  ///    window when that notification is received, no earlier. Until then no operation there uses
-  ///    them; until the flush none changes their source. Ranks act only after a notification, and
-  ///    unless data flow to the root, all report to it at the end;
+  ///    the window when that notification is received, no earlier. Until then no operation there
+  ///    uses them; until the flush none changes their source. Ranks act only after a notification,
+  ///    and unless data flow to the root, all report to it at the end;
   ///  - signals grow, and end on the number that the next call awaits; members of a collective
-  ///    between nodes agree on it, its root and counts; no rank may leave a barrier on nodes before
-  ///    all have entered (NodeOrder);
-  ///  - all operations complete. `seed` determines when ranks arrive and messages complete, in any
-  ///    sequence, and whether sends complete before their receives begin;
+  ///    between nodes agree on it, its root and counts;
+  ///  - all operations complete, even if every message waits for its receive. `seed` determines
+  ///  when
+  ///    ranks arrive and messages complete, in any sequence;
   ///  - operands of a reduction are whole elements of equal origin, no contribution is combined
   ///    twice, nor out of order if the operation does not commute;
-  ///  - at the end every result has its bytes, with the contributions of its ranks and no others.
+  ///  - at the end every result has its bytes, with the contributions of its ranks and no others;
+  ///  - whatever the timing, no rank leaves a barrier before all have entered.
   /// No fault depends on sizes: bytes are kept as ranges. O(operations log operations +
   /// ranges), and O(n^2) bits for a rank with n operations that uses bytes again.
   [[nodiscard]] Fault verify(const ProgramCall& call, std::span<const Program> programs,
@@ -104,10 +104,12 @@ class ProgramVerifier {
 
   [[nodiscard]] Fault execute(std::uint64_t seed);
   void advance(Rank rank);
+  void note_entered(Node node);
   void complete(Node node);
   void start(Node node);
   void run_local(Node node);
   void deliver(Node send);
+  void note_received(Node recv, const std::vector<ByteSymbols>& message);
   void enter(Node node);
   void run_call(const MatchedCall& call);
   [[nodiscard]] ByteContent& content(Rank rank, Area area);
@@ -121,6 +123,7 @@ class ProgramVerifier {
                                                   const std::vector<ByteSymbols>& right);
   [[nodiscard]] int united(Node node, int left, int right);
   [[nodiscard]] Fault check_results(Rank rank);
+  [[nodiscard]] Fault check_barrier();
   [[nodiscard]] Fault stuck() const;
   [[nodiscard]] std::string in_words(Node node) const;
   [[nodiscard]] std::string in_words(const ByteSymbols& symbols) const;
@@ -156,10 +159,13 @@ class ProgramVerifier {
   std::vector<Node> ready_;   ///< to be started
   std::vector<Node> ended_;   ///< to be completed
   std::vector<int> pending_;  ///< sends whose receives have begun; ~rank: it arrives
-  std::vector<std::vector<ByteSymbols>> sent_;  ///< by node, of sends that completed early
-  bool eager_ = false;
+  std::vector<std::vector<ByteSymbols>> sent_;  ///< by node, of puts
   int unfinished_ = 0;
-  RankSets sets_;
+  RankSets sets_;     ///< of contributions
+  RankSets entered_;  ///< barriers of messages: by node, the ranks that have entered before its
+                      ///< end; then by rank, those before it leaves
+  bool is_barrier_ = false;
+  std::vector<ByteContent> held_;  ///< by rank, at their origins: the bytes that it has
   Fault fault_;
 };
 

@@ -17,7 +17,7 @@ namespace tutti {
 struct ProgramFault {
   Rank rank = no_rank;
   int operation = -1;  ///< of that rank; -1: no single operation
-  std::string text;    ///< names both
+  std::string text;    ///< names both, and the step of the schedule
 };
 
 /// A use of bytes by an operation.

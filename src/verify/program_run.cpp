@@ -64,9 +64,9 @@ ProgramVerifier::Fault ProgramVerifier::execute(std::uint64_t seed) {
   unfinished_ = static_cast<int>(nodes);
   sets_.start(p, p);
   for (Rank rank = 0; rank < p; ++rank) sets_.insert(rank, rank);
+  if (is_barrier_) entered_.start(p, static_cast<int>(nodes) + p);
 
   std::mt19937_64 random(seed);
-  eager_ = random() % 4 == 0;
   for (Rank rank = 0; rank < p; ++rank) {
     pending_.push_back(~rank);
     advance(rank);
@@ -120,12 +120,28 @@ void ProgramVerifier::advance(Rank rank) {
   }
 }
 
+/// Notes the ranks that have entered a barrier before the operation starts, at any timing: its own,
+/// and those before the operations that it needs or that waits before it name.
+void ProgramVerifier::note_entered(Node node) {
+  const Rank rank = rank_of_[at(node)];
+  entered_.insert(node, rank);
+  for_each_need(node, [&](Node need) { entered_.insert_all(node, need); });
+  for (Node earlier = first_[at(rank)]; earlier < node; ++earlier) {
+    const Operation& wait = operation(earlier);
+    if (wait.kind != OperationKind::wait) continue;
+    for (int other = wait.first; other < wait.last; ++other) {
+      entered_.insert_all(node, first_[at(rank)] + other);
+    }
+  }
+}
+
 /// Starts an operation that is reached and needs nothing more, or holds it back.
 void ProgramVerifier::start(Node node) {
   const Rank rank = rank_of_[at(node)];
   const Operation& begins = operation(node);
   RankState& state = states_[at(rank)];
   if (!state.arrived && begins.runner == Runner::caller) return state.held.push_back(node);
+  if (is_barrier_) note_entered(node);
   if (begins.kind == OperationKind::copy || begins.kind == OperationKind::reduce) {
     run_local(node);
     return ended_.push_back(node);
@@ -145,26 +161,36 @@ void ProgramVerifier::start(Node node) {
     ++state.slots_in_use;
   }
   begun_[at(node)] = 1;
-  const bool sends = begins.kind == OperationKind::send;
-  const Node send = sends ? node : partner_[at(node)];
-  if (sends && eager_) {
-    sent_[at(node)] = read(node, begins.from.area, sources(node));
-    ended_.push_back(node);
-  }
-  if (begun_[at(partner_[at(node)])] != 0) pending_.push_back(send);
+  const Node partner = partner_[at(node)];
+  if (begun_[at(partner)] == 0) return;
+  pending_.push_back(begins.kind == OperationKind::send ? node : partner);
 }
 
 void ProgramVerifier::deliver(Node send) {
   const Node recv = partner_[at(send)];
-  if (!eager_) {
-    sent_[at(send)] = read(send, operation(send).from.area, sources(send));
-    ended_.push_back(send);
-  }
+  const auto message = read(send, operation(send).from.area, sources(send));
+  ended_.push_back(send);
   for (const Put& put : std::ranges::equal_range(puts_, recv, {}, &Put::recv)) {
+    note_received(recv, sent_[at(put.put)]);
     write(recv, Area::window, targets(put.put), sent_[at(put.put)]);
   }
-  write(recv, operation(recv).to.area, targets(recv), sent_[at(send)]);
+  note_received(recv, message);
+  write(recv, operation(recv).to.area, targets(recv), message);
+  if (is_barrier_) entered_.insert_all(recv, send);
   ended_.push_back(recv);
+}
+
+/// Every byte comes once, and to no rank that brings it.
+void ProgramVerifier::note_received(Node recv, const std::vector<ByteSymbols>& message) {
+  if (held_.empty()) return;
+  ByteContent& held = held_[at(rank_of_[at(recv)])];
+  for (const ByteSymbols& symbols : message) {
+    const ByteRange bytes = {symbols.origin, symbols.origin + symbols.bytes()};
+    if (held.has_some(bytes)) {
+      refuse(recv, "receives " + in_words(symbols) + " or bytes after it, which its rank has");
+    }
+    held.write(bytes, message, symbols.begin);
+  }
 }
 
 /// Runs a collective between nodes once all its members have entered.

@@ -33,9 +33,6 @@ class RankSets {
     for (std::size_t i = 0; i < words_; ++i) bits_[at(set) + i] |= bits_[at(other) + i];
   }
 
-  [[nodiscard]] bool contains(Set set, Rank rank) const {
-    return (bits_[at(set) + word(rank)] & bit(rank)) != 0;
-  }
   /// The lowest rank in both sets; no_rank if there is none.
   [[nodiscard]] Rank common(Set a, Set b) const {
     for (std::size_t i = 0; i < words_; ++i) {

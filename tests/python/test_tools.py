@@ -50,7 +50,7 @@ def test_the_tree_keeps_its_layers():
         ("src/shapes/a.hpp", '\n#include "orders/orders.hpp"\n', "a.hpp:2: src/shapes/ may not"),
         ("src/verify/a.cpp", "#include <algorithms/algorithms.hpp>\n", "may not include algorithms"),
         ("src/simulate/a.cpp", "#include <mpi.h>\n", "may not include mpi.h"),
-        ("intercept/a.c", '#include "verify/verify.hpp"\n', "may not include verify"),
+        ("intercept/a.c", '#include "verify/program.hpp"\n', "may not include verify"),
         ("src/select/a.cpp", 'const auto a = f(std::getenv("A"));\n', "uses the environment"),
         ("src/cost/a.cpp", "#include <chrono>\n", "uses a clock"),
         ("src/simulate/a.cpp", "void f() { std::ofstream file; }\n", "uses a file"),

@@ -52,7 +52,7 @@ TEST(Messages, NamesAStepWithoutPartner) {
   schedules[1].steps.clear();
   const auto all = messages(schedules);
   ASSERT_FALSE(all);
-  EXPECT_EQ(all.error(), "rank 0, step 0: rank 1 has no matching send");
+  EXPECT_EQ(all.error(), "rank 0, step 0 (recv from 1): rank 1 has no matching send");
 }
 
 TEST(Messages, NamesAStepThatWaitsForever) {
@@ -64,7 +64,7 @@ TEST(Messages, NamesAStepThatWaitsForever) {
   schedules[0].steps.insert(schedules[0].steps.begin(), wait);
   const auto all = messages(schedules);
   ASSERT_FALSE(all);
-  EXPECT_EQ(all.error(), "rank 0, step 0 (wait 1-2) never completes: the schedules deadlock");
+  EXPECT_EQ(all.error(), "rank 0, step 1 (recv from 1): deadlock: it waits for it");
 }
 
 }  // namespace

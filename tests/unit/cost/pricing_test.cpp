@@ -94,7 +94,7 @@ TEST(Price, OfADeadlockIsAnError) {
   wait.last = 2;
   schedules[1].steps.insert(schedules[1].steps.begin(), wait);
   EXPECT_EQ(price(schedules, machine, PriceModel::hockney).error(),
-            "rank 0, step 0 (recv from 1) never completes: the schedules deadlock");
+            "rank 1, step 0 (wait 0-2): deadlock: it waits for it");
 }
 
 TEST(Price, CountsArrivalsAsTheReplayDoes) {

@@ -1,22 +1,36 @@
 /// Pairs, needs and the sequence of posting.
-#include "schedule/graph.hpp"
-
 #include <gtest/gtest.h>
+
+#include "schedule/flow.hpp"
 
 namespace tutti {
 namespace {
 
+Step step_of(StepKind kind, Rank peer, BlockRange blocks, Bytes bytes, Bytes offset = 0) {
+  Step step;
+  step.kind = kind;
+  step.peer = peer;
+  step.blocks = blocks;
+  step.bytes = bytes;
+  step.offset = offset;
+  return step;
+}
+
 /// Rank 1 forwards what it receives, after a wait for a signal.
 const std::vector<Schedule>& chain() {
   static const std::vector<Schedule> schedules = [] {
-    std::vector<Schedule> all;
-    for (const char* text : {"gatherv p 3 rank 0 root 2\n0 send 1 [0,1) 4\n",
-                             "gatherv p 3 rank 1 root 2\n"
-                             "0 recv 0 [0,1) 4\n1 recv 2 [0,0) 0\n2 wait 1-2\n3 send 2 [0,2) 8\n",
-                             "gatherv p 3 rank 2 root 2\n0 send 1 [0,0) 0\n1 recv 1 [0,2) 8\n"}) {
-      all.push_back(*from_text(text));
-    }
-    return all;
+    Step wait;
+    wait.kind = StepKind::wait;
+    wait.first = 1;
+    wait.last = 2;
+    const auto gatherv = [](Rank rank, std::vector<Step> steps) {
+      return Schedule{Collective::gatherv, 3, rank, 2, std::move(steps)};
+    };
+    return std::vector<Schedule>{
+        gatherv(0, {step_of(StepKind::send, 1, {0, 1}, 4)}),
+        gatherv(1, {step_of(StepKind::recv, 0, {0, 1}, 4), step_of(StepKind::recv, 2, {}, 0), wait,
+                    step_of(StepKind::send, 2, {0, 2}, 8)}),
+        gatherv(2, {step_of(StepKind::send, 1, {}, 0), step_of(StepKind::recv, 1, {0, 2}, 8)})};
   }();
   return schedules;
 }
@@ -35,9 +49,17 @@ TEST(StepGraph, PairsMessagesAndFindsNeeds) {
 }
 
 TEST(StepGraph, PairsTheNthSendWithTheNthReceive) {
-  std::vector<Schedule> schedules = {
-      *from_text("gather p 2 rank 0 root 0\n0 recv 1 [1,2) 4\n1 recv 1 [1,2) 4 from 4\n"),
-      *from_text("gather p 2 rank 1 root 0\n0 send 0 [1,2) 4\n1 send 0 [1,2) 4 from 4\n")};
+  const std::vector<Schedule> schedules = {
+      {Collective::gather,
+       2,
+       0,
+       0,
+       {step_of(StepKind::recv, 1, {1, 2}, 4), step_of(StepKind::recv, 1, {1, 2}, 4, 4)}},
+      {Collective::gather,
+       2,
+       1,
+       0,
+       {step_of(StepKind::send, 0, {1, 2}, 4), step_of(StepKind::send, 0, {1, 2}, 4, 4)}}};
   StepGraph graph;
   ASSERT_FALSE(graph.build(schedules));
   EXPECT_EQ(graph.partner(graph.node(0, 0)), graph.node(1, 0));

@@ -16,8 +16,8 @@ TEST(Check, NamesKnowledgeThatTheListDoesNotGive) {
   specification.algorithm = &wrong;
   const Call call{Collective::gatherv, 0, {3, 1, 4, 1, 5}};
   const Problems problems(specification, call);
-  Verifier verifier;
-  ASSERT_TRUE(check(verifier, specification, call, problems.order(), problems.schedules()));
+  ProgramVerifier verifier;
+  ASSERT_NE(fault_of(verifier, specification, call, problems, problems.schedules()), "");
   EXPECT_EQ(
       lack_of_knowledge(verifier, specification, call),
       "; its line in list.inc gives a rank the knowledge 'nothing', but it reads sizes beyond "
@@ -31,7 +31,7 @@ TEST(Check, BlamesNoKnowledgeForOtherFaults) {
   wrong.schedule = [](const Problem& problem) { return ScheduleBuilder(problem).done(); };
   Specification specification = *tutti::specification(Collective::gatherv, "bine");
   specification.algorithm = &wrong;
-  Verifier verifier;
+  ProgramVerifier verifier;
   EXPECT_EQ(lack_of_knowledge(verifier, specification, {Collective::gatherv, 0, {3, 1, 4, 1, 5}}),
             "");
 }

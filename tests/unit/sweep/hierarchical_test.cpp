@@ -178,7 +178,7 @@ TEST(HierarchicalPrograms, ComposeWithArrivalsAndIrregularSizes) {
   const std::vector<double>& arrived = between.arrivals;
   EXPECT_EQ(arrived, (std::vector<double>{9, 1, 0, 7, 0}));
   EXPECT_EQ(between.ranking, (std::vector<double>{4, 2, 0, 3, 1}));
-  Verifier verifier;
+  ProgramVerifier verifier;
   for (Call inner : inner_calls(programs, nodes, 1)) {
     EXPECT_EQ(inner.root, 4);
     inner.arrivals = arrived;
@@ -187,7 +187,7 @@ TEST(HierarchicalPrograms, ComposeWithArrivalsAndIrregularSizes) {
     const Problems problems(spec, inner);
     EXPECT_EQ(problems.order().rank_at(1), 2);  // the first complete node comes first
     EXPECT_EQ(problems.order().rank_at(4), 0);
-    EXPECT_FALSE(check(verifier, spec, inner, problems.order(), problems.schedules()));
+    EXPECT_EQ(fault_of(verifier, spec, inner, problems, problems.schedules()), "");
   }
 }
 

@@ -1,0 +1,165 @@
+/// Executes the graph of all ranks' steps, and describes deadlocks.
+#include "schedule/flow.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+void Flow::start(const StepGraph& graph) {
+  graph_ = &graph;
+  state_.assign(static_cast<std::size_t>(graph.nodes()), State::closed);
+  needs_ = graph.needs();
+  gate_.assign(static_cast<std::size_t>(graph.p()), 0);
+  remaining_.assign(static_cast<std::size_t>(graph.p()), 0);
+  slots_in_use_.assign(static_cast<std::size_t>(graph.p()), 0);
+  queues_.clear();
+  posted_.clear();
+  taken_ = 0;
+  unfinished_ = graph.nodes();
+  for (Rank rank = 0; rank < graph.p(); ++rank) advance(rank);
+}
+
+void Flow::advance(Rank rank) {
+  StepId& gate = gate_[static_cast<std::size_t>(rank)];
+  for (const StepId end = graph_->steps(rank); gate < end; ++gate) {
+    const Node node = graph_->node(rank, gate);
+    const Step& step = graph_->step(node);
+    if (step.kind != StepKind::wait) {
+      state_[static_cast<std::size_t>(node)] = State::reached;
+      if (needs_[static_cast<std::size_t>(node)] == 0) post(node);
+      continue;
+    }
+    int remaining = 0;
+    for (StepId named = step.first; named < step.last; ++named) {
+      remaining += is_done(graph_->node(rank, named)) ? 0 : 1;
+    }
+    remaining_[static_cast<std::size_t>(rank)] = remaining;
+    if (remaining > 0) return;
+    finish(node);
+  }
+}
+
+void Flow::post(Node node) {
+  if (const int slots = graph_->step(node).slots; slots > 0) {
+    const Rank rank = graph_->rank_of(node);
+    int& in_use = slots_in_use_[static_cast<std::size_t>(rank)];
+    if (in_use >= slots) {
+      queues_[rank].push_back(node);
+      return;
+    }
+    ++in_use;
+  }
+  state_[static_cast<std::size_t>(node)] = State::posted;
+  posted_.push_back(node);
+}
+
+void Flow::finish(Node node) {
+  state_[static_cast<std::size_t>(node)] = State::done;
+  --unfinished_;
+  if (graph_->step(node).slots == 0) return;
+  const Rank rank = graph_->rank_of(node);
+  --slots_in_use_[static_cast<std::size_t>(rank)];
+  std::deque<Node>& queue = queues_[rank];
+  if (queue.empty()) return;
+  const Node next = queue.front();
+  queue.pop_front();
+  post(next);
+}
+
+void Flow::complete(Node node) {
+  finish(node);
+  graph_->for_each_reader(node, [&](Node reader) {
+    const auto at = static_cast<std::size_t>(reader);
+    if (--needs_[at] == 0 && state_[at] == State::reached) post(reader);
+  });
+  const Rank rank = graph_->rank_of(node);
+  StepId& gate = gate_[static_cast<std::size_t>(rank)];
+  if (gate == graph_->steps(rank)) return;
+  const Node waiting = graph_->node(rank, gate);
+  const Step& wait = graph_->step(waiting);
+  const StepId completed = graph_->step_of(node);
+  if (completed < wait.first || completed >= wait.last) return;
+  if (--remaining_[static_cast<std::size_t>(rank)] > 0) return;
+  finish(waiting);
+  ++gate;
+  advance(rank);
+}
+
+Flow::Node Flow::obstacle(Node node) const {
+  const Rank rank = graph_->rank_of(node);
+  if (is_posted(node)) return graph_->partner(node);
+  if (state_[static_cast<std::size_t>(node)] == State::closed) {
+    const Step& wait = graph_->step(graph_->node(rank, gate_[static_cast<std::size_t>(rank)]));
+    for (StepId named = wait.first; named < wait.last; ++named) {
+      if (!is_done(graph_->node(rank, named))) return graph_->node(rank, named);
+    }
+  }
+  const auto queue = queues_.find(rank);
+  if (queue != queues_.end() && std::count(queue->second.begin(), queue->second.end(), node) > 0) {
+    Node taking = graph_->node(rank, 0);
+    while (graph_->step(taking).slots == 0 || !is_posted(taking) || is_done(taking)) ++taking;
+    return taking;
+  }
+  for (Node writer = graph_->node(rank, 0); writer < node; ++writer) {
+    bool keeps = false;
+    graph_->for_each_reader(writer, [&](Node reader) { keeps = keeps || reader == node; });
+    if (keeps && !is_done(writer)) return writer;
+  }
+  return StepGraph::none;
+}
+
+Flaw Flow::deadlock() const {
+  Node node = 0;
+  while (is_done(node)) ++node;
+  // Following as many obstacles as there are nodes leads into the circle.
+  for (int i = 0; i < graph_->nodes(); ++i) node = obstacle(node);
+  std::string circle = "deadlock: it";
+  Node at = node;
+  for (int links = 0; links < 8; ++links) {
+    at = obstacle(at);
+    circle += links > 0 ? ", which waits for " : " waits for ";
+    if (at == node) {
+      circle += "it";
+      break;
+    }
+    circle += "rank " + std::to_string(graph_->rank_of(at)) + "'s step " +
+              std::to_string(graph_->step_of(at)) + " (" + describe(graph_->step(at)) + ")";
+  }
+  return {graph_->rank_of(node), graph_->step_of(node), std::move(circle)};
+}
+
+std::optional<Flaw> flaw_of(std::span<const Schedule> schedules) {
+  StepGraph graph;
+  if (auto flaw = graph.build(schedules)) return flaw;
+  Flow flow;
+  flow.start(graph);
+  for (auto node = flow.take_posted(); node != StepGraph::none; node = flow.take_posted()) {
+    if (flow.is_done(node)) continue;  // completed with its partner
+    const auto partner = graph.partner(node);
+    const bool is_alone = partner == StepGraph::none;
+    const StepKind kind = graph.step(node).kind;
+    if (kind == StepKind::await && !flow.is_done(partner)) continue;
+    // A notification completes without its await.
+    if (kind == StepKind::notify || kind == StepKind::await || is_alone) {
+      flow.complete(node);
+      if (kind == StepKind::notify && flow.is_posted(partner)) flow.complete(partner);
+    } else if (flow.is_posted(partner)) {
+      flow.complete(node);
+      flow.complete(partner);
+    }
+  }
+  if (flow.all_done()) return std::nullopt;
+  return flow.deadlock();
+}
+
+std::string to_text(const Flaw& flaw, std::span<const Schedule> schedules) {
+  std::string text = "rank " + std::to_string(flaw.rank);
+  if (flaw.step >= 0) {
+    const Schedule& schedule = schedules[static_cast<std::size_t>(flaw.rank)];
+    text += ", step " + std::to_string(flaw.step) + " (" +
+            describe(schedule.steps[static_cast<std::size_t>(flaw.step)]) + ")";
+  }
+  return text + ": " + flaw.text;
+}
+
+}  // namespace tutti
