@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/problem.hpp"
-#include "core/result.hpp"
 #include "core/types.hpp"
 
 namespace tutti {
@@ -103,7 +102,7 @@ struct Schedule {
   return StepKind::put <= kind && kind <= StepKind::await;
 }
 
-/// A schedule as text, one step a line; from_text reads it back exactly.
+/// A schedule as text, one step a line.
 ///
 ///     gatherv p 11 rank 3 root 9
 ///     0 recv 2 [2,3) 2
@@ -127,7 +126,5 @@ struct Schedule {
 ///     1 flush 2 [0,0) 0
 ///     2 notify 2 [0,1) 4096 after 1
 [[nodiscard]] std::string to_text(const Schedule& schedule);
-/// The schedule that `text` describes, or an error that names the line.
-[[nodiscard]] Result<Schedule> from_text(std::string_view text);
 
 }  // namespace tutti

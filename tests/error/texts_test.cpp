@@ -138,25 +138,6 @@ TEST(MachineError, RefusesATextThatIsOfNoMachine) {
   EXPECT_FALSE(machines_from_text("gap 1e-7\nflag 10\n"));
 }
 
-TEST(ScheduleError, NamesTheLineAndTheForm) {
-  const auto error = [](const std::string& text) { return from_text(text).error(); };
-  const std::string header = "gatherv p 4 rank 1 root 0\n";
-  EXPECT_TRUE(says(error(""), {"empty", "gatherv p 4 rank 1 root 0"}));
-  EXPECT_EQ(error("\n  \n"), error(""));
-  for (const char* bad :
-       {"shuffle p 4 rank 1 root 0", "gatherv p x rank 1 root 0", "gatherv p 4 rank 1",
-        "gatherv p 4 rank 1 root 0 more", "bcast p 4 rank 1 root 0 parts"}) {
-    EXPECT_TRUE(says(error(bad), {"line 1", bad, "header", "gatherv p 4 rank 1 root 0"}));
-  }
-  for (const char* bad :
-       {"1 send 0 [1,2) 16", "0 shout 0 [1,2) 16", "0 send [1,2) 16", "0 send 0 1,2 16",
-        "0 send 0 [1,2)", "0 send 0 [1,2) x", "0 send 0 [1;2) 16", "0 send 0 [1,2) 16 without [1",
-        "0 send 0 [1,2) 16 from", "0 send 0 [1,2) 16 later", "0 wait 0", "0 wait 0-1 more"}) {
-    EXPECT_TRUE(
-        says(error(header + bad), {"line 2", bad, "step 0", "0 recv 2 [2,3) 16", "1 wait 0-1"}));
-  }
-}
-
 TEST(SettingError, AlsoOffersAutoAndNative) {
   const auto error = [](const char* text) { return setting(Collective::gatherv, text).error(); };
   EXPECT_TRUE(says(error("quick"), {"gatherv", "'quick'", known_names, "auto, native"}));
@@ -195,12 +176,16 @@ TEST(SimulationError, NamesWhatDoesNotFit) {
   EXPECT_TRUE(
       says(simulate(one, {}, std::vector<double>{1, 2}).error(), {"2 arrivals", "1 ranks"}));
   EXPECT_TRUE(says(simulate(one, {1, 1, 0, false}).error(), {"0 ports", "at least 1"}));
-  const auto lonely = from_text("gather p 2 rank 0 root 0\n0 recv 1 [1,2) 4\n");
-  const std::vector<Schedule> two = {*lonely, {Collective::gather, 2, 1, 0, {}}};
+  Step step;
+  step.kind = StepKind::recv;
+  step.peer = 1;
+  const std::vector<Schedule> two = {{Collective::gather, 2, 0, 0, {step}},
+                                     {Collective::gather, 2, 1, 0, {}}};
   EXPECT_TRUE(says(simulate(two, {}).error(), {"rank 0, step 0", "rank 1", "send"}));
-  const auto waiting = from_text("gather p 1 rank 0 root 0\n0 wait 0-1\n");
-  EXPECT_TRUE(
-      says(simulate(std::vector{*waiting}, {}).error(), {"rank 0, step 0 (wait 0-1)", "deadlock"}));
+  step.kind = StepKind::wait;
+  step.last = 1;
+  const std::vector<Schedule> waits = {{Collective::gather, 1, 0, 0, {step}}};
+  EXPECT_TRUE(says(simulate(waits, {}).error(), {"rank 0, step 0 (wait 0-1)", "deadlock"}));
 }
 
 }  // namespace

@@ -117,14 +117,21 @@ TEST(Replay, LetsAMessagePassOneWhoseOtherEndIsTaken) {
   // 0 sends to 4 until 5 and 2 to 1 until 10. At 5 the message from 0 to 1 cannot start, though
   // it comes first in 0's schedule; that from 0 to 3 can.
   std::vector<Schedule> schedules;
-  for (const char* text :
-       {"scatterv p 5 rank 0 root 0\n0 send 4 [4,5) 5\n1 send 1 [1,2) 1\n2 send 3 [3,4) 1\n",
-        "scatterv p 5 rank 1 root 0\n0 recv 2 [2,3) 10\n1 recv 0 [1,2) 1\n",
-        "scatterv p 5 rank 2 root 0\n0 send 1 [2,3) 10\n",
-        "scatterv p 5 rank 3 root 0\n0 recv 0 [3,4) 1\n",
-        "scatterv p 5 rank 4 root 0\n0 recv 0 [4,5) 5\n"}) {
-    schedules.push_back(*from_text(text));
-  }
+  for (Rank rank = 0; rank < 5; ++rank) schedules.push_back({Collective::scatterv, 5, rank, 0, {}});
+  const auto add = [&](Rank from, Rank to, Position block, Bytes bytes) {
+    Step step;
+    step.blocks = BlockRange{block, block + 1};
+    step.bytes = bytes;
+    step.peer = to;
+    schedules[static_cast<std::size_t>(from)].steps.push_back(step);
+    step.kind = StepKind::recv;
+    step.peer = from;
+    schedules[static_cast<std::size_t>(to)].steps.push_back(step);
+  };
+  add(0, 4, 4, 5);
+  add(2, 1, 2, 10);
+  add(0, 1, 1, 1);
+  add(0, 3, 3, 1);
   const Timeline timeline = *simulate(schedules, {0, 1});
   EXPECT_EQ(timeline.exits, (std::vector<double>{11, 11, 10, 6, 5}));
 }
