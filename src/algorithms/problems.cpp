@@ -92,8 +92,9 @@ bool is_served_in_turn(const Algorithm& algorithm) {
          std::find(in_turn.begin(), in_turn.end(), algorithm.name) != in_turn.end();
 }
 
-}  // namespace
-
+/// The positions below the root in the sequence in which they take ranks by expected arrival. With
+/// late_leaf, a gather along a tree puts late ranks where their blocks have the shortest path. In
+/// other shapes `arrival` makes late ranks leaves too, so both orders are equal.
 std::vector<Position> receiving_sequence(const Specification& specification, int p) {
   const Algorithm& algorithm = *specification.algorithm;
   const int k = specification.parameters.k;
@@ -111,6 +112,24 @@ std::vector<Position> receiving_sequence(const Specification& specification, int
   std::reverse(sequence.begin(), sequence.end());
   return sequence;
 }
+
+/// The neighbours of all ranks in a k-nomial gather or scatter of blocks of these sizes (by rank),
+/// whose heavy subtrees exchange directly with the root. Indexed by rank; empty if no subtree is
+/// that heavy. O(p).
+std::vector<TreeNeighbours> fixed_positions(const Specification& specification, const Order& order,
+                                            const std::vector<Bytes>& sizes, Bytes memory) {
+  const Growth growth = fixed_growth(specification, order.size(), memory);
+  const Bytes all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
+  if (all <= growth.heaviest()) return {};
+  std::vector<TreeNeighbours> by_rank(sizes.size());
+  for (TreeNeighbours& one : OrderedTree(growth, by_position(sizes, order)).all_neighbours()) {
+    TreeNeighbours named = in_order(std::move(one), order);
+    by_rank[static_cast<std::size_t>(named.self.root)] = std::move(named);
+  }
+  return by_rank;
+}
+
+}  // namespace
 
 Order order_of(const Specification& specification, int p, Rank root, const Expected& expected) {
   const Algorithm& algorithm = *specification.algorithm;
@@ -179,19 +198,6 @@ Problems::Problems(const Specification& specification, const Call& call)
                 ready_times(specification, call.arrivals, call.rate), call.memory);
   tree_ = equal_ ? OrderedTree(growth, call.sizes[0]) : OrderedTree(growth, call.sizes);
   neighbours_ = tree_->all_neighbours();
-}
-
-std::vector<TreeNeighbours> fixed_positions(const Specification& specification, const Order& order,
-                                            const std::vector<Bytes>& sizes, Bytes memory) {
-  const Growth growth = fixed_growth(specification, order.size(), memory);
-  const Bytes all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
-  if (all <= growth.heaviest()) return {};
-  std::vector<TreeNeighbours> by_rank(sizes.size());
-  for (TreeNeighbours& one : OrderedTree(growth, by_position(sizes, order)).all_neighbours()) {
-    TreeNeighbours named = in_order(std::move(one), order);
-    by_rank[static_cast<std::size_t>(named.self.root)] = std::move(named);
-  }
-  return by_rank;
 }
 
 Sizes Problems::known_sizes(Rank rank) const {

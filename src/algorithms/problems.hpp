@@ -70,14 +70,6 @@ class Problems {
   std::vector<TreeNeighbours> neighbours_;
 };
 
-/// The neighbours of all ranks in a k-nomial gather or scatter of blocks of these sizes (by rank),
-/// whose heavy subtrees exchange directly with the root. Indexed by rank; empty if no subtree is
-/// that heavy. O(p).
-[[nodiscard]] std::vector<TreeNeighbours> fixed_positions(const Specification& specification,
-                                                          const Order& order,
-                                                          const std::vector<Bytes>& sizes,
-                                                          Bytes memory);
-
 /// The tree's rules for a call: root, parameters, half-performance length.
 [[nodiscard]] Growth growth_of(const Specification& specification, int p, Rank root,
                                Bytes half_performance_length, ReadyTimes ready = nullptr,
@@ -87,11 +79,6 @@ class Problems {
 /// are known. `rate` is that of Call. Rounds to Bytes, so equal bits give equal trees.
 [[nodiscard]] ReadyTimes ready_times(const Specification& specification,
                                      const std::vector<double>& arrivals, double rate);
-
-/// The positions below the root in the sequence in which they take ranks by expected arrival. With
-/// late_leaf, a gather along a tree puts late ranks where their blocks have the shortest path. In
-/// other shapes `arrival` makes late ranks leaves too, so both orders are equal.
-[[nodiscard]] std::vector<Position> receiving_sequence(const Specification& specification, int p);
 
 /// The data by which orders are sorted, each by rank.
 struct Expected {
