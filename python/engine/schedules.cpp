@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "schedule/graph.hpp"
+#include "schedule/flow.hpp"
 #include "schedule/one_sided.hpp"
 
 namespace nb = nanobind;
@@ -47,13 +47,11 @@ void bind_steps(nb::module_& module) {
           "True if the background thread runs the step.");
 }
 
-std::vector<std::vector<NeededStep>> message_steps(const std::vector<Schedule>& schedules) {
-  if (has_one_sided_steps(schedules)) return message_steps(as_messages(schedules));
+std::vector<std::vector<NeededStep>> message_steps(const std::vector<Schedule>& call) {
+  const std::vector<Schedule> schedules = as_messages(call);
   StepGraph graph;
   if (const auto flaw = graph.build(schedules)) {
-    throw nb::value_error(("rank " + std::to_string(flaw->rank) + ", step " +
-                           std::to_string(flaw->step) + ": " + flaw->text)
-                              .c_str());
+    throw nb::value_error(to_text(*flaw, schedules).c_str());
   }
   std::vector<std::vector<NeededStep>> all(schedules.size());
   for (Rank rank = 0; rank < graph.p(); ++rank) {

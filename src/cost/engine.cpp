@@ -354,8 +354,10 @@ class Engine {
 
 std::optional<Error> execute(std::span<const Schedule> schedules, const EngineModel& model,
                              std::span<const double> arrivals, const EngineObserver& observer) {
-  if (model.service != EngineModel::Service::eager && has_one_sided_steps(schedules)) {
-    return execute(as_messages(schedules), model, arrivals, observer);
+  std::vector<Schedule> messages;
+  if (model.service != EngineModel::Service::eager && !schedules.empty() &&
+      is_one_sided(schedules.front().collective)) {
+    schedules = messages = as_messages(schedules);
   }
   if (!arrivals.empty() && arrivals.size() != schedules.size()) {
     return Error{std::to_string(arrivals.size()) + " arrivals for " +

@@ -8,9 +8,6 @@
 
 namespace tutti {
 
-/// True if some step of them is one-sided.
-[[nodiscard]] bool has_one_sided_steps(std::span<const Schedule> schedules);
-
 /// The same schedules, step by step, with a message of the same blocks for each notification.
 /// Puts, flushes and notifications without bytes become copies without effect. The result lacks the
 /// round trips of flushes; its messages wait for receivers, and data starts with the notification.
