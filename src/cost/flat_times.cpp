@@ -151,13 +151,6 @@ double recursive_seconds(Collective collective, const Rounds& rounds, double blo
   }
 }
 
-double pairwise_seconds(Collective collective, const Rounds& rounds, double block) {
-  if (has_root(collective)) return rounds.star(block);
-  return rounds.pairs(block, reduces(collective));
-}
-
-bool is_regular_pair(Collective collective) { return collective == Collective::alltoall; }
-
 double seconds_of(Collective collective, FlatShape flat, const Rounds& rounds, double block) {
   switch (flat) {
     case FlatShape::ring:
@@ -167,7 +160,8 @@ double seconds_of(Collective collective, FlatShape flat, const Rounds& rounds, d
     case FlatShape::pairwise:
       break;
   }
-  return pairwise_seconds(collective, rounds, block);
+  if (has_root(collective)) return rounds.star(block);
+  return rounds.pairs(block, reduces(collective));
 }
 
 }  // namespace
@@ -184,7 +178,7 @@ bool has_shape(Collective collective, FlatShape shape) {
     case FlatShape::ring:
       return !pairs && collective != Collective::barrier && (vector || !has_root(collective));
     case FlatShape::recursive:
-      return !pairs || is_regular_pair(collective);
+      return !pairs || collective == Collective::alltoall;
     case FlatShape::pairwise:
       break;
   }

@@ -93,7 +93,6 @@ class Walk {
 
  private:
   struct Meeting {
-    int members = 0;
     HierarchicalSeconds last = {};
     std::vector<Walker*> waiting = {};
   };

@@ -1,14 +1,105 @@
-/// Reads and writes machines as text.
+/// Reads and writes machines as text: one "name value" per line, independent of the program's
+/// locale.
 #include "cost/machine.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <span>
 
-#include "cost/fields.hpp"
+#include "cost/node_machine.hpp"
 
 namespace tutti {
 
 namespace {
-constexpr std::array<MachineField<Machine>, 6> fields = {{
+
+/// One number of a machine, in seconds unless `meaning` names another unit.
+template <class M>
+struct MachineField {
+  std::string_view name;
+  double M::*value;
+  double min;  ///< accepted values: min..max
+  double max;
+  std::string_view meaning;
+  std::string_view former = {};  ///< the name in files of earlier versions
+};
+
+/// The shortest text that reads back as the same number.
+std::string number_text(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value);
+  return {text, end.ptr};
+}
+
+/// Removes and returns the first word of a line; empty if there is none.
+std::string_view take_word(std::string_view& line) {
+  constexpr std::string_view blanks = " \t\r\v\f";
+  line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+  const std::string_view word = line.substr(0, line.find_first_of(blanks));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+/// A machine, and the number of lines of its text that named one of its numbers.
+template <class M>
+struct FieldsRead {
+  M machine;
+  int lines = 0;
+};
+
+/// Reads a machine. # begins a comment; missing names keep their defaults, unknown names are
+/// ignored. The error names the line and the accepted values.
+template <class M>
+Result<FieldsRead<M>> read_fields(std::span<const MachineField<M>> fields, std::string_view text) {
+  FieldsRead<M> read;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    std::string_view rest = line.substr(0, line.find('#'));
+    const std::string_view name = take_word(rest);
+    for (const MachineField<M>& field : fields) {
+      if (name.empty() || (field.name != name && field.former != name)) continue;
+      const std::string_view word = take_word(rest);
+      double value = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+      const bool is_number = error == std::errc() && end == word.data() + word.size();
+      if (!is_number || !(value >= field.min && value <= field.max)) {
+        return Error{"line " + std::to_string(number) + ", \"" + std::string(line) +
+                     "\": expected " + std::string(name) + " from " + number_text(field.min) +
+                     " to " + number_text(field.max)};
+      }
+      read.machine.*field.value = value;
+      ++read.lines;
+    }
+  }
+  return read;
+}
+
+template <class M>
+std::string write_fields(std::span<const MachineField<M>> fields, const M& machine) {
+  std::string text;
+  for (const MachineField<M>& field : fields) {
+    if (machine.*field.value <= 0) continue;  // unknown
+    text += std::string(field.name) + ' ' + number_text(machine.*field.value) + "  # " +
+            std::string(field.meaning) + '\n';
+  }
+  return text;
+}
+
+/// The first number outside its accepted range, with its name, value and range; else an empty text.
+/// Accepts 0, which means unknown.
+template <class M>
+std::string field_out_of_range(std::span<const MachineField<M>> fields, const M& machine) {
+  for (const MachineField<M>& field : fields) {
+    const double value = machine.*field.value;
+    if (value == 0 || (value >= field.min && value <= field.max)) continue;
+    return std::string(field.name) + " " + number_text(value) + ": expected " +
+           number_text(field.min) + " to " + number_text(field.max);
+  }
+  return "";
+}
+
+constexpr std::array<MachineField<Machine>, 6> machine_fields = {{
     {"latency", &Machine::latency, 1e-9, 1e-2, "seconds for a message without bytes"},
     {"per_byte", &Machine::per_byte, 2e-12, 1e-4, "seconds for each further byte"},
     {"overhead", &Machine::overhead, 1e-10, 1e-2,
@@ -17,19 +108,78 @@ constexpr std::array<MachineField<Machine>, 6> fields = {{
     {"polling", &Machine::polling, 1e-9, 10, "seconds until a polling thread sees a notification"},
     {"serving", &Machine::serving, 1e-9, 10, "seconds that a put waits for its target's thread"},
 }};
+
+/// The first fields are those of a Machine too.
+constexpr std::size_t shared_fields = 2;
+constexpr std::array<MachineField<NodeMachine>, 10> node_fields = {{
+    {"latency", &NodeMachine::latency, 1e-9, 1e-2,
+     "seconds for a message without bytes to another node"},
+    {"per_byte", &NodeMachine::per_byte, 2e-12, 1e-4,
+     "seconds for each byte through a node's adapter"},
+    {"sender_per_byte", &NodeMachine::sender_per_byte, 2e-12, 1e-4,
+     "seconds for each byte of one sender alone"},
+    {"node_gap", &NodeMachine::node_gap, 1e-10, 1e-2,
+     "minimum seconds between two messages of a node"},
+    {"local_latency", &NodeMachine::local_latency, 1e-9, 1,
+     "seconds for an empty message inside a node"},
+    {"local_per_byte", &NodeMachine::local_per_byte, 2e-12, 1e-4,
+     "seconds for each byte of such a message"},
+    {"copy_per_byte", &NodeMachine::copy_per_byte, 1e-12, 1e-5,
+     "seconds for a rank to copy a byte, alone"},
+    {"shared_per_byte", &NodeMachine::shared_per_byte, 1e-14, 1e-5,
+     "seconds for each byte that all ranks of a node copy together"},
+    {"combine_per_byte", &NodeMachine::combine_per_byte, 1e-12, 1e-5,
+     "seconds for a rank to reduce a byte"},
+    {"signal", &NodeMachine::signal, 1e-10, 1, "seconds until another rank's signal is seen",
+     "flag"},
+}};
+
 }  // namespace
 
 Result<Machine> machine_from_text(std::string_view text, int* lines) {
-  const auto read = read_fields<Machine>(fields, text);
+  const auto read = read_fields<Machine>(machine_fields, text);
   if (!read) return Error{read.error()};
   if (lines != nullptr) *lines = read->lines;
   return read->machine;
 }
 
 std::string out_of_range(const Machine& machine) {
-  return field_out_of_range<Machine>(fields, machine);
+  return field_out_of_range<Machine>(machine_fields, machine);
 }
 
-std::string to_text(const Machine& machine) { return write_fields<Machine>(fields, machine); }
+std::string to_text(const Machine& machine) {
+  return write_fields<Machine>(machine_fields, machine);
+}
+
+Result<NodeMachine> node_machine_from_text(std::string_view text) {
+  const auto read = read_fields<NodeMachine>(node_fields, text);
+  if (!read) return Error{read.error()};
+  return read->machine;
+}
+
+Result<Machines> machines_from_text(std::string_view text) {
+  int lines = 0;
+  const Result<Machine> messages = machine_from_text(text, &lines);
+  if (!messages) return Error{messages.error()};
+  const auto nodes = read_fields<NodeMachine>(node_fields, text);
+  if (!nodes) return Error{nodes.error()};
+  if (lines + nodes->lines == 0) {
+    return Error{"expected at least one line such as \"latency 2e-6\""};
+  }
+  return Machines{*messages, nodes->machine};
+}
+
+std::string out_of_range(const NodeMachine& machine) {
+  return field_out_of_range<NodeMachine>(node_fields, machine);
+}
+
+std::string to_text(const NodeMachine& machine) {
+  return write_fields<NodeMachine>(node_fields, machine);
+}
+
+std::string to_text(const Machine& machine, const NodeMachine& node_machine) {
+  const std::span<const MachineField<NodeMachine>> all = node_fields;
+  return to_text(machine) + write_fields<NodeMachine>(all.subspan(shared_fields), node_machine);
+}
 
 }  // namespace tutti
