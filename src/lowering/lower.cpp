@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "core/index.hpp"
-#include "lowering/one_sided.hpp"
 #include "lowering/program_builder.hpp"
 #include "lowering/values.hpp"
 

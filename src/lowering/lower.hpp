@@ -26,11 +26,16 @@ namespace tutti {
 /// these needs are among those of the steps, which flaw_of proves free of deadlock. Messages keep
 /// the runner of their step, copies have that of the step that they serve, or of the last step.
 ///
-/// One-sided collectives run in sequence: lowering/one_sided.hpp.
-///
 /// O(s log s) for s steps, times the ranges of blocks of a message that are not adjacent; and O(p)
 /// for pairs, and for reductions whose order lists all ranks.
 [[nodiscard]] Program lower(const Schedule& schedule, const Problem& problem, Bytes own,
                             const BufferTraits& traits);
+
+/// The same for a one-sided schedule, whose operations run in sequence; `problem` is cut as the
+/// schedule says. The root's blocks are in Area::send, or Area::receive if data flow to the root.
+/// Elsewhere blocks are in the window if it has room for all that the rank handles: else in staging
+/// memory, as is a vector that the rank combines. The root copies its own block first; a rank of a
+/// scatter copies its block to the window after it has served its children. O(s log s) for s steps.
+[[nodiscard]] Program lower_one_sided(const Schedule& schedule, const Problem& problem);
 
 }  // namespace tutti

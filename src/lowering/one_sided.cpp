@@ -1,8 +1,8 @@
 /// Finds the memory of the blocks of puts and notifications.
-#include "lowering/one_sided.hpp"
-
 #include <algorithm>
 #include <map>
+
+#include "lowering/lower.hpp"
 
 namespace tutti {
 
