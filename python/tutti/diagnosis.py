@@ -170,11 +170,11 @@ def _level(one: mpis.Mpi, output: str) -> Finding:
 def _cores(found: list[mpis.Mpi]) -> Finding:
     """How many ranks start here: Open MPI refuses more than there are slots, one for each core."""
     cores = _physical_cores()
-    text = f"{count(cores, 'core')}, which more ranks than that would share"
+    text = f"{count(cores, 'core')}; more ranks than cores slow each other down"
     refuses = [one for one in found if one.family == "openmpi"]
     if not refuses or "SLURM_JOB_ID" in os.environ or _may_oversubscribe(os.environ):
         return Finding("cores", "good", text)
-    return Finding("cores", "note", f"{text}, and {refuses[0]} refuses mpirun -n {cores + 1}",
+    return Finding("cores", "note", f"{text}; {refuses[0]} refuses mpirun -n {cores + 1}",
                    f"for more ranks: mpirun --oversubscribe -n {2 * cores} ./app, or "
                    f"export {_oversubscribing(refuses[0])}")  # fmt: skip
 
