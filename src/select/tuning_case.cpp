@@ -364,56 +364,26 @@ std::vector<CandidateEvidence> TuningCase::measurements() const {
   return all;
 }
 
-std::string_view name_of(CandidateState state) {
-  switch (state) {
-    case CandidateState::selected:
-      return "selected";
-    case CandidateState::unexplored:
-      return "not explored";
-    case CandidateState::unable:
-      return "cannot run";
-    case CandidateState::slower:
-      return "slower";
-    case CandidateState::dropped:
-      return "dropped";
-    case CandidateState::few_calls:
-      return "few calls";
-    case CandidateState::small_gain:
-      return "small gain";
-    case CandidateState::unconfirmed:
-      return "unconfirmed";
-    case CandidateState::unfair:
-      return "unfair";
-    case CandidateState::uneven:
-      return "uneven";
-  }
-  return "";
-}
+namespace {
 
-std::string_view explanation_of(CandidateState state) {
-  switch (state) {
-    case CandidateState::selected:
-      return "it is selected";
-    case CandidateState::unexplored:
-      return "no call has explored it";
-    case CandidateState::unable:
-      return "it cannot run on some rank";
-    case CandidateState::slower:
-      return "its median is not below that of the selected one";
-    case CandidateState::dropped:
-      return "its earlier calls showed no gain";
-    case CandidateState::few_calls:
-      return "fewer than 4 calls were measured";
-    case CandidateState::small_gain:
-      return "its gain is below 3 %";
-    case CandidateState::unconfirmed:
-      return "the rank test does not support its gain twice";
-    case CandidateState::unfair:
-      return "in the mean over the ranks it gains too little, or some rank would pay for it";
-    case CandidateState::uneven:
-      return "some of its calls take much longer";
-  }
-  return "";
-}
+/// In the sequence of CandidateState: name and explanation.
+constexpr std::string_view states[][2] = {
+    {"selected", "it is selected"},
+    {"not explored", "no call has explored it"},
+    {"cannot run", "it cannot run on some rank"},
+    {"slower", "its median is not below that of the selected one"},
+    {"dropped", "its earlier calls showed no gain"},
+    {"few calls", "fewer than 4 calls were measured"},
+    {"small gain", "its gain is below 3 %"},
+    {"unconfirmed", "the rank test does not support its gain twice"},
+    {"unfair", "in the mean over the ranks it gains too little, or some rank would pay for it"},
+    {"uneven", "some of its calls take much longer"},
+};
+
+}  // namespace
+
+std::string_view name_of(CandidateState state) { return states[static_cast<int>(state)][0]; }
+
+std::string_view explanation_of(CandidateState state) { return states[static_cast<int>(state)][1]; }
 
 }  // namespace tutti
