@@ -2,7 +2,6 @@
 #include "run/call/mpi_buffers.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
 
 #include "run/transport/mpi_transport.hpp"
@@ -47,46 +46,6 @@ bool copy_packed(const TypedBuffer& buffer, const Iov& iov, std::byte* packed, B
 }
 
 }  // namespace
-
-MadeTypes::~MadeTypes() {
-  if (made_.empty()) return;
-  const auto alone = alone_with_types();
-  for (MPI_Datatype& type : made_) mpi().Type_free(&type);
-}
-
-int MadeTypes::find(const TypedBuffer& buffer, const Iov& iov, const BufferRef& ref,
-                    Region& region) {
-  if (iov.size() != 1) return indexed(buffer, iov, region);
-  const auto& [displacement, count] = iov.front();
-  if (!buffer.info.contiguous) {
-    region = {at(buffer.address, displacement), count, region_type(buffer.type)};
-    return MPI_SUCCESS;
-  }
-  // Whole blocks have this rank's own length, even if the sender's size exchange said more.
-  const Bytes bytes = ref.whole ? count * buffer.info.extent : ref.bytes;
-  region = {at(buffer.address, displacement + static_cast<MPI_Aint>(ref.offset)), bytes, 0};
-  return MPI_SUCCESS;
-}
-
-int MadeTypes::indexed(const TypedBuffer& buffer, const Iov& iov, Region& region) {
-  std::vector<int> lengths;
-  std::vector<MPI_Aint> displacements;
-  for (const auto& [displacement, count] : iov) {
-    for (MPI_Count done = 0; done < count; done += INT_MAX) {
-      lengths.push_back(static_cast<int>(std::min<MPI_Count>(INT_MAX, count - done)));
-      displacements.push_back(displacement + static_cast<MPI_Aint>(done) * buffer.info.extent);
-    }
-  }
-  const auto alone = alone_with_types();
-  MPI_Datatype type{};
-  int error = mpi().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
-                                         displacements.data(), buffer.type, &type);
-  if (error != MPI_SUCCESS) return error;
-  made_.push_back(type);
-  error = mpi().Type_commit(&made_.back());
-  region = {buffer.address, 1, region_type(made_.back())};
-  return error;
-}
 
 std::byte* Scratch::reserve(Bytes bytes) {
   if (bytes > size_) {
@@ -152,6 +111,29 @@ TypedBuffer CallBuffers::find_iov(const BufferRef& ref) {
   return typed;
 }
 
+/// The part `ref` of the blocks in iov_: one region if the iov has one range, else all ranges by an
+/// indexed datatype (Träff 2017, section 3).
+int CallBuffers::find_in(const TypedBuffer& buffer, const BufferRef& ref, Region& region) {
+  if (iov_.size() != 1) {
+    IndexedType& type = made_.emplace_back();
+    for (const auto& [displacement, count] : iov_) {
+      type.add(displacement, count, buffer.info.extent);
+    }
+    const int error = type.make(buffer.type);
+    region = {buffer.address, 1, region_type(type.handle())};
+    return error;
+  }
+  const auto& [displacement, count] = iov_.front();
+  if (!buffer.info.contiguous) {
+    region = {at(buffer.address, displacement), count, region_type(buffer.type)};
+    return MPI_SUCCESS;
+  }
+  // Whole blocks have this rank's own length, even if the sender's size exchange said more.
+  const Bytes bytes = ref.whole ? count * buffer.info.extent : ref.bytes;
+  region = {at(buffer.address, displacement + static_cast<MPI_Aint>(ref.offset)), bytes, 0};
+  return MPI_SUCCESS;
+}
+
 int CallBuffers::find(const BufferRef& ref, Region& region) {
   if (ref.bytes == 0) {
     region = {};
@@ -161,8 +143,7 @@ int CallBuffers::find(const BufferRef& ref, Region& region) {
     region = {scratch_ + ref.offset, ref.bytes, 0};
     return MPI_SUCCESS;
   }
-  const TypedBuffer buffer = find_iov(ref);
-  return made_.find(buffer, iov_, ref, region);
+  return find_in(find_iov(ref), ref, region);
 }
 
 bool CallBuffers::copy(const BufferRef& from, const BufferRef& to) {

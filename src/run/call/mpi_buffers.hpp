@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -20,24 +21,6 @@ struct TypedBuffer {
   void* address = nullptr;
   MPI_Datatype type{};
   TypeInfo info = {};
-};
-
-/// Datatypes made for one call, and freed with this object.
-class MadeTypes {
- public:
-  MadeTypes() = default;
-  ~MadeTypes();
-  MadeTypes(const MadeTypes&) = delete;
-  MadeTypes& operator=(const MadeTypes&) = delete;
-
-  /// Sets `region` to the part `ref` of the blocks in `iov`: one region if the iov has one range,
-  /// else all ranges by an indexed datatype (Träff 2017, section 3). Returns an MPI error code.
-  int find(const TypedBuffer& buffer, const Iov& iov, const BufferRef& ref, Region& region);
-
- private:
-  int indexed(const TypedBuffer& buffer, const Iov& iov, Region& region);
-
-  std::vector<MPI_Datatype> made_;
 };
 
 /// Packed memory, kept from call to call.
@@ -86,12 +69,13 @@ class CallBuffers final : public Buffers {
   [[nodiscard]] Rank rank_of(BlockIndex block, Area area) const;
   /// The buffer of `ref`; sets iov_ to the address ranges of its blocks there.
   TypedBuffer find_iov(const BufferRef& ref);
+  int find_in(const TypedBuffer& buffer, const BufferRef& ref, Region& region);
 
   const MpiCall& call_;
   const Order& order_;
   std::byte* scratch_;
   Iov& iov_;
-  MadeTypes made_;
+  std::list<IndexedType> made_;
 };
 
 }  // namespace tutti

@@ -16,22 +16,12 @@ class FromBase {
   FromBase(void* address, int count, MPI_Datatype type, void* base)
       : address_(address), count_(count), type_(type) {
     if (address != nullptr) return;
-    const auto distance = static_cast<MPI_Aint>(-reinterpret_cast<std::intptr_t>(base));
-    const auto alone = alone_with_types();
-    error_ = mpi().Type_create_hindexed(1, &count, &distance, type, &type_);
-    if (error_ != MPI_SUCCESS) return;
+    whole_.add(static_cast<MPI_Aint>(-reinterpret_cast<std::intptr_t>(base)), count, 0);
+    error_ = whole_.make(type);
     address_ = base;
     count_ = 1;
-    made_ = true;
-    error_ = mpi().Type_commit(&type_);
+    type_ = whole_.handle();
   }
-  ~FromBase() {
-    if (!made_) return;
-    const auto alone = alone_with_types();
-    mpi().Type_free(&type_);
-  }
-  FromBase(const FromBase&) = delete;
-  FromBase& operator=(const FromBase&) = delete;
 
   [[nodiscard]] void* address() const { return address_; }
   [[nodiscard]] int count() const { return count_; }
@@ -43,7 +33,7 @@ class FromBase {
   int count_;
   MPI_Datatype type_;
   int error_ = MPI_SUCCESS;
-  bool made_ = false;
+  IndexedType whole_;
 };
 
 /// Calls move(elements, offset, bytes) for parts whose bytes an int can count.

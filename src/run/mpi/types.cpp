@@ -1,13 +1,44 @@
 /// Queries datatypes.
 #include "run/mpi/types.hpp"
 
+#include <algorithm>
+#include <mutex>
+
 #include "run/mpi/devices.hpp"
 
 namespace tutti {
 
+namespace {
+
+/// A lock to hold while a datatype is made or freed: Open MPI 4.1 sometimes fails if two threads do
+/// so at once, whatever thread level it grants.
 std::unique_lock<std::mutex> alone_with_types() {
   static std::mutex mutex;
   return std::unique_lock(mutex);
+}
+
+}  // namespace
+
+void IndexedType::add(MPI_Aint displacement, MPI_Count count, MPI_Aint extent) {
+  constexpr MPI_Count most = MPI_Count{1} << 30;
+  for (MPI_Count done = 0; done < count; done += most) {
+    lengths_.push_back(static_cast<int>(std::min(most, count - done)));
+    displacements_.push_back(displacement + static_cast<MPI_Aint>(done) * extent);
+  }
+}
+
+int IndexedType::make(MPI_Datatype element) {
+  const auto alone = alone_with_types();
+  const int error = mpi().Type_create_hindexed(static_cast<int>(lengths_.size()), lengths_.data(),
+                                               displacements_.data(), element, &made_);
+  is_made_ = error == MPI_SUCCESS;
+  return is_made_ ? mpi().Type_commit(&made_) : error;
+}
+
+IndexedType::~IndexedType() {
+  if (!is_made_) return;
+  const auto alone = alone_with_types();
+  mpi().Type_free(&made_);
 }
 
 TypeInfo info_at(const void* address, TypeInfo info) {

@@ -2,16 +2,34 @@
 #pragma once
 
 #include <array>
-#include <mutex>
+#include <vector>
 
 #include "core/types.hpp"
 #include "run/mpi/functions.hpp"
 
 namespace tutti {
 
-/// A lock to hold while a datatype is made or freed: Open MPI 4.1 sometimes fails if two threads do
-/// so at once, whatever thread level it grants.
-[[nodiscard]] std::unique_lock<std::mutex> alone_with_types();
+/// Elements of a datatype at any places, as one datatype of Tutti's own, which is freed with the
+/// object.
+class IndexedType {
+ public:
+  IndexedType() = default;
+  ~IndexedType();
+  IndexedType(const IndexedType&) = delete;
+  IndexedType& operator=(const IndexedType&) = delete;
+
+  /// Adds any number of consecutive elements; `displacement` in bytes.
+  void add(MPI_Aint displacement, MPI_Count count, MPI_Aint extent);
+  /// Makes the datatype, once. Returns an MPI error code.
+  int make(MPI_Datatype element);
+  [[nodiscard]] MPI_Datatype handle() const { return made_; }
+
+ private:
+  std::vector<int> lengths_;
+  std::vector<MPI_Aint> displacements_;
+  MPI_Datatype made_{};
+  bool is_made_ = false;
+};
 
 struct TypeInfo {
   bool valid = false;

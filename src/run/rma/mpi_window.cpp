@@ -107,16 +107,13 @@ int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
       continue;
     }
     // Not a multiple of the target's unit: a datatype adds the distance from the region's start.
-    const auto alone = alone_with_types();
-    MPI_Datatype shifted = mpi().type_null;
-    const MPI_Aint shift = static_cast<MPI_Aint>(at);
-    int error = mpi().Type_create_hindexed(1, &count, &shift, mpi().byte, &shifted);
-    if (error == MPI_SUCCESS) error = mpi().Type_commit(&shifted);
+    IndexedType shifted;
+    shifted.add(static_cast<MPI_Aint>(at), count, 1);
+    int error = shifted.make(mpi().byte);
     if (error == MPI_SUCCESS) {
       error = mpi().Put(from + done, count, mpi().byte, to,
-                        static_cast<MPI_Aint>(region.displacement), 1, shifted, handle_);
+                        static_cast<MPI_Aint>(region.displacement), 1, shifted.handle(), handle_);
     }
-    if (shifted != mpi().type_null) mpi().Type_free(&shifted);
     if (error != MPI_SUCCESS) return error;
   }
   return MPI_SUCCESS;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <optional>
 
 #include "run/mpi/oversubscription.hpp"
 #include "run/mpi/packing.hpp"
@@ -25,35 +26,15 @@ class Typed {
   explicit Typed(const Region& region)
       : count_(static_cast<int>(region.count)), type_(datatype(region.type)) {
     if (region.count <= INT_MAX) return;
-    constexpr std::int64_t piece = std::int64_t{1} << 30;
-    std::vector<int> lengths;
-    std::vector<MPI_Aint> displacements;
     MPI_Aint lower = 0;
     MPI_Aint extent = 0;
     error_ = mpi().Type_get_extent(type_, &lower, &extent);
-    for (std::int64_t at = 0; at < region.count; at += piece) {
-      lengths.push_back(static_cast<int>(std::min(piece, region.count - at)));
-      displacements.push_back(static_cast<MPI_Aint>(at) * extent);
-    }
-    const auto alone = alone_with_types();
-    MPI_Datatype whole{};
-    if (error_ == MPI_SUCCESS) {
-      error_ = mpi().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
-                                          displacements.data(), type_, &whole);
-    }
     if (error_ != MPI_SUCCESS) return;
-    made_ = true;
+    large_.emplace().add(0, region.count, extent);
+    error_ = large_->make(type_);
     count_ = 1;
-    type_ = whole;
-    error_ = mpi().Type_commit(&type_);
+    type_ = large_->handle();
   }
-  ~Typed() {
-    if (!made_) return;
-    const auto alone = alone_with_types();
-    mpi().Type_free(&type_);
-  }
-  Typed(const Typed&) = delete;
-  Typed& operator=(const Typed&) = delete;
 
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] int count() const { return count_; }
@@ -63,7 +44,7 @@ class Typed {
   int count_;
   MPI_Datatype type_;
   int error_ = MPI_SUCCESS;
-  bool made_ = false;
+  std::optional<IndexedType> large_;
 };
 
 Elements elements_of(const Region& typed) {
@@ -183,11 +164,13 @@ int MpiTransport::copy(const Region& from, const Region& to) {
                  static_cast<std::size_t>(std::min(from.count, to.count)));
     return from.count > to.count ? MPI_ERR_TRUNCATE : 0;
   }
-  if (from.type == 0 && typed_receives_truncate()) {
+  if (from.type == 0) {
     MPI_Count element = 0;
     if (const int error = mpi().Type_size_x(datatype(to.type), &element)) return error;
     if (from.count > element * to.count) return MPI_ERR_TRUNCATE;
-    return unpack(static_cast<const std::byte*>(from.address), elements_of(to), comm_);
+    if (typed_receives_truncate()) {
+      return unpack(static_cast<const std::byte*>(from.address), elements_of(to), comm_);
+    }
   }
   const Typed source(from);
   const Typed target(to);
