@@ -62,10 +62,9 @@ RUN: dict[str, frozenset[str]] = {
     "distance": frozenset({"mpi"}),
     "node": frozenset({"mpi"}),
     "arrival": frozenset({"mpi"}),
-    "progress": frozenset({"arrival", "call", "plan", "transport"}),
-    "communicator": frozenset({"arrival", "call", "progress", "mpi", "plan", "transport"}),
+    "communicator": frozenset({"arrival", "call", "mpi", "plan", "transport"}),
     "hierarchical": frozenset({"call", "communicator", "mpi", "node"}),
-    "rma": frozenset({"mpi", "node"}),
+    "rma": frozenset({"mpi", "node", "plan"}),
 }
 """The folders of src/run that each of them may include. All may include files in src/run itself."""
 

@@ -50,7 +50,7 @@ int Executor::run(const Program& program, Buffers& buffers, Transport& transport
   return finish(program, buffers, transport);
 }
 
-void Executor::begin(const Program& program) {
+void Executor::begin(const Program& program, bool arrived) {
   progress_.assign(program.operations.size(), {});
   held_.clear();
   ready_.clear();
@@ -62,7 +62,7 @@ void Executor::begin(const Program& program) {
   examined_ = 0;
   damage_ = 0;
   open_ = program.operations.size();
-  arrived_ = false;
+  arrived_ = arrived;
 }
 
 int Executor::progress(const Program& program, Buffers& buffers, Transport& transport,

@@ -58,14 +58,17 @@ class Executor {
   int run(const Program& program, Buffers& buffers, Transport& transport);
 
   /// The same in parts, by two threads that alternate: begin(), then progress() any number of times
-  /// before this rank has arrived, then finish().
-  void begin(const Program& program);
-  /// Runs the operations that may run before the rank arrives, and sets `moved` if any did. Never
-  /// waits. Errors are those of run().
+  /// before this rank has arrived, then finish(). Without a call that waits, the rank counts as
+  /// `arrived` from the beginning, and progress() runs all operations.
+  void begin(const Program& program, bool arrived = false);
+  /// Runs the operations that may run now, and sets `moved` if any did. Never waits. Errors are
+  /// those of run().
   int progress(const Program& program, Buffers& buffers, Transport& transport, bool& moved);
   /// Runs all remaining operations, after the rank has arrived.
   int finish(const Program& program, Buffers& buffers, Transport& transport);
   [[nodiscard]] bool is_done() const { return open_ == 0; }
+  /// The first error of an operation that others waited for, which ended all the same.
+  [[nodiscard]] int damage() const { return damage_; }
 
   /// The operations and needs that the last run has examined. A run takes O(operations + needs).
   [[nodiscard]] std::int64_t examined() const { return examined_; }

@@ -1,4 +1,4 @@
-/// Copies bytes into and out of notifications.
+/// Runs the program of a one-sided operation, and moves its bytes into and out of notifications.
 #include "run/rma/mpi_operation.hpp"
 
 #include <algorithm>
@@ -56,9 +56,10 @@ std::int64_t combination_of(MPI_Op op, MPI_Datatype type) {
   return (found - ops.begin() + 1) << type_bits | number_of(type);
 }
 
-void RmaOperation::begin(const Nodes& nodes, Rank rank, std::byte* window) {
+void RmaOperation::start(const Nodes& nodes, Rank rank, RmaWindow& window,
+                         RmaNotifications& notifications) {
   const int p = nodes.p();
-  const Specification specification = specification_from(control_.specification);
+  const Specification specification = specification_from(control_.algorithm);
   Problem problem;
   problem.collective = specification.algorithm->collective;
   problem.p = p;
@@ -76,7 +77,17 @@ void RmaOperation::begin(const Nodes& nodes, Rank rank, std::byte* window) {
   flows_to_root_ = tutti::flows_to_root(problem.collective);
   order_ = problem.order;
   position_ = problem.position();
-  window_ = window;
+  window_ = &window;
+  notifications_ = &notifications;
+  executor_.begin(program_, true);
+}
+
+int RmaOperation::proceed(bool& moved) {
+  int error = MPI_SUCCESS;
+  for (bool more = true; more && error == MPI_SUCCESS; moved = moved || more) {
+    error = executor_.progress(program_, *this, *this, more);
+  }
+  return error == MPI_SUCCESS ? executor_.damage() : error;
 }
 
 const std::vector<Rank>& RmaOperation::order_for(Rank peer) {
@@ -87,7 +98,7 @@ const std::vector<Rank>& RmaOperation::order_for(Rank peer) {
 }
 
 std::byte* RmaOperation::memory_of(const BufferRef& ref) {
-  std::byte* const area = ref.area == Area::window    ? window_
+  std::byte* const area = ref.area == Area::window    ? window_->at(region())
                           : ref.area == Area::staging ? staging_.data()
                                                       : users_;
   if (ref.blocks.range.empty()) return area + ref.offset;
@@ -96,7 +107,8 @@ std::byte* RmaOperation::memory_of(const BufferRef& ref) {
 }
 
 template <class Visit>
-void RmaOperation::for_each_piece(const BufferRef& ref, Bytes bytes, Visit visit) {
+void RmaOperation::for_each_piece(Bytes bytes, Visit visit) {
+  const BufferRef& ref = message();
   if (ref.blocks.range.empty()) return visit(memory_of(ref) + moved_, bytes);
   const Bytes size = control_.bytes;
   for (Bytes from = moved_; from < moved_ + bytes;) {
@@ -108,60 +120,91 @@ void RmaOperation::for_each_piece(const BufferRef& ref, Bytes bytes, Visit visit
 }
 
 void RmaOperation::hear(Rank from, std::span<const std::byte> carried) {
-  const Operation* const open = next();
   const auto kept = heard_.find(from);
-  const bool is_next = open != nullptr && open->kind == OperationKind::recv && open->peer == from &&
+  const bool is_next = slot_ >= 0 && !open_.sends && open_.peer == from && !is_complete_ &&
                        (kept == heard_.end() || kept->second.empty());
-  if (!is_next) {
+  if (is_next) {
+    take(carried);
+  } else {
     heard_[from].emplace_back(carried.begin(), carried.end());
-  } else if (take(*open, carried)) {
-    done();
   }
 }
 
-bool RmaOperation::take_heard(const Operation& receive) {
-  const auto kept = heard_.find(receive.peer);
-  while (kept != heard_.end() && !kept->second.empty()) {
-    const std::vector<std::byte> carried = std::move(kept->second.front());
-    kept->second.pop_front();
-    if (take(receive, carried)) return true;
-  }
-  return false;
-}
-
-/// True if the receive has all of its bytes.
-bool RmaOperation::take(const Operation& receive, std::span<const std::byte> carried) {
+void RmaOperation::take(std::span<const std::byte> carried) {
   const std::byte* from = carried.data();
   const auto bytes = static_cast<Bytes>(carried.size());
-  for_each_piece(receive.to, bytes, [&](std::byte* memory, Bytes piece) {
+  for_each_piece(bytes, [&](std::byte* memory, Bytes piece) {
     move_bytes(memory, std::exchange(from, from + piece), piece);
   });
   moved_ += bytes;
-  return moved_ >= receive.to.bytes;
+  is_complete_ = moved_ >= message().bytes;
 }
 
-void RmaOperation::take_next(const Operation& send, std::span<std::byte> message) {
-  std::byte* to = message.data();
-  const auto bytes = static_cast<Bytes>(message.size());
-  for_each_piece(send.from, bytes, [&](const std::byte* memory, Bytes piece) {
-    move_bytes(std::exchange(to, to + piece), memory, piece);
-  });
-  moved_ += bytes;
+/// Sends the open message, in several notifications if it exceeds one, while there is room.
+int RmaOperation::notify() {
+  while (!is_complete_ && notifications_->can_post(control_, open_.peer)) {
+    const Bytes carried = std::min(message().bytes - moved_, max_carried);
+    std::byte* to = notifications_->compose(control_, order_for(open_.peer), carried).data();
+    for_each_piece(carried, [&](const std::byte* memory, Bytes piece) {
+      move_bytes(std::exchange(to, to + piece), memory, piece);
+    });
+    moved_ += carried;
+    is_complete_ = moved_ >= message().bytes;
+    if (const int error = notifications_->post(open_.peer)) return error;
+  }
+  return MPI_SUCCESS;
 }
 
-void RmaOperation::copy(const Operation& copy) {
-  move_bytes(memory_of(copy.to), memory_of(copy.from), copy.to.bytes);
+/// After a failed put the peer must not be told that its data are there.
+int RmaOperation::begin(int slot, const Transfer& transfer) {
+  if (const int error = executor_.damage()) return error;
+  slot_ = slot;
+  open_ = transfer;
+  is_complete_ = false;
+  moved_ = 0;
+  return open_.sends ? notify() : MPI_SUCCESS;
 }
 
-int RmaOperation::combine(const Operation& reduce) {
+int RmaOperation::poll(std::vector<int>& completed) {
+  if (slot_ < 0) return MPI_SUCCESS;
+  int error = MPI_SUCCESS;
+  if (open_.sends) {
+    error = notify();
+  } else if (const auto kept = heard_.find(open_.peer); kept != heard_.end()) {
+    for (; !is_complete_ && !kept->second.empty(); kept->second.pop_front()) {
+      take(kept->second.front());
+    }
+  }
+  if (is_complete_) completed.push_back(std::exchange(slot_, -1));
+  return error;
+}
+
+int RmaOperation::find(const BufferRef& ref, Region& region) {
+  region.address = const_cast<BufferRef*>(&ref);
+  return MPI_SUCCESS;
+}
+
+bool RmaOperation::copy(const BufferRef& from, const BufferRef& to) {
+  move_bytes(memory_of(to), memory_of(from), to.bytes);
+  return true;
+}
+
+int RmaOperation::run(const Operation& operation) {
+  if (operation.kind == OperationKind::flush) return window_->flush(operation.peer);
+  if (operation.to.bytes == 0) return MPI_SUCCESS;
+  return window_->put(memory_of(operation.from), operation.to.offset, operation.to.bytes,
+                      operation.peer, region());
+}
+
+int RmaOperation::reduce(const BufferRef& from, const BufferRef& to) {
   const MPI_Op op =
       mpi().combining[static_cast<std::size_t>((control_.combination >> type_bits) - 1)];
   const auto type =
       type_of<MPI_Datatype>(control_.combination & ((std::int64_t{1} << type_bits) - 1));
   MPI_Count size = 1;
   mpi().Type_size_x(type, &size);
-  const auto count = static_cast<int>(reduce.to.bytes / std::max<MPI_Count>(size, 1));
-  return mpi().Reduce_local(memory_of(reduce.from), memory_of(reduce.to), count, type, op);
+  const auto count = static_cast<int>(to.bytes / std::max<MPI_Count>(size, 1));
+  return mpi().Reduce_local(memory_of(from), memory_of(to), count, type, op);
 }
 
 }  // namespace tutti

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "lowering/program.hpp"
-#include "run/rma/control_message.hpp"
+#include "run/plan/executor.hpp"
 #include "run/rma/mpi_window.hpp"
+#include "run/rma/notifications.hpp"
 
 namespace tutti {
 
@@ -34,32 +34,29 @@ struct RmaCall {
   std::vector<Rank> order = {};  ///< empty: follows from the specification
 };
 
-/// One operation at one rank: its program, and the operation at which that is suspended. The user's
-/// buffer is Area::send or Area::receive of the root.
-class RmaOperation {
+/// One operation at one rank: its program, which runs up to an operation that must wait for others.
+/// Its messages are notifications. The user's buffer is Area::send or Area::receive of the root.
+class RmaOperation final : public Buffers, public Transport {
  public:
   /// `order` is empty if it follows from the specification.
   RmaOperation(const RmaControlMessage& control, std::vector<Rank> order, std::byte* users,
                std::shared_ptr<RmaOutcome> outcome)
       : control_(control), listed_(std::move(order)), users_(users), outcome_(std::move(outcome)) {}
+  RmaOperation(const RmaOperation&) = delete;
+  RmaOperation& operator=(const RmaOperation&) = delete;
 
-  /// Makes the program. `window` is the region's address in this rank's window.
-  void begin(const Nodes& nodes, Rank rank, std::byte* window);
-  /// The next operation; null at the end.
-  [[nodiscard]] const Operation* next() const {
-    return at_ < program_.operations.size() ? &program_.operations[at_] : nullptr;
-  }
-  void done() {
-    ++at_;
-    moved_ = 0;
-  }
+  /// Makes the program. The window and the notifications must outlive the operation.
+  void start(const Nodes& nodes, Rank rank, RmaWindow& window, RmaNotifications& notifications);
+  /// Runs the program as far as possible, and sets `moved` if it made progress. Returns an MPI
+  /// error code.
+  int proceed(bool& moved);
+  [[nodiscard]] bool is_done() const { return executor_.is_done(); }
+  /// Takes the bytes of a notification that has come, or keeps them for a later receive.
+  void hear(Rank from, std::span<const std::byte> carried);
 
   [[nodiscard]] const RmaControlMessage& control() const { return control_; }
   [[nodiscard]] RmaRegion region() const { return {control_.displacement, control_.bytes}; }
   [[nodiscard]] bool flows_to_root() const { return flows_to_root_; }
-  /// The order to send along to `peer`, if that has not received the operation yet; else an empty
-  /// one.
-  [[nodiscard]] const std::vector<Rank>& order_for(Rank peer);
   [[nodiscard]] bool at_root() const { return outcome_ != nullptr; }
   /// At the root: sets the outcome for the program.
   void finish(int error) {
@@ -67,25 +64,31 @@ class RmaOperation {
     outcome_->is_over = true;
   }
 
-  /// Takes the bytes of a notification that has come, or keeps them for a later receive.
-  void hear(Rank from, std::span<const std::byte> carried);
-  /// Takes kept bytes for this receive, which is next. True if it has all of its bytes.
-  [[nodiscard]] bool take_heard(const Operation& receive);
-  /// The bytes of a send that is next and have not been sent yet.
-  [[nodiscard]] Bytes left_of(const Operation& send) const { return send.from.bytes - moved_; }
-  /// Copies the next of them into a message.
-  void take_next(const Operation& send, std::span<std::byte> message);
-  void copy(const Operation& copy);
-  /// Returns an MPI error code.
-  int combine(const Operation& reduce);
-  /// The first byte of a reference.
-  [[nodiscard]] std::byte* memory_of(const BufferRef& ref);
+  /// A region is the reference itself, whose blocks may be scattered.
+  int find(const BufferRef& ref, Region& region) override;
+  bool copy(const BufferRef& from, const BufferRef& to) override;
+  int reduce(const BufferRef& from, const BufferRef& to) override;
+  int run(const Operation& operation) override;
+
+  int begin(int slot, const Transfer& transfer) override;
+  int poll(std::vector<int>& completed) override;
+  int copy(const Region&, const Region&) override { return MPI_ERR_INTERN; }
+  void idle() override {}
+  void abandon() override {}
 
  private:
-  [[nodiscard]] bool take(const Operation& receive, std::span<const std::byte> carried);
-  /// Calls visit(memory, bytes) for the `bytes` bytes of a reference from byte moved_ on.
+  [[nodiscard]] const BufferRef& message() const {
+    return *static_cast<const BufferRef*>(open_.region.address);
+  }
+  int notify();
+  void take(std::span<const std::byte> carried);
+  /// The order to send along to `peer`, if that has not received the operation yet; else an empty
+  /// one.
+  [[nodiscard]] const std::vector<Rank>& order_for(Rank peer);
+  [[nodiscard]] std::byte* memory_of(const BufferRef& ref);
+  /// Calls visit(memory, bytes) for the next `bytes` bytes of the message.
   template <class Visit>
-  void for_each_piece(const BufferRef& ref, Bytes bytes, Visit visit);
+  void for_each_piece(Bytes bytes, Visit visit);
 
   RmaControlMessage control_;
   std::vector<Rank> listed_;
@@ -94,13 +97,18 @@ class RmaOperation {
   std::shared_ptr<RmaOutcome> outcome_;
   bool flows_to_root_ = false;
   Program program_;
+  Executor executor_;
   Order order_ = Order::identity(1);
   Position position_ = 0;
-  std::byte* window_ = nullptr;
+  RmaWindow* window_ = nullptr;
+  RmaNotifications* notifications_ = nullptr;
   std::vector<std::byte> staging_;
   std::map<Rank, std::deque<std::vector<std::byte>>> heard_;
-  std::size_t at_ = 0;
-  Bytes moved_ = 0;  ///< bytes of operation `at_` in earlier notifications
+  // Each operation of the program needs the one before, so that one message is open at most.
+  Transfer open_;
+  int slot_ = -1;             ///< of the open message; -1: none
+  bool is_complete_ = false;  ///< the open message is
+  Bytes moved_ = 0;           ///< bytes of it in earlier notifications
 };
 
 }  // namespace tutti

@@ -12,7 +12,7 @@ constexpr std::size_t nothing = 3;  ///< index in MpiFunctions::other_ops
 
 }  // namespace
 
-int RmaRequestWindows::Window::open(MPI_Comm comm, std::size_t bytes, int unit) {
+int AllocatedWindow::open(MPI_Comm comm, std::size_t bytes, int unit) {
   // MPICH 4.0 puts beside the target in windows that are no multiple of 16 bytes.
   const auto rounded = static_cast<MPI_Aint>((bytes + 63) / 64 * 64);
   int error = mpi().Win_allocate(rounded, unit, mpi().info_null, comm, static_cast<void*>(&memory),
@@ -24,18 +24,18 @@ int RmaRequestWindows::Window::open(MPI_Comm comm, std::size_t bytes, int unit) 
   return error == MPI_SUCCESS ? mpi().Barrier(comm) : error;
 }
 
-int RmaRequestWindows::Window::close() {
+int AllocatedWindow::close() {
   const int error = mpi().Win_unlock_all(handle);
   return error == MPI_SUCCESS ? mpi().Win_free(&handle) : error;
 }
 
-int RmaRequestWindows::Window::add(Count by, Rank to, std::size_t at) const {
+int AllocatedWindow::add(std::int64_t by, Rank to, std::size_t at) const {
   const int error = mpi().Accumulate(&by, 1, mpi().int64, to, static_cast<MPI_Aint>(at), 1,
                                      mpi().int64, mpi().combining[sum], handle);
   return error == MPI_SUCCESS ? mpi().Win_flush(to, handle) : error;
 }
 
-int RmaRequestWindows::Window::read(std::vector<Count>& numbers, Rank own) const {
+int AllocatedWindow::read(std::vector<std::int64_t>& numbers, Rank own) const {
   const auto count = static_cast<int>(numbers.size());
   const int error =
       mpi().Get_accumulate(nullptr, 0, mpi().int64, numbers.data(), count, mpi().int64, own, 0,
@@ -71,7 +71,7 @@ int RmaRequestWindows::open(MPI_Comm comm, std::unique_ptr<RmaNotifications>& ma
 }
 
 int RmaRequestWindows::close() {
-  for (Window* window : {&requests_, &descriptions_, &done_}) {
+  for (AllocatedWindow* window : {&requests_, &descriptions_, &done_}) {
     if (const int error = window->close()) return error;
   }
   return MPI_SUCCESS;

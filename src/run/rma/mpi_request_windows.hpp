@@ -10,6 +10,20 @@
 
 namespace tutti {
 
+/// Zeroed memory of each rank in a passive-target epoch of all ranks. Functions return an MPI error
+/// code.
+struct AllocatedWindow {
+  MPI_Win handle{};
+  void* memory = nullptr;
+  /// Collective; displacements count `unit` bytes.
+  int open(MPI_Comm comm, std::size_t bytes, int unit);
+  /// Collective.
+  int close();
+  /// Adds `by` to the number `at` of a rank, or reads numbers of this rank; complete on return.
+  int add(std::int64_t by, Rank to, std::size_t at) const;
+  int read(std::vector<std::int64_t>& numbers, Rank own) const;
+};
+
 /// Three windows (Paznikov 2024, figures 3 to 6), which the ranks' threads poll:
 ///
 ///     requests       at a rank: how many requests each other rank has made of it, and how many of
@@ -22,7 +36,8 @@ namespace tutti {
 /// ranks, which two roots with a common parent overwrite; here a sender waits while 16 requests are
 /// not taken. Counters only grow, and are read by atomic operations of the rank on itself.
 /// Notifications carry no data, list no order, and go from the root down, or to the root. Each
-/// takes 2 round trips, each take() 1 or 2 of the rank to itself. A rank needs 1 KiB for each rank.
+/// takes 2 round trips, each take() 1 or 2 of the rank to itself. A rank needs 1.5 KiB for each
+/// rank.
 class RmaRequestWindows : public RmaNotifications {
  public:
   /// Collective over `comm`. Returns an MPI error code.
@@ -40,16 +55,6 @@ class RmaRequestWindows : public RmaNotifications {
   static constexpr std::size_t slots = 16;     ///< descriptions of one rank at another
   static constexpr std::size_t counters = 64;  ///< operations of a root whose ranks are counted
 
-  /// Memory of each rank in a passive-target epoch of all ranks.
-  struct Window {
-    MPI_Win handle{};
-    void* memory = nullptr;
-    int open(MPI_Comm comm, std::size_t bytes, int unit);
-    int close();
-    /// Adds `by` to the number `at` of a rank, or reads numbers of this rank; complete on return.
-    int add(Count by, Rank to, std::size_t at) const;
-    int read(std::vector<Count>& numbers, Rank own) const;
-  };
   /// An operation of this rank whose end the others count.
   struct Awaited {
     RmaControlMessage control;
@@ -64,9 +69,9 @@ class RmaRequestWindows : public RmaNotifications {
 
   Rank rank_;
   int p_;
-  Window requests_;
-  Window descriptions_;
-  Window done_;
+  AllocatedWindow requests_;
+  AllocatedWindow descriptions_;
+  AllocatedWindow done_;
   RmaControlMessage composed_;
   std::vector<Count> made_;       ///< by rank: requests of this rank
   std::vector<Count> taken_;      ///< by rank: requests to this rank that take() has returned

@@ -1,4 +1,4 @@
-/// Runs the programs of one-sided operations, many at once, each up to the next receive.
+/// Drives one-sided operations, many at once, each up to the next receive.
 #include "run/rma/mpi_rma.hpp"
 
 #include <sched.h>
@@ -68,19 +68,18 @@ int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings, bool wants
   if (error == MPI_SUCCESS) {
     error = RmaMessageQueue::open(this->comm(), of(Notifications::messages));
   }
-  if (error == MPI_SUCCESS) error = open_windows(wants_windows);
+  bool nobody_wants_windows = true;
+  if (error == MPI_SUCCESS) {
+    error = true_on_all(this->comm(), !wants_windows, nobody_wants_windows);
+  }
+  if (error == MPI_SUCCESS && !nobody_wants_windows) {
+    error = RmaRequestWindows::open(this->comm(), of(Notifications::windows));
+  }
   if (error != MPI_SUCCESS) return error;
   delays_.assign(static_cast<std::size_t>(p_), 0);
   Background::of_process().add(*this);
   is_task_ = true;
   return MPI_SUCCESS;
-}
-
-int RmaSystem::open_windows(bool wanted) {
-  bool nobody_wants = true;
-  const int error = true_on_all(comm(), !wanted, nobody_wants);
-  if (error != MPI_SUCCESS || nobody_wants) return error;
-  return RmaRequestWindows::open(comm(), of(Notifications::windows));
 }
 
 RmaSystem::~RmaSystem() {
@@ -131,7 +130,7 @@ int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome
     control.number = found->second->next_number();
     control.displacement = call.region.displacement;
     control.bytes = call.region.bytes;
-    control.specification = to_word(call.specification);
+    control.algorithm = to_numbers(call.specification);
     control.combination = call.combination;
     waiting_.emplace_back(control, call.order, call.users, std::move(outcome));
   }
@@ -194,8 +193,8 @@ bool RmaSystem::move() {
   moved = start_waiting() || moved;
   for (std::list<RmaOperation>* operations : {&others_, &own_}) {
     for (auto at = operations->begin(); at != operations->end();) {
-      moved = run(*at) || moved;
-      const bool is_over = at->next() == nullptr;
+      note(at->proceed(moved));
+      const bool is_over = at->is_done() && error_ == MPI_SUCCESS;
       if (is_over) end(*at);
       at = is_over ? operations->erase(at) : std::next(at);
     }
@@ -224,23 +223,21 @@ void RmaSystem::take(RmaMessage& received) {
   const RmaControlMessage& control = received.control;
   const auto found = windows_.find(control.window);
   if (found == windows_.end()) return;  // the program freed it before its operations were complete
-  auto at = std::find_if(others_.begin(), others_.end(), [&](const RmaOperation& known) {
+  const bool answers = control.root == rank_;
+  std::list<RmaOperation>& operations = answers ? own_ : others_;
+  auto at = std::find_if(operations.begin(), operations.end(), [&](const RmaOperation& known) {
     return known.control().root == control.root && known.control().operation == control.operation;
   });
-  const bool answers = control.root == rank_;
   if (answers) {
-    at = std::find_if(own_.begin(), own_.end(), [&](const RmaOperation& known) {
-      return known.control().operation == control.operation;
-    });
     if (at == own_.end()) return;
     double& late = delays_[static_cast<std::size_t>(received.from)];
     late += (1e-6 * control.waited - late) / 4;
   } else if (at == others_.end()) {
     RmaControlMessage kept = control;
     kept.waited = microseconds_since(looked_);
-    at = others_.insert(others_.end(),
-                        RmaOperation(kept, std::move(received.order), nullptr, nullptr));
-    begin(*at);
+    others_.emplace_back(kept, std::move(received.order), nullptr, nullptr);
+    at = std::prev(others_.end());
+    start(*at);
   }
   at->hear(received.from, received.carried);
 }
@@ -260,8 +257,7 @@ bool RmaSystem::start_waiting() {
   bool moved = false;
   while (!waiting_.empty() && !is_in_the_way(waiting_.front())) {
     RmaOperation& operation = waiting_.front();
-    begin(operation);
-    run(operation);  // the window has its data before the arrival is noted
+    start(operation);  // the window has its data before the arrival is noted
     if (!operation.flows_to_root()) note_arrival(operation);
     own_.splice(own_.end(), waiting_, waiting_.begin());
     moved = true;
@@ -269,10 +265,14 @@ bool RmaSystem::start_waiting() {
   return moved;
 }
 
-void RmaSystem::begin(RmaOperation& operation) {
-  RmaWindow& window = *windows_.at(operation.control().window);
+void RmaSystem::start(RmaOperation& operation) {
+  const RmaControlMessage& control = operation.control();
+  RmaWindow& window = *windows_.at(control.window);
   note(window.sync());
-  operation.begin(nodes_, rank_, window.at(operation.region()));
+  operation.start(nodes_, rank_, window,
+                  *of(static_cast<Notifications>(control.algorithm.protocol)));
+  bool moved = false;
+  note(operation.proceed(moved));
 }
 
 void RmaSystem::note_arrival(RmaOperation& operation) {
@@ -286,56 +286,6 @@ void RmaSystem::note_arrival(RmaOperation& operation) {
 void RmaSystem::end(RmaOperation& operation) {
   if (operation.flows_to_root() || !operation.at_root()) note_arrival(operation);
   if (operation.at_root()) operation.finish(MPI_SUCCESS);
-}
-
-/// Runs the program up to an operation that must wait for others. True if it made progress.
-bool RmaSystem::run(RmaOperation& operation) {
-  bool moved = false;
-  for (const Operation* next = operation.next(); next != nullptr; next = operation.next()) {
-    if (error_ != MPI_SUCCESS || !run(operation, *next)) break;
-    operation.done();
-    moved = true;
-  }
-  return moved;
-}
-
-/// Runs an operation of a program; false if it must wait.
-bool RmaSystem::run(RmaOperation& operation, const Operation& next) {
-  RmaWindow& window = *windows_.at(operation.control().window);
-  switch (next.kind) {
-    case OperationKind::recv:
-      return operation.take_heard(next);
-    case OperationKind::send:
-      return notify(operation, next);
-    case OperationKind::put:
-      if (next.to.bytes > 0) {
-        note(window.put(operation.memory_of(next.from), next.to.offset, next.to.bytes, next.peer,
-                        operation.region()));
-      }
-      return true;
-    case OperationKind::flush:
-      note(window.flush(next.peer));
-      return true;
-    case OperationKind::reduce:
-      note(operation.combine(next));
-      return true;
-    default:
-      operation.copy(next);
-      return true;
-  }
-}
-
-/// Splits data that exceeds one notification.
-bool RmaSystem::notify(RmaOperation& operation, const Operation& send) {
-  const RmaControlMessage& control = operation.control();
-  RmaNotifications& way = *of(specification_from(control.specification).parameters.protocol);
-  do {
-    if (!way.can_post(control, send.peer)) return false;
-    const Bytes carried = std::min(operation.left_of(send), max_carried);
-    operation.take_next(send, way.compose(control, operation.order_for(send.peer), carried));
-    note(way.post(send.peer));
-  } while (operation.left_of(send) > 0 && error_ == MPI_SUCCESS);
-  return true;
 }
 
 }  // namespace tutti

@@ -89,21 +89,16 @@ class RmaSystem : public BackgroundTask {
  private:
   RmaSystem() = default;
   int open_here(MPI_Comm comm, const NodeSettings& settings, bool wants_windows);
-  int open_windows(bool wanted);
   int find_number(int& number);
-  int largest_of_all(int mine, int& largest);
   int meet();
   bool move();
   bool take_messages();
   void take(RmaMessage& received);
   bool start_waiting();
   [[nodiscard]] bool is_in_the_way(const RmaOperation& operation) const;
-  void begin(RmaOperation& operation);
+  void start(RmaOperation& operation);
   void end(RmaOperation& operation);
   void note_arrival(RmaOperation& operation);
-  bool run(RmaOperation& operation);
-  bool run(RmaOperation& operation, const Operation& next);
-  bool notify(RmaOperation& operation, const Operation& send);
   std::unique_ptr<RmaNotifications>& of(Notifications protocol) {
     return notifications_[static_cast<std::size_t>(protocol)];
   }

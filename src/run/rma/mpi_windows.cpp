@@ -1,7 +1,8 @@
 /// The windows of a system: their numbers, registration and release.
-#include <algorithm>
+#include <array>
 #include <iterator>
 
+#include "run/mpi/agree.hpp"
 #include "run/rma/mpi_rma.hpp"
 
 namespace tutti {
@@ -21,9 +22,9 @@ int RmaSystem::add_window(MPI_Win handle, int& number) {
 
 /// No rank begins an operation before this, so that operations find the window on all ranks.
 int RmaSystem::confirm_window(int number, int error) {
-  int failed = 0;
-  const int exchanged = largest_of_all(error == MPI_SUCCESS ? 0 : 1, failed);
-  if (exchanged == MPI_SUCCESS && failed == 0) {
+  bool all_succeeded = false;
+  const int exchanged = true_on_all(comm(), error == MPI_SUCCESS, all_succeeded);
+  if (all_succeeded) {
     Background::of_process().wake();
     return MPI_SUCCESS;
   }
@@ -38,24 +39,16 @@ int RmaSystem::confirm_window(int number, int error) {
 /// communicators meanwhile; they then try again.
 int RmaSystem::find_number(int& number) {
   static std::atomic<int> last = 0;
-  for (bool is_used = true; is_used;) {
-    if (const int error = largest_of_all(last + 1, number)) return error;
+  for (bool is_new = false; !is_new;) {
+    std::array<Bytes, 2> largest = {last + 1, 0};
+    if (const int error = max_on_all(comm(), largest)) return error;
+    number = static_cast<int>(largest[0]);
     int before = last;
     while (before < number && !last.compare_exchange_weak(before, number)) {
     }
-    int somewhere = 0;
-    if (const int error = largest_of_all(before < number ? 0 : 1, somewhere)) return error;
-    is_used = somewhere != 0;
+    if (const int error = true_on_all(comm(), before < number, is_new)) return error;
   }
   return MPI_SUCCESS;
-}
-
-int RmaSystem::largest_of_all(int mine, int& largest) {
-  std::vector<int> all(static_cast<std::size_t>(p_));
-  const int error =
-      mpi().Allgather(&mine, sizeof mine, mpi().byte, all.data(), sizeof mine, mpi().byte, comm());
-  largest = *std::max_element(all.begin(), all.end());
-  return error;
 }
 
 /// All ranks have forwarded the operations that a rank sees complete: after the barrier none is in

@@ -1,4 +1,4 @@
-/// Specifications travel as words; operations may overtake.
+/// Specifications travel as numbers; operations may overtake.
 #include "run/rma/control_message.hpp"
 
 #include <gtest/gtest.h>
@@ -8,12 +8,12 @@
 namespace tutti {
 namespace {
 
-TEST(Word, TellsASpecification) {
+TEST(ControlMessage, TellsASpecification) {
   for (const char* text :
        {"linear", "paznikov:order=natural", "knomial:k=5,carry=8", "binary:parts=300,carry=0",
         "chain", "binomial:nodes=on", "linear:carry=all", "paznikov:protocol=windows"}) {
     const Specification spec = *specification(Collective::rma_bcast, text);
-    EXPECT_EQ(specification_from(to_word(spec)), spec) << text;
+    EXPECT_EQ(specification_from(to_numbers(spec)), spec) << text;
   }
 }
 

@@ -319,8 +319,7 @@ class NodeRecord final : public Buffers {
   std::vector<std::string> ran;
 };
 
-// An error must not make the other ranks of a node wait for a signal.
-TEST(Executor, RunsAllOperationsOnNodeMemoryInSequenceAfterAnError) {
+Program program_on_node() {
   Program program;
   program.operations = {{.kind = OperationKind::await, .sequence = 0},
                         {.kind = OperationKind::copy, .from = {.area = Area::send}},
@@ -329,12 +328,34 @@ TEST(Executor, RunsAllOperationsOnNodeMemoryInSequenceAfterAnError) {
                         {.kind = OperationKind::call},
                         {.kind = OperationKind::signal, .sequence = 2}};
   run_in_sequence(program);
+  return program;
+}
+
+const std::vector<std::string> ran_on_node = {
+    "await 0", "copy from the send buffer", "signal 1", "await 1", "call 0", "signal 2"};
+
+// An error must not make the other ranks of a node wait for a signal.
+TEST(Executor, RunsAllOperationsOnNodeMemoryInSequenceAfterAnError) {
   LastFirst transport;
   NodeRecord buffers;
-  EXPECT_EQ(Executor().run(program, buffers, transport), NodeRecord::failure);
-  const std::vector<std::string> expected = {
-      "await 0", "copy from the send buffer", "signal 1", "await 1", "call 0", "signal 2"};
-  EXPECT_EQ(buffers.ran, expected);
+  EXPECT_EQ(Executor().run(program_on_node(), buffers, transport), NodeRecord::failure);
+  EXPECT_EQ(buffers.ran, ran_on_node);
+}
+
+TEST(Executor, RunsTheCallersOperationsInPartsOnceItHasArrived) {
+  const Program program = program_on_node();
+  LastFirst transport;
+  NodeRecord buffers;
+  Executor executor;
+  bool moved = false;
+  executor.begin(program);
+  EXPECT_EQ(executor.progress(program, buffers, transport, moved), 0);
+  EXPECT_TRUE(buffers.ran.empty());
+  executor.begin(program, true);
+  EXPECT_EQ(executor.progress(program, buffers, transport, moved), 0);
+  EXPECT_TRUE(moved && executor.is_done());
+  EXPECT_EQ(executor.damage(), NodeRecord::failure);
+  EXPECT_EQ(buffers.ran, ran_on_node);
 }
 
 TEST(ThreadTransport, SaysWhatARankWaitsFor) {
