@@ -217,15 +217,14 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
   const RankOrders* rank_orders = nullptr;
   error = communicator.rank_orders(specification, call.root, rank_orders);
   if (error != MPI_SUCCESS) return error;
-  const AsyncContext async_context = {communicator.machine().half_performance_length(),
-                                      1 / communicator.machine().per_byte, communicator.arrival(),
-                                      arrived.number(), order_matters_everywhere(specification)};
-  const CallContext context = {async_context.half_performance_length,
-                               async_context.rate,
+  const CallContext context = {communicator.machine().half_performance_length(),
+                               1 / communicator.machine().per_byte,
                                epoch.get(),
                                nullptr,
-                               &async_context,
-                               rank_orders};
+                               rank_orders,
+                               communicator.arrival(),
+                               arrived.number(),
+                               order_matters_everywhere(specification)};
   is_native = !valid || !calls.learn_types(call);
   if (is_native) {
     calls.leave(call, specification, context);

@@ -96,14 +96,12 @@ int PersistentRequest::open_call(Communicator& communicator, const Specification
   error = PrivateComm::duplicate(shared->handle(), own);
   if (error != MPI_SUCCESS) return error;
   own->limit_staging(shared->memory());
-  PersistentCall::Setup setup = {call_,
-                                 specification,
-                                 communicator.machine().half_performance_length(),
-                                 1 / communicator.machine().per_byte,
-                                 communicator.arrival(),
-                                 order_matters_everywhere(specification),
-                                 communicator.rank() == call_.root,
-                                 rank_orders};
+  PersistentCall::Setup setup = {call_, specification, {}, communicator.rank() == call_.root};
+  setup.context.half_performance_length = communicator.machine().half_performance_length();
+  setup.context.rate = 1 / communicator.machine().per_byte;
+  setup.context.rank_orders = rank_orders;
+  setup.context.arrival = communicator.arrival();
+  setup.context.agrees_on_order = order_matters_everywhere(specification);
   return PersistentCall::open(std::move(setup), std::move(own), made);
 }
 

@@ -1,10 +1,12 @@
 /// The arguments of MPI's collectives, in one form for all.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "core/order.hpp"
 #include "core/types.hpp"
+#include "protocols/arrival_agreement.hpp"
 #include "run/mpi/devices.hpp"
 #include "run/mpi/functions.hpp"
 #include "run/mpi/types.hpp"
@@ -12,8 +14,7 @@
 
 namespace tutti {
 
-struct ArrivalEpoch;
-struct AsyncContext;
+class Arrival;
 
 /// Numbers and displacements of the elements that a buffer has for or from each rank, in MPI's
 /// three forms. Keeps pointers to the program's arrays, and compares pointers.
@@ -175,10 +176,14 @@ struct CallContext {
   const ArrivalEpoch* epoch = nullptr;  ///< the expected arrivals; null: not used. Borrowed
   /// Bytes of each rank's block; null: to be exchanged where an algorithm needs them. Borrowed.
   const std::vector<Bytes>* all_sizes = nullptr;
-  /// Lets the background thread begin the next such call; null: it must not.
-  const AsyncContext* async_context = nullptr;
-  /// Orders by distance; null if none are needed, or no distances are known.
+  /// Orders by distance; null if none are needed, or no distances are known. They outlive all
+  /// calls.
   const RankOrders* rank_orders = nullptr;
+
+  // By these the background thread finds the epoch of a call.
+  std::shared_ptr<Arrival> arrival = nullptr;  ///< null: arrivals are not exchanged
+  CallNumber number = 0;                       ///< of the call, in the exchange of arrivals
+  bool agrees_on_order = false;                ///< all ranks need the order, not only the root
 };
 
 }  // namespace tutti

@@ -196,7 +196,7 @@ int Calls::run_in_turn(const MpiCall& call, const CallProblem& problem,
   if (error == Planner::count_mismatch) return run_as_expected(call, problem);
   if (error != MPI_SUCCESS) return error;
   if (!problem.specification->needs_arrivals()) remember(call, *plan);
-  return execute(call, *plan, context.async_context);
+  return execute(call, *plan, &context);
 }
 
 void Calls::leave(const MpiCall& call, const Specification& specification,
@@ -271,12 +271,12 @@ int Calls::execute_reduction(const MpiCall& call, const Plan& plan) {
   return error == MPI_SUCCESS ? vectors.finish() : error;
 }
 
-int Calls::execute(const MpiCall& call, const Plan& plan, const AsyncContext* async_context) {
+int Calls::execute(const MpiCall& call, const Plan& plan, const CallContext* context) {
   if (reduces(call.collective)) return execute_reduction(call, plan);
   AsyncCalls* const async = comm_.async_calls();
   const bool may_begin = is_gather_or_scatter(call.collective) && !is_irregular(call.collective);
   if (async != nullptr && may_begin) {
-    const int error = async->announce(call, plan.key.own, plan, async_context);
+    const int error = async->announce(call, plan.key.own, plan, context);
     if (error != MPI_SUCCESS) return error;
   }
   Scratch& scratch = comm_.scratch();
@@ -289,8 +289,10 @@ int Calls::execute(const MpiCall& call, const Plan& plan, const AsyncContext* as
 bool Calls::repeat(MpiCall& call, const Specification& specification, int& error) {
   if (touches_device(call, comm_.rank())) return false;
   for (const Prepared& before : prepared_) {
-    if (before.plan == nullptr || !is_same(call, before) || !before.plan->key.is_of(specification))
+    if (before.plan == nullptr || !is_same(call, before) ||
+        before.plan->key.specification != specification) {
       continue;
+    }
     call.send.info = before.call.send.info;
     call.receive.info = before.call.receive.info;
     error = in_turn(call, before.plan->key.own, specification, [&] {

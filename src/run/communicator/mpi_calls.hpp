@@ -75,7 +75,7 @@ class Calls {
   template <class Run>
   int in_turn(const MpiCall& call, Bytes own, const Specification& specification, Run run);
   int run_in_turn(const MpiCall& call, const CallProblem& problem, const CallContext& context);
-  int execute(const MpiCall& call, const Plan& plan, const AsyncContext* async_context = nullptr);
+  int execute(const MpiCall& call, const Plan& plan, const CallContext* context = nullptr);
   int execute_reduction(const MpiCall& call, const Plan& plan);
   int exchange_expected(const MpiCall& call);
   int run_as_expected(const MpiCall& call, const CallProblem& problem);

@@ -34,7 +34,7 @@ void PrivateComm::free() {
 }
 
 void PrivateComm::receive_unexpected() {
-  if (!async_) async_.emplace(transport_, handle(), executor_, calls_.planner(), rank_, p_);
+  if (!async_) async_.emplace(transport_, *this);
   async_->expect();
 }
 

@@ -7,9 +7,9 @@
 
 #include "run/call/mpi_buffers.hpp"
 #include "run/communicator/mpi_calls.hpp"
+#include "run/communicator/mpi_unexpected.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/plan/executor.hpp"
-#include "run/progress/mpi_unexpected.hpp"
 #include "run/transport/mpi_transport.hpp"
 
 namespace tutti {

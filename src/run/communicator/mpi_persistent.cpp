@@ -37,8 +37,8 @@ void PersistentCall::change(const Specification& specification, bool agrees_on_o
   const std::lock_guard lock(mutex_);
   if (specification == setup_.specification) return;
   setup_.specification = specification;
-  setup_.agrees_on_order = agrees_on_order;
-  setup_.rank_orders = rank_orders;
+  setup_.context.agrees_on_order = agrees_on_order;
+  setup_.context.rank_orders = rank_orders;
   plan_ = nullptr;
 }
 
@@ -51,25 +51,25 @@ void PersistentCall::start(CallNumber number) {
     epoch_ = nullptr;
     number_ = number;
   }
-  if (uses_epoch()) setup_.arrival->expect_epoch(number);
+  if (uses_epoch()) setup_.context.arrival->expect_epoch(number);
   if (runs_in_background()) Background::of_process().wake();
 }
 
 /// Equal on all ranks. If all ranks need the order, but some rank has no thread, no rank would
 /// answer.
 bool PersistentCall::uses_epoch() const {
-  return setup_.arrival != nullptr && setup_.specification.needs_arrivals() &&
-         (setup_.arrival->has_thread() || !setup_.agrees_on_order);
+  return setup_.context.arrival != nullptr && setup_.specification.needs_arrivals() &&
+         (setup_.context.arrival->has_thread() || !setup_.context.agrees_on_order);
 }
 
 /// Sets `epoch_`; false while it is unknown which epoch counts.
 bool PersistentCall::find_order(bool arrived, int& error) {
-  const bool needed = setup_.agrees_on_order || setup_.at_root;
+  const bool needed = setup_.context.agrees_on_order || setup_.at_root;
   if (!needed || !uses_epoch()) return true;
-  Arrival& arrival = *setup_.arrival;
+  Arrival& arrival = *setup_.context.arrival;
   // Estimates for this very call make the best order: wait for them until this rank arrives.
   if (!arrived) return arrival.find_agreed_epoch(number_, epoch_);
-  if (setup_.agrees_on_order) {
+  if (setup_.context.agrees_on_order) {
     error = arrival.agreed_epoch(number_, epoch_);
   } else {
     epoch_ = arrival.newest_epoch();
@@ -78,8 +78,9 @@ bool PersistentCall::find_order(bool arrived, int& error) {
 }
 
 int PersistentCall::begin() {
-  const CallContext context = {setup_.half_performance_length, setup_.rate, epoch_.get(),
-                               sizes_ ? &*sizes_ : nullptr,    nullptr,     setup_.rank_orders};
+  CallContext context = setup_.context;
+  context.epoch = epoch_.get();
+  if (sizes_) context.all_sizes = &*sizes_;
   if (plan_ == nullptr || setup_.specification.needs_arrivals()) {
     const int error = comm_->calls().prepare(setup_.call, setup_.specification, context, plan_);
     if (error != MPI_SUCCESS) return error;

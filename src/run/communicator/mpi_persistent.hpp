@@ -21,12 +21,8 @@ class PersistentCall final : public BackgroundTask {
   struct Setup {
     MpiCall call;  ///< valid, with known types
     Specification specification;
-    Bytes half_performance_length = 0;
-    double rate = 1;                   ///< bytes per second
-    std::shared_ptr<Arrival> arrival;  ///< null: no arrivals are exchanged
-    bool agrees_on_order = false;      ///< all ranks need the order, not just the root
+    CallContext context;
     bool at_root = false;
-    const RankOrders* rank_orders = nullptr;  ///< see CallContext
   };
 
   /// Takes over `comm`. Collective. Returns an MPI error code.
@@ -57,7 +53,7 @@ class PersistentCall final : public BackgroundTask {
   bool find_order(bool arrived, int& error);
   int begin();
   [[nodiscard]] bool has_thread() const {
-    return setup_.arrival != nullptr && setup_.arrival->has_thread();
+    return setup_.context.arrival != nullptr && setup_.context.arrival->has_thread();
   }
   [[nodiscard]] bool runs_in_background() const {
     return has_thread() && setup_.specification.runner == Runner::background;

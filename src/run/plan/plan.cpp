@@ -32,18 +32,14 @@ bool CallProblem::lacks_arrivals() const {
 }
 
 void PlanKey::describe(const CallProblem& problem) {
-  const Specification& spec = *problem.specification;
-  algorithm = spec.algorithm;
-  order = spec.order;
-  runner = spec.runner;
-  parameters = spec.parameters;
+  specification = *problem.specification;
   root = problem.root;
   traits = problem.traits;
   rank_order_class = problem.rank_order_class;
   arrival_times.clear();
   if (problem.ready != nullptr) {
     arrival_times.assign(problem.ready->begin(), problem.ready->end());
-  } else if (spec.needs_arrivals() && problem.arrivals != nullptr) {
+  } else if (specification.needs_arrivals() && problem.arrivals != nullptr) {
     arrival_times = *problem.arrivals;
   }
 }

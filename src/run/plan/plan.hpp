@@ -46,10 +46,7 @@ struct CallProblem {
 
 /// The inputs that a plan depends on. `known` is the rank's knowledge of sizes as numbers.
 struct PlanKey {
-  const Algorithm* algorithm = nullptr;
-  OrderName order = OrderName::rotated;
-  Runner runner = Runner::caller;
-  Parameters parameters;
+  Specification specification;
   Rank root = 0;
   Bytes own = 0;
   BufferTraits traits;
@@ -59,17 +56,12 @@ struct PlanKey {
   int rank_order_class = -1;  ///< of the order by distance; -1: none known
   /// Sets all members but those for sizes.
   void describe(const CallProblem& problem);
-  [[nodiscard]] bool is_of(const Specification& specification) const {
-    return algorithm == specification.algorithm && order == specification.order &&
-           runner == specification.runner && parameters == specification.parameters;
-  }
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };
 
 struct Plan {
   PlanKey key;
   Order order = Order::identity(1);
-  const std::vector<Rank>* rank_order = nullptr;  ///< see CallProblem
   Program program;
 };
 

@@ -175,7 +175,6 @@ Plan Planner::build(const CallProblem& problem) const {
   Plan plan;
   plan.key = key_;
   plan.order = whole.order;
-  plan.rank_order = problem.rank_order;
   plan.program = lower(schedule_of(specification, whole), whole, problem.own, problem.traits);
   return plan;
 }

@@ -17,16 +17,7 @@
 
 namespace tutti {
 
-class Arrival;
-
-/// The context of a call beside its arguments.
-struct AsyncContext {
-  Bytes half_performance_length = 0;
-  double rate = 1;                   ///< bytes a second
-  std::shared_ptr<Arrival> arrival;  ///< null: arrivals are not exchanged
-  CallNumber number = 0;             ///< of the call, in the exchange of arrivals
-  bool agrees_on_order = false;      ///< all ranks need the order, not only the root
-};
+class PrivateComm;
 
 /// Lets the background thread begin calls in Tutti's own memory.
 ///
@@ -41,14 +32,7 @@ struct AsyncContext {
 /// Regular collectives only: in irregular ones ranks know different sizes. One thread at a time.
 class AsyncCalls {
  public:
-  AsyncCalls(Executor& executor, Planner& planner, Transport& transport, MPI_Comm comm, Rank rank,
-             int p)
-      : executor_(executor),
-        planner_(planner),
-        transport_(transport),
-        comm_(comm),
-        rank_(rank),
-        p_(p) {}
+  AsyncCalls(PrivateComm& comm, Transport& transport) : comm_(comm), transport_(transport) {}
   ~AsyncCalls();
   AsyncCalls(const AsyncCalls&) = delete;
   AsyncCalls& operator=(const AsyncCalls&) = delete;
@@ -63,8 +47,7 @@ class AsyncCalls {
   void give_up();
   /// To be called in every regular call before it runs. `bytes` is the size of each block; without
   /// a context the one of the call before holds. Returns an MPI error code.
-  int announce(const MpiCall& call, Bytes bytes, const Plan& plan,
-               const AsyncContext* async_context);
+  int announce(const MpiCall& call, Bytes bytes, const Plan& plan, const CallContext* context);
   /// True if the thread has begun this call. Abandons any other call that it has begun.
   [[nodiscard]] bool has_begun(const MpiCall& call, Bytes bytes,
                                const Specification& specification);
@@ -90,8 +73,7 @@ class AsyncCalls {
     Specification specification = {};
     std::int64_t digest = 0;  ///< of the specification
     bool agrees_on_order = false;
-    int rank_order_class = -1;                      ///< see CallProblem
-    const std::vector<Rank>* rank_order = nullptr;  ///< likewise
+    const RankOrders* rank_orders = nullptr;
   };
   /// A call that the thread has begun.
   struct Begun {
@@ -120,20 +102,15 @@ class AsyncCalls {
   int send_announcements(const CallAnnouncement& announcement, const Plan& plan);
   int forget_what_has_left();
   int hand_over(const MpiCall& call);
-  int copy_block(CallBuffers& to, Area area, BlockRange ranks);
   void abandon();
 
-  Executor& executor_;
-  Planner& planner_;
-  Transport& transport_;
-  MPI_Comm comm_;
-  Rank rank_;
-  int p_;
+  PrivateComm& comm_;
+  Transport& transport_;   ///< of unexpected messages
   bool is_inside_ = true;  ///< the rank is in a call, or may be
   bool in_error_ = false;
-  long expected_ = 0;  ///< announcements in flight to this rank
-  AsyncContext async_context_;
-  std::list<Known> known_;                      ///< the latest first
+  long expected_ = 0;       ///< announcements in flight to this rank
+  CallContext context_;     ///< of the latest call, whose pointers last no longer than that
+  std::list<Known> known_;  ///< the latest first
   std::deque<CallAnnouncement> announcements_;  ///< of calls to come
   std::list<ControlMessage> leaving_;
   std::unique_ptr<Begun> begun_;

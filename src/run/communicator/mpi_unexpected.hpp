@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "run/background.hpp"
-#include "run/progress/mpi_async_calls.hpp"
+#include "run/communicator/mpi_async_calls.hpp"
 #include "run/transport/mpi_transport.hpp"
 
 namespace tutti {
@@ -21,11 +21,7 @@ namespace tutti {
 /// not wait.
 class UnexpectedMessages final : public Transport, public BackgroundTask {
  public:
-  UnexpectedMessages(Transport& inner, MPI_Comm comm, Executor& executor, Planner& planner,
-                     Rank rank, int p)
-      : inner_(inner), comm_(comm), calls_(executor, planner, *this, comm, rank, p) {
-    Background::of_process().add(*this);
-  }
+  UnexpectedMessages(Transport& inner, PrivateComm& comm);
   ~UnexpectedMessages() override;
   UnexpectedMessages(const UnexpectedMessages&) = delete;
   UnexpectedMessages& operator=(const UnexpectedMessages&) = delete;

@@ -1,5 +1,5 @@
 /// Receives unexpected messages, and hands them over to calls.
-#include "run/progress/mpi_unexpected.hpp"
+#include "run/communicator/mpi_unexpected.hpp"
 
 #include <sched.h>
 
@@ -7,15 +7,21 @@
 #include <cstring>
 
 #include "run/clock.hpp"
+#include "run/communicator/mpi_communicator.hpp"
 
 namespace tutti {
 
 namespace {
 
 /// Further messages stay with the MPI.
-constexpr std::size_t max_bytes = std::size_t{256} << 20;
+constexpr std::size_t max_kept_bytes = std::size_t{256} << 20;
 
 }  // namespace
+
+UnexpectedMessages::UnexpectedMessages(Transport& inner, PrivateComm& comm)
+    : inner_(inner), comm_(comm.handle()), calls_(comm, *this) {
+  Background::of_process().add(*this);
+}
 
 UnexpectedMessages::~UnexpectedMessages() {
   Background::of_process().remove(*this);
@@ -92,7 +98,7 @@ int UnexpectedMessages::receive_next(bool& moved) {
   int bytes = 0;
   error = mpi().Get_count(&status, mpi().packed, &bytes);
   if (error != MPI_SUCCESS || bytes == MPI_UNDEFINED) return error;
-  if (kept_ + static_cast<std::size_t>(bytes) > max_bytes) return MPI_SUCCESS;
+  if (kept_ + static_cast<std::size_t>(bytes) > max_kept_bytes) return MPI_SUCCESS;
   Message message = {status.MPI_SOURCE, status.MPI_TAG,
                      std::vector<std::byte>(static_cast<std::size_t>(bytes))};
   messages_.push_back(std::move(message));
@@ -153,14 +159,8 @@ int UnexpectedMessages::poll(std::vector<int>& completed) {
 
 /// Copies a message to the call's buffer. Refuses one that is too long, as a receive would.
 int UnexpectedMessages::hand_over(Message& message) {
-  MPI_Count element = 0;
-  if (const int error = mpi().Type_size_x(datatype(message.region.type), &element)) return error;
-  const MPI_Count room =
-      message.region.type == 0 ? message.region.count : message.region.count * element;
   const auto bytes = static_cast<std::int64_t>(message.packed.size());
-  if (bytes > room) return MPI_ERR_TRUNCATE;
-  if (bytes == 0) return MPI_SUCCESS;
-  return inner_.copy({message.packed.data(), bytes, 0}, message.region);
+  return bytes == 0 ? MPI_SUCCESS : inner_.copy({message.packed.data(), bytes, 0}, message.region);
 }
 
 void UnexpectedMessages::abandon() {

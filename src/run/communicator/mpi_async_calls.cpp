@@ -1,11 +1,12 @@
 /// Call announcements, and calls that run in Tutti's own memory.
-#include "run/progress/mpi_async_calls.hpp"
+#include "run/communicator/mpi_async_calls.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
 
 #include "run/arrival/mpi_arrival.hpp"
+#include "run/communicator/mpi_communicator.hpp"
 
 namespace tutti {
 
@@ -13,11 +14,7 @@ namespace {
 
 constexpr std::size_t max_known = 8;
 /// The thread does not begin a call that needs more memory than this.
-constexpr Bytes max_bytes = Bytes{256} << 20;
-
-Specification specification_of(const PlanKey& key) {
-  return {key.algorithm, key.order, key.parameters, key.runner};
-}
+constexpr Bytes max_begun_bytes = Bytes{256} << 20;
 
 /// True if the announcement's receiver can serve the call: in a scatter a child that has children,
 /// in a gather the root whose signal the sender awaits.
@@ -31,7 +28,7 @@ struct Announcements {
   std::vector<Rank> from;
 };
 
-void add(std::vector<Rank>& ranks, Rank rank) {
+void add_once(std::vector<Rank>& ranks, Rank rank) {
   if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
 }
 
@@ -46,7 +43,7 @@ Announcements announcements_of(const Plan& plan, Collective collective, Rank ran
     const bool announces = sends != is_gather(collective);
     const bool towards_root = (announces ? operation.peer : rank) == root;
     if (!asks_for_service(collective, towards_root, message, block)) continue;
-    add(announces ? announcements.to : announcements.from, operation.peer);
+    add_once(announces ? announcements.to : announcements.from, operation.peer);
   }
   return announcements;
 }
@@ -73,37 +70,39 @@ void AsyncCalls::give_up() {
 const AsyncCalls::Known& AsyncCalls::note(const MpiCall& call, Bytes bytes, const Plan& plan) {
   for (const Known& known : known_) {
     if (known.collective == call.collective && known.root == call.root && known.bytes == bytes &&
-        plan.key.is_of(known.specification)) {
+        known.specification == plan.key.specification) {
       return known;
     }
   }
-  const Specification specification = specification_of(plan.key);
+  const Specification& specification = plan.key.specification;
   if (known_.size() == max_known) known_.pop_back();
   return known_.emplace_front(Known{call.collective, call.root, bytes, specification,
-                                    digest_of(specification), async_context_.agrees_on_order,
-                                    plan.key.rank_order_class, plan.rank_order});
+                                    digest_of(specification), context_.agrees_on_order,
+                                    context_.rank_orders});
 }
 
 int AsyncCalls::announce(const MpiCall& call, Bytes bytes, const Plan& plan,
-                         const AsyncContext* async_context) {
-  if (async_context != nullptr) async_context_ = *async_context;
+                         const CallContext* context) {
+  if (context != nullptr) context_ = *context;
   const Known& known = note(call, bytes, plan);
-  const bool by_arrival = known.specification.needs_arrivals() && async_context_.arrival != nullptr;
+  const bool by_arrival = known.specification.needs_arrivals() && context_.arrival != nullptr;
   return send_announcements(
-      {executor_.calls(), by_arrival ? async_context_.number : 0,
+      {comm_.executor().calls(), by_arrival ? context_.number : 0,
        static_cast<std::int64_t>(known.collective), known.root, bytes, known.digest},
       plan);
 }
 
 int AsyncCalls::send_announcements(const CallAnnouncement& announcement, const Plan& plan) {
-  if (plan.key.runner != Runner::background) return MPI_SUCCESS;
+  if (plan.key.specification.runner != Runner::background) return MPI_SUCCESS;
   const auto collective = static_cast<Collective>(announcement[2]);
-  const Announcements announcements = announcements_of(plan, collective, rank_, announcement[4]);
+  const Announcements announcements =
+      announcements_of(plan, collective, comm_.rank(), announcement[4]);
   expected_ += static_cast<long>(announcements.from.size());
   for (const Rank peer : announcements.to) {
     ControlMessage& message = leaving_.emplace_back(ControlMessage{announcement});
-    const int error = mpi().Isend(message.announcement.data(), sizeof message.announcement,
-                                  mpi().packed, peer, announcement_tag, comm_, &message.request);
+    const int error =
+        mpi().Isend(message.announcement.data(), sizeof message.announcement, mpi().packed, peer,
+                    announcement_tag, comm_.handle(), &message.request);
     if (error == MPI_SUCCESS) continue;
     leaving_.pop_back();
     return error;
@@ -139,7 +138,7 @@ const AsyncCalls::Known* AsyncCalls::find(const CallAnnouncement& announcement) 
 int AsyncCalls::proceed(bool& moved) {
   if (is_inside_ || in_error_) return MPI_SUCCESS;
   if (begun_ == nullptr) {
-    const std::int64_t next = executor_.calls() + 1;
+    const std::int64_t next = comm_.executor().calls() + 1;
     std::erase_if(announcements_,
                   [&](const CallAnnouncement& announcement) { return announcement[0] < next; });
     const auto announcement =
@@ -157,7 +156,8 @@ int AsyncCalls::proceed(bool& moved) {
     if (begun_ == nullptr) return MPI_SUCCESS;
   }
   bool more = false;
-  const int error = executor_.progress(begun_->plan->program, *begun_->buffers, transport_, more);
+  const int error =
+      comm_.executor().progress(begun_->plan->program, *begun_->buffers, transport_, more);
   in_error_ = error != MPI_SUCCESS;
   begun_->error = error;
   moved = moved || more;
@@ -168,14 +168,14 @@ bool AsyncCalls::find_epoch(const CallAnnouncement& announcement, const Known*& 
                             std::shared_ptr<const ArrivalEpoch>& epoch) {
   const CallNumber number = announcement[1];
   if (known == nullptr || number == 0 || !known->specification.needs_arrivals()) return true;
-  const std::shared_ptr<Arrival>& arrival = async_context_.arrival;
+  const std::shared_ptr<Arrival>& arrival = context_.arrival;
   if (arrival == nullptr || !arrival->is_open()) {
     known = nullptr;
   } else if (known->agrees_on_order) {
     if (!arrival->find_agreed_epoch(number, epoch)) return false;
     // The exchange may have ended in the meantime.
     if (!arrival->is_open()) known = nullptr;
-  } else if (rank_ == known->root) {
+  } else if (comm_.rank() == known->root) {
     epoch = arrival->newest_epoch();
   }
   return true;
@@ -183,29 +183,13 @@ bool AsyncCalls::find_epoch(const CallAnnouncement& announcement, const Known*& 
 
 int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
                       std::shared_ptr<const ArrivalEpoch> epoch) {
-  const bool at_root = rank_ == known.root;
-  const Bytes bytes = known.bytes * (at_root ? p_ : 1);
-  if (is_gather(known.collective) != at_root || bytes > max_bytes) return MPI_SUCCESS;
+  const bool at_root = comm_.rank() == known.root;
+  const Bytes bytes = known.bytes * (at_root ? comm_.p() : 1);
+  if (is_gather(known.collective) != at_root || bytes > max_begun_bytes) return MPI_SUCCESS;
   auto begun = std::make_unique<Begun>();
   begun->known = known;
   begun->epoch = std::move(epoch);
   begun->block.resize(static_cast<std::size_t>(bytes));
-
-  CallProblem problem;
-  problem.specification = &begun->known.specification;
-  problem.p = p_;
-  problem.rank = rank_;
-  problem.root = known.root;
-  problem.own = known.bytes;
-  problem.traits.in_place = at_root;
-  problem.half_performance_length = async_context_.half_performance_length;
-  problem.rank_order = known.rank_order;
-  problem.rank_order_class = known.rank_order_class;
-  if (begun->epoch != nullptr) {
-    problem.arrivals = &begun->epoch->ranking;
-    problem.ready = ready_times(known.specification, begun->epoch->arrivals, async_context_.rate);
-  }
-  if (const int error = planner_.prepare(problem, executor_, transport_, begun->plan)) return error;
 
   MpiCall& call = begun->call;
   call.collective = known.collective;
@@ -213,10 +197,16 @@ int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
   call.send = call.receive = {
       begun->block.data(), RankBlocks(known.bytes), mpi().byte, nullptr, plain_bytes, nullptr};
   if (at_root) (is_gather(known.collective) ? call.send : call.receive).address = MPI_IN_PLACE;
+  CallContext context = context_;
+  context.epoch = begun->epoch.get();
+  context.all_sizes = nullptr;
+  context.rank_orders = known.rank_orders;
+  const int error = comm_.calls().prepare(call, known.specification, context, begun->plan);
+  if (error != MPI_SUCCESS) return error;
   begun->buffers.emplace(call, begun->plan->order,
                          begun->scratch.reserve(begun->plan->program.scratch), begun->iov);
-  executor_.begin_call();
-  executor_.begin(begun->plan->program);
+  comm_.executor().begin_call();
+  comm_.executor().begin(begun->plan->program);
   begun_ = std::move(begun);
   return send_announcements(announcement, *begun_->plan);
 }
@@ -225,7 +215,7 @@ bool AsyncCalls::has_begun(const MpiCall& call, Bytes bytes, const Specification
   if (begun_ == nullptr) return false;
   const Known& known = begun_->known;
   if (known.collective == call.collective && known.root == call.root && known.bytes == bytes &&
-      begun_->plan->key.is_of(specification)) {
+      begun_->plan->key.specification == specification) {
     return true;
   }
   abandon();
@@ -235,7 +225,7 @@ bool AsyncCalls::has_begun(const MpiCall& call, Bytes bytes, const Specification
 int AsyncCalls::finish(const MpiCall& call) {
   int error = begun_->error;  // after an error nothing of the call is in flight
   if (error == MPI_SUCCESS) {
-    error = executor_.finish(begun_->plan->program, *begun_->buffers, transport_);
+    error = comm_.executor().finish(begun_->plan->program, *begun_->buffers, transport_);
   }
   if (error == MPI_SUCCESS) error = hand_over(call);
   in_error_ = in_error_ || error != MPI_SUCCESS;
@@ -243,35 +233,33 @@ int AsyncCalls::finish(const MpiCall& call) {
   return error;
 }
 
-/// Copies the call's blocks from Tutti's memory to the caller's buffers.
+/// Copies the call's blocks from Tutti's memory to the caller's buffers: this rank's block of a
+/// scatter, or all blocks of a gather.
 int AsyncCalls::hand_over(const MpiCall& call) {
-  const Order order = Order::identity(p_);
-  CallBuffers buffers(call, order, nullptr, begun_->iov);
-  const Area own_area = is_gather(call.collective) ? Area::send : Area::receive;
-  const Area whole_area = is_gather(call.collective) ? Area::receive : Area::send;
-  const Bytes bytes = begun_->known.bytes;
-  if (bytes == 0) return MPI_SUCCESS;
-  Region own;
-  if (!call.in_place()) {
-    const int error = buffers.find({own_area, {}, 0, bytes, true}, own);
-    if (error != MPI_SUCCESS) return error;
-  }
-  if (rank_ != call.root) return transport_.copy({begun_->block.data(), bytes, 0}, own);
-  int error = copy_block(buffers, whole_area, {0, rank_});
-  if (error == MPI_SUCCESS) error = copy_block(buffers, whole_area, {rank_ + 1, p_});
-  if (error != MPI_SUCCESS || call.in_place()) return error;
-  Region at_root;
-  error = buffers.find({whole_area, BlockRange{rank_, rank_ + 1}, 0, bytes, true}, at_root);
-  return error == MPI_SUCCESS ? transport_.copy(own, at_root) : error;
-}
-
-int AsyncCalls::copy_block(CallBuffers& to, Area area, BlockRange ranks) {
+  const Order order = Order::identity(comm_.p());
+  CallBuffers buffers(call, order, begun_->block.data(), begun_->iov);
   const Bytes each = begun_->known.bytes;
-  const Bytes bytes = each * (ranks.end - ranks.begin);
-  if (bytes == 0) return MPI_SUCCESS;
-  Region region;
-  if (const int error = to.find({area, ranks, 0, bytes, true}, region)) return error;
-  return transport_.copy({begun_->block.data() + each * ranks.begin, bytes, 0}, region);
+  const auto copy = [&](const BufferRef& from, const BufferRef& to) {
+    Region source;
+    Region target;
+    int error = buffers.find(from, source);
+    if (error == MPI_SUCCESS) error = buffers.find(to, target);
+    return error == MPI_SUCCESS ? transport_.copy(source, target) : error;
+  };
+  const auto copy_blocks = [&](Rank begin, Rank end) {
+    const Bytes bytes = each * (end - begin);
+    return copy({Area::staging, {}, each * begin, bytes, true},
+                {Area::receive, BlockRange{begin, end}, 0, bytes, true});
+  };
+  const Rank rank = comm_.rank();
+  if (rank != call.root) {
+    return copy({Area::staging, {}, 0, each, true}, {Area::receive, {}, 0, each, true});
+  }
+  int error = copy_blocks(0, rank);
+  if (error == MPI_SUCCESS) error = copy_blocks(rank + 1, comm_.p());
+  if (error != MPI_SUCCESS || call.in_place()) return error;
+  return copy({Area::send, {}, 0, each, true},
+              {Area::receive, BlockRange{rank, rank + 1}, 0, each, true});
 }
 
 void AsyncCalls::abandon() {
