@@ -16,7 +16,6 @@ namespace {
 
 constexpr int data_tag = 1;
 constexpr int turn_tag = 2;
-constexpr int barrier_tag = 3;
 constexpr std::chrono::microseconds nap{100};
 
 /// The result for a pair, at its first rank.
@@ -127,18 +126,11 @@ class Prober {
                             sleeps ? nap : std::chrono::microseconds{});
   }
 
-  /// A dissemination barrier; waiting ranks sleep.
+  /// Waiting ranks sleep.
   int barrier() {
-    for (int distance = 1; distance < p_; distance *= 2) {
-      MPI_Request request = mpi().request_null;
-      const Rank to = (rank_ + distance) % p_;
-      const Rank from = (rank_ - distance + p_) % p_;
-      int error = mpi().Isend(buffer_.data(), 0, mpi().byte, to, barrier_tag, comm_, &request);
-      if (error == MPI_SUCCESS) error = receive(0, from, barrier_tag, true);
-      if (error == MPI_SUCCESS) error = wait_yielding(request, nap);
-      if (error != MPI_SUCCESS) return error;
-    }
-    return MPI_SUCCESS;
+    MPI_Request request = mpi().request_null;
+    const int error = mpi().Ibarrier(comm_, &request);
+    return error == MPI_SUCCESS ? wait_yielding(request, nap) : error;
   }
 
   MPI_Comm comm_;

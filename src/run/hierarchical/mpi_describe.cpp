@@ -42,25 +42,21 @@ class Description {
   }
 
  private:
+  using Use = SideMemory::Use;
+
   int rooted();
   int vector();
   int gathered();
   int pairs();
   int reduced(std::string& refused);
   /// One block for or from each rank.
-  int send_all(const CallSide& side) {
-    if (!is_plain(side)) return memory_.send(blocks_of(side, p_), hierarchical_.send);
+  int hold_all(const CallSide& side, Use use, HierarchicalSide& held) {
+    if (!is_plain(side)) return memory_.hold(blocks_of(side, p_), use, held);
     TypedBlock whole = block_of(side, 0);
     whole.count *= p_;
-    return memory_.send(whole, hierarchical_.send);
+    return memory_.hold(whole, use, held);
   }
-  int receive_all(const CallSide& side) {
-    if (!is_plain(side))
-      return memory_.receive(blocks_of(side, p_), call_.in_place(), hierarchical_.receive);
-    TypedBlock whole = block_of(side, 0);
-    whole.count *= p_;
-    return memory_.receive(whole, call_.in_place(), hierarchical_.receive);
-  }
+  [[nodiscard]] Use receives() const { return call_.in_place() ? Use::both : Use::receive; }
   [[nodiscard]] static bool is_plain(const CallSide& side) {
     return side.blocks.are_equal() && side.types == nullptr;
   }
@@ -97,11 +93,11 @@ int Description::rooted() {
   if (regular && each != own.bytes()) return MPI_ERR_TRUNCATE;
   int error = MPI_SUCCESS;
   if (call_.is_scatter()) {
-    if (!call_.in_place()) error = memory_.receive(own, false, hierarchical_.receive);
-    if (at_root && error == MPI_SUCCESS) error = send_all(whole);
+    if (!call_.in_place()) error = memory_.hold(own, Use::receive, hierarchical_.receive);
+    if (at_root && error == MPI_SUCCESS) error = hold_all(whole, Use::send, hierarchical_.send);
   } else {
-    if (!call_.in_place()) error = memory_.send(own, hierarchical_.send);
-    if (at_root && error == MPI_SUCCESS) error = receive_all(whole);
+    if (!call_.in_place()) error = memory_.hold(own, Use::send, hierarchical_.send);
+    if (at_root && error == MPI_SUCCESS) error = hold_all(whole, receives(), hierarchical_.receive);
   }
   return error;
 }
@@ -110,8 +106,8 @@ int Description::rooted() {
 int Description::vector() {
   const TypedBlock buffer = block_of(call_.receive, 0);
   hierarchical_.call.sizes.each = buffer.bytes();
-  if (rank_ == call_.root) return memory_.send(buffer, hierarchical_.receive);
-  return memory_.receive(buffer, false, hierarchical_.receive);
+  if (rank_ == call_.root) return memory_.hold(buffer, Use::send, hierarchical_.receive);
+  return memory_.hold(buffer, Use::receive, hierarchical_.receive);
 }
 
 int Description::gathered() {
@@ -122,10 +118,10 @@ int Description::gathered() {
     sizes.by_rank.push_back(side.bytes(rank));
   }
   if (!is_irregular(call_.collective)) sizes.each = side.bytes(0);
-  const int error = receive_all(side);
+  const int error = hold_all(side, receives(), hierarchical_.receive);
   if (own.bytes() != side.bytes(rank_)) return MPI_ERR_TRUNCATE;
   if (error != MPI_SUCCESS || call_.in_place()) return error;
-  return memory_.send(own, hierarchical_.send);
+  return memory_.hold(own, Use::send, hierarchical_.send);
 }
 
 int Description::pairs() {
@@ -140,8 +136,8 @@ int Description::pairs() {
       hierarchical_.own_sizes[static_cast<std::size_t>(p_ + rank)] = call_.receive.bytes(rank);
     }
   }
-  const int error = call_.in_place() ? MPI_SUCCESS : send_all(sent);
-  return error == MPI_SUCCESS ? receive_all(call_.receive) : error;
+  const int error = call_.in_place() ? MPI_SUCCESS : hold_all(sent, Use::send, hierarchical_.send);
+  return error == MPI_SUCCESS ? hold_all(call_.receive, receives(), hierarchical_.receive) : error;
 }
 
 /// Describes the vectors of a reduction.
@@ -162,11 +158,10 @@ int Description::reduced(std::string& refused) {
   const TypedBlock given = vector_of(sent, sent.blocks.count(0));
   hierarchical_.call.sizes.each = given.bytes();
   if (!call_.in_place()) {
-    if (const int error = memory_.send(given, hierarchical_.send)) return error;
+    if (const int error = memory_.hold(given, Use::send, hierarchical_.send)) return error;
   }
   if (call_.collective == Collective::reduce && rank_ != call_.root) return MPI_SUCCESS;
-  return memory_.receive(vector_of(call_.receive, given.count), call_.in_place(),
-                         hierarchical_.receive);
+  return memory_.hold(vector_of(call_.receive, given.count), receives(), hierarchical_.receive);
 }
 
 /// Describes the vectors of a reduce_scatter(_block).
@@ -182,12 +177,12 @@ int Description::scattered() {
     if (is_irregular(call_.collective)) hierarchical_.call.sizes.by_rank.push_back(next.bytes());
   }
   hierarchical_.call.sizes.each = is_irregular(call_.collective) ? 0 : blocks.front().bytes();
-  if (const int error = memory_.send(blocks, hierarchical_.send)) return error;
+  if (const int error = memory_.hold(blocks, Use::send, hierarchical_.send)) return error;
   if (call_.in_place()) {
     if (const int error = memory_.part(hierarchical_.send)) return error;
   }
-  return memory_.receive(vector_of(call_.receive, counts.count(rank_)), false,
-                         hierarchical_.receive);
+  return memory_.hold(vector_of(call_.receive, counts.count(rank_)), Use::receive,
+                      hierarchical_.receive);
 }
 
 }  // namespace

@@ -19,29 +19,31 @@ Region held_region(const TypedBlock& block, std::byte* at) {
   return {at, block.bytes(), 0};
 }
 
-/// The blocks, in staging if `packed` is set.
-HierarchicalSide side_of(const std::vector<TypedBlock>& blocks, std::byte* packed) {
+/// The blocks, in staging if `packed` is set. Empty ones may have any address.
+HierarchicalSide side_of(std::span<const TypedBlock> blocks, std::byte* packed) {
   HierarchicalSide side;
   side.base = packed;
-  bool follow = true;  // empty blocks may have any address
+  bool follow = true;
   for (const TypedBlock& block : blocks) {
     auto* const address = static_cast<std::byte*>(block.address);
-    const bool scatters = packed == nullptr && block.bytes() > 0;
-    if (scatters && side.base == nullptr) side.base = address - side.bytes;
-    if (scatters && address != side.base + side.bytes) follow = false;
-    if (scatters) side.blocks.push_back({address, side.bytes, block.bytes()});
+    if (block.bytes() == 0) continue;
+    if (side.base == nullptr) side.base = address - side.bytes;
+    follow = follow && (packed != nullptr || address == side.base + side.bytes);
     side.bytes += block.bytes();
   }
-  if (follow) {
-    side.blocks.clear();
-  } else {
-    side.base = nullptr;
+  if (follow) return side;
+  Bytes begin = 0;
+  for (const TypedBlock& block : blocks) {
+    if (block.bytes() == 0) continue;
+    side.blocks.push_back({static_cast<std::byte*>(block.address), begin, block.bytes()});
+    begin += block.bytes();
   }
+  side.base = nullptr;
   return side;
 }
 
 /// Are all blocks contiguous? The types of empty ones do not matter.
-bool are_contiguous(const std::vector<TypedBlock>& blocks) {
+bool are_contiguous(std::span<const TypedBlock> blocks) {
   return std::all_of(blocks.begin(), blocks.end(), [](const TypedBlock& block) {
     return block.bytes() == 0 || block.info.contiguous;
   });
@@ -69,7 +71,7 @@ std::byte* SideMemory::more(Bytes bytes) {
 }
 
 /// Allocates staging for the blocks, and packs them if they are sent.
-int SideMemory::hold(const std::vector<TypedBlock>& blocks, Use use, std::byte*& packed) {
+int SideMemory::pack(std::span<const TypedBlock> blocks, Use use, std::byte*& packed) {
   Bytes bytes = 0;
   for (const TypedBlock& block : blocks) bytes += block.bytes();
   packed = more(bytes);
@@ -86,18 +88,10 @@ int SideMemory::hold(const std::vector<TypedBlock>& blocks, Use use, std::byte*&
   return MPI_SUCCESS;
 }
 
-int SideMemory::hold_side(const TypedBlock& whole, Use use, HierarchicalSide& side) {
-  if (is_nowhere(whole)) return MPI_ERR_BUFFER;
-  auto* base = static_cast<std::byte*>(whole.address);
-  const int error = whole.info.contiguous ? MPI_SUCCESS : hold({whole}, use, base);
-  if (error == MPI_SUCCESS) side = {base, {}, whole.bytes()};
-  return error;
-}
-
-int SideMemory::hold_side(const std::vector<TypedBlock>& blocks, Use use, HierarchicalSide& side) {
+int SideMemory::hold(std::span<const TypedBlock> blocks, Use use, HierarchicalSide& side) {
   if (std::any_of(blocks.begin(), blocks.end(), is_nowhere)) return MPI_ERR_BUFFER;
   std::byte* packed = nullptr;
-  const int error = are_contiguous(blocks) ? MPI_SUCCESS : hold(blocks, use, packed);
+  const int error = are_contiguous(blocks) ? MPI_SUCCESS : pack(blocks, use, packed);
   if (error == MPI_SUCCESS) side = side_of(blocks, packed);
   return error;
 }

@@ -1,6 +1,7 @@
 /// Describes the buffers of a program as packed blocks with addresses.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,21 +27,14 @@ class SideMemory {
  public:
   explicit SideMemory(Transport& transport) : transport_(transport) {}
 
-  /// Describes the send buffer `whole`. Returns an MPI error code, as do the functions below, and
-  /// then leaves `side` without memory. MPI_ERR_BUFFER: a null buffer with bytes to move.
-  int send(const TypedBlock& whole, HierarchicalSide& side) {
-    return hold_side(whole, Use::send, side);
-  }
-  int send(const std::vector<TypedBlock>& blocks, HierarchicalSide& side) {
-    return hold_side(blocks, Use::send, side);
-  }
-  /// The same for a receive buffer, which finish() fills if it needs staging. `in_place`: it has
-  /// the rank's contribution.
-  int receive(const TypedBlock& whole, bool in_place, HierarchicalSide& side) {
-    return hold_side(whole, in_place ? Use::both : Use::receive, side);
-  }
-  int receive(const std::vector<TypedBlock>& blocks, bool in_place, HierarchicalSide& side) {
-    return hold_side(blocks, in_place ? Use::both : Use::receive, side);
+  enum class Use : std::uint8_t { send, receive, both };
+  /// Describes the blocks of a send buffer, a receive buffer, which finish() fills if it needs
+  /// staging, or one that has the rank's contribution too. Returns an MPI error code, as do the
+  /// functions below, and then leaves `side` without memory. MPI_ERR_BUFFER: a null buffer with
+  /// bytes to move.
+  int hold(std::span<const TypedBlock> blocks, Use use, HierarchicalSide& side);
+  int hold(const TypedBlock& whole, Use use, HierarchicalSide& side) {
+    return hold(std::span(&whole, 1), use, side);
   }
   /// Unpacks the received data.
   int finish();
@@ -48,15 +42,12 @@ class SideMemory {
   int part(HierarchicalSide& side);
 
  private:
-  enum class Use : std::uint8_t { send, receive, both };
   struct Unpacked {
     TypedBlock block;
     std::byte* packed;
   };
-  int hold_side(const TypedBlock& whole, Use use, HierarchicalSide& side);
-  int hold_side(const std::vector<TypedBlock>& blocks, Use use, HierarchicalSide& side);
   std::byte* more(Bytes bytes);
-  int hold(const std::vector<TypedBlock>& blocks, Use use, std::byte*& packed);
+  int pack(std::span<const TypedBlock> blocks, Use use, std::byte*& packed);
 
   Transport& transport_;
   std::vector<std::unique_ptr<std::byte[]>> memory_;
