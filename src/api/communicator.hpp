@@ -30,7 +30,7 @@ enum class DeferredLevel : std::uint8_t {
   all,      ///< whatever the tuner selects
 };
 
-class RuleTable;
+struct RuleTable;
 
 /// What runs for one collective on one communicator. Equal on all its ranks.
 struct Decision {

@@ -25,11 +25,11 @@ void make_native(Decision& decision, const std::string& why) {
 
 }  // namespace
 
-int RuleTable::index_of(const std::optional<Bytes>& block) {
-  if (block) latest_ = *block;
-  const auto found = std::find_if(spans_.begin(), spans_.end(),
-                                  [this](const Span& span) { return latest_ <= span.most; });
-  return static_cast<int>(found - spans_.begin());
+std::size_t RuleTable::index_of(const std::optional<Bytes>& block) {
+  if (block) latest = *block;
+  const auto found = std::find_if(spans.begin(), spans.end(),
+                                  [this](const Span& span) { return latest <= span.most; });
+  return static_cast<std::size_t>(found - spans.begin());
 }
 
 int RuleSelection::open(Communicator& communicator, HierarchicalNodes& nodes,
@@ -77,7 +77,8 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
                              mpi_};
   const std::vector<RuleSpan> spans = spans_of(rules_, keys);
   if (spans.size() == 1 && spans.front().rule == nullptr) return false;
-  auto table = std::make_shared<RuleTable>(features.collective);
+  auto table = std::make_shared<RuleTable>();
+  table->collective = features.collective;
   Bytes least = 0;
   for (const RuleSpan& span : spans) {
     Decision made;
@@ -88,15 +89,15 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
     }
     least = span.most == NumberRange::inf ? span.most : span.most + 1;
     made.is_by_rule = true;
-    table->add({span.most, std::move(made)});
+    table->spans.push_back({span.most, std::move(made)});
   }
   decision = {};
-  if (spans.size() == 1 && is_native(table->span(0).decision)) {
-    decision = table->span(0).decision;
+  if (spans.size() == 1 && is_native(table->spans[0].decision)) {
+    decision = table->spans[0].decision;
   } else {
     decision.text = "native: rules decide by message size";
     decision.deferred = DeferredLevel::rules;
-    const auto& all = table->all();
+    const auto& all = table->spans;
     decision.uses_arrivals = std::any_of(all.begin(), all.end(), [](const RuleTable::Span& span) {
       return goes_by_arrivals(span.decision);
     });
@@ -116,12 +117,12 @@ bool RuleSelection::depend_on_operation(Collective collective) const {
 
 const Decision& RuleSelection::resolve(RuleTable& table, std::optional<Bytes> block, int& error) {
   error = prepare(table);
-  int index = table.index_of(block);
+  auto index = static_cast<int>(table.index_of(block));
   if (error == MPI_SUCCESS && nodes_.are_open()) {
     error = communicator_.hierarchical().broadcast_selection(
-        block.has_value() || table.all().size() == 1, index);
+        block.has_value() || table.spans.size() == 1, index);
   }
-  RuleTable::Span& span = table.span(index);
+  RuleTable::Span& span = table.spans[static_cast<std::size_t>(index)];
   // All calls count once nodes are open; whoever runs a hierarchical one counts it.
   if (error == MPI_SUCCESS && nodes_.are_open() && !span.decision.level.hierarchical) {
     communicator_.hierarchical().skip();
@@ -131,10 +132,10 @@ const Decision& RuleSelection::resolve(RuleTable& table, std::optional<Bytes> bl
 
 int RuleSelection::prepare(RuleTable& table) {
   if (table.is_ready) return MPI_SUCCESS;
-  for (RuleTable::Span& span : table.all()) {
+  for (RuleTable::Span& span : table.spans) {
     Decision& decision = span.decision;
     int error = MPI_SUCCESS;
-    if (decision.level.hierarchical) error = prepare_hierarchical(table.collective(), decision);
+    if (decision.level.hierarchical) error = prepare_hierarchical(table.collective, decision);
     const bool is_flat = !decision.level.hierarchical && decision.specification;
     if (error == MPI_SUCCESS && is_flat) error = prepare_flat(decision);
     if (error != MPI_SUCCESS) return error;

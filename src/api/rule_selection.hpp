@@ -13,28 +13,20 @@
 namespace tutti {
 
 /// What rules decide for one collective and kind of operation, by message size.
-class RuleTable {
- public:
+struct RuleTable {
   struct Span {
     Bytes most;
     Decision decision;
   };
 
-  explicit RuleTable(Collective collective) : collective_(collective) {}
-  [[nodiscard]] Collective collective() const { return collective_; }
   /// The span of a call; that of the call before if this rank's arguments are invalid, and of no
   /// bytes if there was none. O(spans).
-  [[nodiscard]] int index_of(const std::optional<Bytes>& block);
-  [[nodiscard]] Span& span(int index) { return spans_[static_cast<std::size_t>(index)]; }
-  void add(Span span) { spans_.push_back(std::move(span)); }
-  [[nodiscard]] std::vector<Span>& all() { return spans_; }
+  [[nodiscard]] std::size_t index_of(const std::optional<Bytes>& block);
 
+  Collective collective = Collective::gather;
+  std::vector<Span> spans = {};  ///< ascending, up to the largest message
+  Bytes latest = 0;              ///< of the call before
   bool is_ready = false;  ///< the communicators of all spans are there, or the span became native
-
- private:
-  Collective collective_;
-  std::vector<Span> spans_;  ///< ascending, up to the largest message
-  Bytes latest_ = 0;
 };
 
 /// All ranks hold the same rules, those of rank 0. As long as the communicator.
