@@ -30,7 +30,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/algorithms": frozenset({"core", "schedule", "shapes", "orders", "protocols", "lowering"}),
     "src/lowering": frozenset({"core", "schedule"}),
     "src/verify": frozenset({"core", "schedule", "contract", "lowering"}),
-    "src/cost": frozenset({"algorithms", "core", "lowering", "schedule", "shapes"}),
+    "src/cost": frozenset({"algorithms", "core", "lowering", "schedule"}),
     "src/simulate": frozenset({"core", "schedule", "cost"}),
     "src/report": frozenset({"core"}),
     "src/select": frozenset({"core", "schedule", "protocols", "topology", "orders", "algorithms", "cost"}),
