@@ -285,7 +285,7 @@ void Tuner::plan_window() {
   // What waits for its creation does not keep other classes from being compared.
   const std::uint64_t waiting =
       awaited_ > 0 ? std::min(calls_for(debt + awaited_), max_idle_distance) : 0;
-  // Calls may become longer and pay sooner: meanwhile agreements take a quarter of the budget.
+  // Calls may become longer and pay sooner. Meanwhile agreements take at most 1/4 of the budget.
   const std::uint64_t look = std::max(max_idle_distance, calls_for(4 * expected_cost_));
   if (calls_for(debt) > look) rest();
   const std::uint64_t distance = std::max(idle, std::min(std::max(calls_for(debt), waiting), look));

@@ -63,12 +63,12 @@ class TuningHost {
 /// not. A window begins once the loss so paid and the next agreement are at most `budget` times the
 /// time spent in the collective, as far as that is known: calls outside windows count with the
 /// smaller mean of the windows around them. While a loss is not paid, a window that explores
-/// nothing comes each 2048 calls, or where agreements take a quarter of the budget: calls that have
-/// become longer pay sooner. Calls of a window explore what the budget is expected to hold, a
-/// candidate that was never measured at most once; one call may explore more. What a candidate
-/// needs is created once the budget holds the time that this took before. So loss exceeds the
-/// budget by at most 1 call and 1 agreement, as long as measured candidates, agreements and
-/// creations take as long as before.
+/// nothing comes every 2048 calls, or later, so that agreements take at most a quarter of the
+/// budget: calls that have become longer pay sooner. Calls of a window explore what the budget is
+/// expected to hold, a candidate that was never measured at most once; one call may explore more.
+/// What a candidate needs is created once the budget holds the time that this took before. So loss
+/// exceeds the budget by at most 1 call and 1 agreement, as long as measured candidates, agreements
+/// and creations take as long as before.
 ///
 /// The criterion is the time after the last arrival. Without a common clock it is estimated. Where
 /// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
 namespace tutti {
 
@@ -14,6 +15,7 @@ constexpr int min_calls = 4;          ///< of a candidate before it is selected
 constexpr int min_calls_to_drop = 6;  ///< before it is dropped as no faster
 constexpr int max_calls_each = 4;
 constexpr int max_windows_without_native = 4;
+constexpr int min_calls_of_variance = 8;
 constexpr int calls_of_variance = 64;  ///< more than a ring holds: rare long calls count in it
 /// What a first call sets up, such as connections, makes it longer by this time or factor at most.
 constexpr Nanoseconds max_set_up = 20'000'000;
@@ -66,25 +68,31 @@ Nanoseconds TuningCase::add(int candidate, const SampledTimes& times) {
       time - reference() <= max_set_up || !exceeds(time, max_set_up_factor, reference());
   const bool sets_up =
       state.calls == 1 && candidate != 0 && exceeds(time, max_loss, reference()) && may_set_up;
+  if (candidate == 0) note_native(time);
   if (!sets_up) {
     ++state.fresh;
     state.samples.add(time);
     state.means.add(times.mean);
     state.maxima.add(times.max);
+    if (exploration_.candidate == 0) (candidate == 0 ? native_beside_ : selected_beside_).add(time);
   }
-  if (exploration_.candidate == 0) (candidate == 0 ? native_beside_ : selected_beside_).add(time);
   if (candidate == exploration_.candidate) ++explored_;
   if (candidate == 0) {
     native_median_ = state.samples.median();
-    const double deviation = static_cast<double>(time - native_median_);
-    native_variance_ +=
-        (deviation * deviation - native_variance_) / std::min(state.calls, calls_of_variance);
     return 0;
   }
   if (candidate != exploration_.candidate) return 0;
   const Nanoseconds loss = time - native_median_;
   lost_ += std::max<Nanoseconds>(0, loss);
   return loss;
+}
+
+/// How much calls of the MPI's own vary, over all races.
+void TuningCase::note_native(Nanoseconds time) {
+  if (native_median_ == 0) return;
+  const auto deviation = static_cast<double>(time - native_median_);
+  native_deviations_ = std::min(native_deviations_ + 1, calls_of_variance);
+  native_variance_ += (deviation * deviation - native_variance_) / native_deviations_;
 }
 
 void TuningCase::conclude(std::uint64_t calls) {
@@ -139,6 +147,7 @@ bool TuningCase::selected_takes_longer() const {
   const int native_calls = native_beside_.count();
   const int calls = selected_beside_.count();
   if (selected_ == 0 || std::min(native_calls, calls) < min_calls) return false;
+  if (native_deviations_ < min_calls_of_variance) return false;
   const Nanoseconds native = native_beside_.trimmed_mean();
   const Nanoseconds mean = selected_beside_.trimmed_mean();
   const double error = std::sqrt(native_variance_ * (1.0 / native_calls + 1.0 / calls));
@@ -203,8 +212,9 @@ void TuningCase::drop_slow() {
   for (int candidate = 1; candidate < static_cast<int>(candidates_.size()); ++candidate) {
     State& state = at(candidate);
     const int count = state.fresh;
-    if (candidate == selected_ || count == 0 || best == 0) continue;
-    const Nanoseconds median = state.samples.median();
+    const int least = candidate == challenger_ ? min_calls : 1;
+    if (candidate == selected_ || count < least || best == 0) continue;
+    const Nanoseconds median = state.samples.latest(count).median();
     state.is_dropped = state.is_dropped || exceeds(median, max_loss_at_once, best) ||
                        (count >= 2 && exceeds(median, max_loss, best)) ||
                        (count >= min_calls_to_drop && median >= best) ||
@@ -234,18 +244,17 @@ bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
     exploration_ = {0, max_calls_each};
     return false;
   }
-  if (challenger_ != 0) {
-    exploration_ = {challenger_, max_calls_each};
-    return true;
+  const bool has_few = at(0).samples.count() < min_native_calls;
+  if (challenger_ == 0 && selected_ != 0) {
+    const bool is_due = ++windows_without_native_ == max_windows_without_native;
+    if (is_due || has_few) {
+      windows_without_native_ = 0;
+      exploration_ = {0, max_calls_each};
+      return true;
+    }
   }
-  const bool is_due = ++windows_without_native_ == max_windows_without_native;
-  if (is_due || at(0).samples.count() < min_native_calls) {
-    windows_without_native_ = 0;
-    if (selected_ != 0) exploration_ = {0, max_calls_each};
-    if (selected_ != 0 || !is_due) return true;
-  }
-  if (at(selected_).samples.count() < min_native_calls) return true;
-  const int candidate = next_candidate();
+  if (has_few || at(selected_).samples.count() < min_native_calls) return true;
+  const int candidate = challenger_ != 0 ? challenger_ : next_candidate();
   if (candidate < 0 && selected_ != 0 && !at(selected_).samples.is_full()) {
     exploration_ = {0, max_calls_each};
     return true;
@@ -255,13 +264,13 @@ bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
     return false;
   }
   // What was never measured is expected to take twice the time of the MPI's own.
-  const CallSamples& samples = at(candidate).samples;
+  const CallSamples fresh = at(candidate).samples.latest(at(candidate).fresh);
+  const CallSamples& samples = fresh.count() > 0 ? fresh : at(candidate).samples;
   const bool is_known = samples.count() > 0;
   const Nanoseconds loss = is_known ? samples.median() - native_median_ : native_median_;
-  const Nanoseconds most = is_known ? max_calls_each : 1;
   const Nanoseconds fit = allowance / std::max<Nanoseconds>(1, loss);
-  exploration_ = {candidate, static_cast<int>(std::clamp<Nanoseconds>(fit, 1, most)),
-                  loss <= allowance};
+  const auto calls_each = std::clamp<Nanoseconds>(fit, 1, is_known ? max_calls_each : 1);
+  exploration_ = {candidate, static_cast<int>(calls_each), loss <= allowance};
   return true;
 }
 
@@ -379,6 +388,8 @@ constexpr std::string_view states[][2] = {
     {"unfair", "in the mean over the ranks it gains too little, or some rank would pay for it"},
     {"uneven", "some of its calls take much longer"},
 };
+
+static_assert(std::size(states) == static_cast<std::size_t>(CandidateState::uneven) + 1);
 
 }  // namespace
 

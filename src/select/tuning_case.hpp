@@ -34,7 +34,7 @@ enum class CandidateState : std::uint8_t {
   dropped,      ///< its earlier calls showed no gain
   few_calls,    ///< too few calls were measured to select it
   small_gain,   ///< its gain is below 3 %
-  unconfirmed,  ///< the rank test does not support its gain
+  unconfirmed,  ///< the rank test does not support its gain twice
   unfair,       ///< some rank would pay for its gain
   uneven,       ///< some of its calls take much longer
 };
@@ -132,7 +132,7 @@ class TuningCase {
     CallSamples maxima;
     CallSamples former;  ///< of the race before, for the report
     int calls = 0;       ///< with those that do not count
-    int fresh = 0;       ///< times added since it challenged, or was challenged
+    int fresh = 0;       ///< times added since the race or the latest challenge began
     bool is_dropped = false;
     bool is_excluded = false;
     /// Why it was not selected although it was measured to be faster.
@@ -154,6 +154,7 @@ class TuningCase {
   void reject_selected();
   void select_fastest();
   void select(int candidate);
+  void note_native(Nanoseconds time);
   void challenge(int candidate);
   [[nodiscard]] bool has_drifted() const;
   void reopen(int selected);
@@ -175,6 +176,7 @@ class TuningCase {
   CallSamples native_beside_;
   CallSamples selected_beside_;
   int windows_without_native_ = 0;  ///< in the race with a selected candidate
+  int native_deviations_ = 0;       ///< calls in the variance
   double native_variance_ = 0;      ///< about that median, of some 64 latest calls
   Nanoseconds settled_median_ = 0;  ///< of the selected candidate when the case was settled
   CallSamples latest_;              ///< of the selected candidate, not looked at yet

@@ -36,7 +36,7 @@ TEST(Tuner, SelectsWithinFivePercentOfTheBest) {
     for (int call = 0; call < 4000; ++call) simulation.call(4);
     const Times& all = times.at(4);
     const double ratio = all[static_cast<std::size_t>(simulation.selected(4))] / best(all);
-    EXPECT_LE(ratio, 1.2) << "seed " << seed;
+    EXPECT_LE(ratio, 1.2) << "seed " << seed;  // waiting may hide a gain (see is_unfair)
     within += ratio <= 1.05 ? 1 : 0;
   }
   EXPECT_GE(within, 98);  // of 100: noise of 10 % may hide a gain of hardly more than 5 %
