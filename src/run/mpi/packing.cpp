@@ -16,7 +16,7 @@ class FromBase {
   FromBase(void* address, int count, MPI_Datatype type, void* base)
       : address_(address), count_(count), type_(type) {
     if (address != nullptr) return;
-    whole_.add(static_cast<MPI_Aint>(-reinterpret_cast<std::intptr_t>(base)), count, 0);
+    whole_.add(static_cast<MPI_Aint>(-reinterpret_cast<std::intptr_t>(base)), count);
     error_ = whole_.make(type);
     address_ = base;
     count_ = 1;

@@ -19,18 +19,22 @@ std::unique_lock<std::mutex> alone_with_types() {
 
 }  // namespace
 
-void IndexedType::add(MPI_Aint displacement, MPI_Count count, MPI_Aint extent) {
-  constexpr MPI_Count most = MPI_Count{1} << 30;
-  for (MPI_Count done = 0; done < count; done += most) {
-    lengths_.push_back(static_cast<int>(std::min(most, count - done)));
-    displacements_.push_back(displacement + static_cast<MPI_Aint>(done) * extent);
-  }
-}
-
 int IndexedType::make(MPI_Datatype element) {
+  constexpr MPI_Count most = MPI_Count{1} << 30;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  if (const int error = mpi().Type_get_extent(element, &lower, &extent)) return error;
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> displacements;
+  for (const auto& [displacement, count] : ranges_) {
+    for (MPI_Count done = 0; done < count; done += most) {
+      lengths.push_back(static_cast<int>(std::min(most, count - done)));
+      displacements.push_back(displacement + static_cast<MPI_Aint>(done) * extent);
+    }
+  }
   const auto alone = alone_with_types();
-  const int error = mpi().Type_create_hindexed(static_cast<int>(lengths_.size()), lengths_.data(),
-                                               displacements_.data(), element, &made_);
+  const int error = mpi().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
+                                               displacements.data(), element, &made_);
   is_made_ = error == MPI_SUCCESS;
   return is_made_ ? mpi().Type_commit(&made_) : error;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "core/types.hpp"
@@ -19,14 +20,13 @@ class IndexedType {
   IndexedType& operator=(const IndexedType&) = delete;
 
   /// Adds any number of consecutive elements; `displacement` in bytes.
-  void add(MPI_Aint displacement, MPI_Count count, MPI_Aint extent);
+  void add(MPI_Aint displacement, MPI_Count count) { ranges_.emplace_back(displacement, count); }
   /// Makes the datatype, once. Returns an MPI error code.
   int make(MPI_Datatype element);
   [[nodiscard]] MPI_Datatype handle() const { return made_; }
 
  private:
-  std::vector<int> lengths_;
-  std::vector<MPI_Aint> displacements_;
+  std::vector<std::pair<MPI_Aint, MPI_Count>> ranges_;
   MPI_Datatype made_{};
   bool is_made_ = false;
 };

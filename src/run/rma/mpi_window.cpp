@@ -108,7 +108,7 @@ int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
     }
     // Not a multiple of the target's unit: a datatype adds the distance from the region's start.
     IndexedType shifted;
-    shifted.add(static_cast<MPI_Aint>(at), count, 1);
+    shifted.add(static_cast<MPI_Aint>(at), count);
     int error = shifted.make(mpi().byte);
     if (error == MPI_SUCCESS) {
       error = mpi().Put(from + done, count, mpi().byte, to,

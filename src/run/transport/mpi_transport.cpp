@@ -26,11 +26,7 @@ class Typed {
   explicit Typed(const Region& region)
       : count_(static_cast<int>(region.count)), type_(datatype(region.type)) {
     if (region.count <= INT_MAX) return;
-    MPI_Aint lower = 0;
-    MPI_Aint extent = 0;
-    error_ = mpi().Type_get_extent(type_, &lower, &extent);
-    if (error_ != MPI_SUCCESS) return;
-    large_.emplace().add(0, region.count, extent);
+    large_.emplace().add(0, region.count);
     error_ = large_->make(type_);
     count_ = 1;
     type_ = large_->handle();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "faulty.hpp"
+#include "run/mpi/types.hpp"
 
 namespace {
 
@@ -293,6 +294,19 @@ void on_device(const std::string& movement, const std::string& reduction) {
       });
 }
 
+/// No element of more than an int may count at once lies on another one.
+void huge_counts() {
+  now = "huge counts";
+  const MPI_Count count = (MPI_Count{1} << 31) + 5;
+  tutti::IndexedType type;
+  type.add(8, count);
+  expect(type.make(MPI_CHAR) == MPI_SUCCESS, "an indexed type of 2 Gi elements");
+  MPI_Count lower = 0;
+  MPI_Count extent = 0;
+  PMPI_Type_get_extent_x(type.handle(), &lower, &extent);
+  expect(lower == 8 && extent == count, "the extent of an indexed type of 2 Gi elements");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -303,6 +317,7 @@ int main(int argc, char** argv) {
   PMPI_Comm_size(MPI_COMM_WORLD, &p);
   null_buffers();
   empty_blocks();
+  huge_counts();
   make_device();
   on_device("hierarchical(native)", "hierarchical(native)");
   on_device("linear", "ring");
