@@ -36,8 +36,7 @@ class ProgramVerifier {
   ///  - signals grow, and end on the number that the next call awaits; members of a collective
   ///    between nodes agree on it, its root and counts;
   ///  - all operations complete, even if every message waits for its receive. `seed` determines
-  ///  when
-  ///    ranks arrive and messages complete, in any sequence;
+  ///    when ranks arrive and messages complete, in any sequence;
   ///  - operands of a reduction are whole elements of equal origin, no contribution is combined
   ///    twice, nor out of order if the operation does not commute;
   ///  - at the end every result has its bytes, with the contributions of its ranks and no others;
