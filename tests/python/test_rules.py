@@ -83,8 +83,10 @@ def test_check_names_what_is_wrong(tmp_path: Path) -> None:
 
 
 def test_check_remarks_what_has_no_effect(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder whose name is longer than a line of a terminal, as those of tests may be"
+    folder.mkdir()
     file = write(
-        tmp_path / "x.json",
+        folder / "x.json",
         '"collective": "bcast", "byte": 8, "use": "chain"',
         '"collective": "bcast", "bytes": "1K..1M", "use": "linear"',
     )

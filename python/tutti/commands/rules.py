@@ -99,9 +99,9 @@ def check(paths: _Files = None, as_json: AsJson = False) -> None:
         return
     out = console()
     for path, read, remarks in found:
-        out.print(f"{path}: {count(len(read.all), 'rule')}, valid", markup=False)
-        for remark in remarks:
-            out.print(f"{path}: {remark}", markup=False)
+        # A line for each, as compilers write them: editors and grep find them whole.
+        for text in (f"{count(len(read.all), 'rule')}, valid", *remarks):
+            out.print(f"{path}: {text}", markup=False, soft_wrap=True)
 
 
 @rules.command()
