@@ -204,9 +204,11 @@ def check_list(root: Path) -> list[Violation]:
     registry = folder / "list.inc"
     if not registry.is_file():
         return []
-    entry = re.compile(r"^TUTTI_(?:ALGORITHM|REDUCTION)\(\s*(\w+)\s*,\s*(\w+)\s*,\s*(\w+)", re.MULTILINE)
+    entry = re.compile(
+        r"^TUTTI_(?:ALGORITHM|REDUCTION)(?:_FORMS\(\s*\w+\s*,|\()\s*\w+\s*,\s*\w+\s*,\s*(\w+)", re.MULTILINE
+    )
     text = registry.read_text()
-    listed = {match.group(3): line_at(text, match.start()) for match in entry.finditer(text)}
+    listed = {match.group(1): line_at(text, match.start()) for match in entry.finditer(text)}
     relative = registry.relative_to(root)
     defined: dict[str, Path] = {}
     found = []

@@ -18,7 +18,7 @@ import argparse
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -106,9 +106,18 @@ class Algorithm:
 
 
 def algorithms_of(root: Path) -> list[Algorithm]:
-    """The algorithms, in the order of the list."""
+    """The algorithms, by collective, in the order of the list. A line of two forms has one field more."""
     source = (root / "src/algorithms/list.inc").read_text()
-    return [Algorithm(*arguments) for arguments in entries(source, "TUTTI_(?:ALGORITHM|REDUCTION)")]
+    found = []
+    for line in entries(source, "TUTTI_(?:ALGORITHM|REDUCTION)(?:_FORMS)?"):
+        algorithm = Algorithm(*line[-9:])
+        if len(line) > 9:
+            reduces = algorithm.knowledge not in KNOWLEDGE
+            knowledge = algorithm.knowledge if reduces else "nothing"
+            found.append(replace(algorithm, collective=line[0], knowledge=knowledge))
+        found.append(algorithm)
+    collectives = list(dict.fromkeys(algorithm.collective for algorithm in found))
+    return sorted(found, key=lambda algorithm: collectives.index(algorithm.collective))
 
 
 def algorithms_page(root: Path) -> str:

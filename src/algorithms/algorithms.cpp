@@ -25,27 +25,40 @@ namespace {
 /// The operations that a reduction of list.inc supports.
 enum class Operations : std::uint8_t { any, commutative };
 
-constexpr Algorithm list[] = {
+constexpr std::array lines = {
 #define TUTTI_ALGORITHM(collective, name, function, order, knowledge, staging, parameters, useful, \
                         summary)                                                                   \
-  {Collective::collective, #name,      function, #order, Knowledge::knowledge,                     \
-   Staging::staging,       parameters, useful,   summary},
+  Algorithm{Collective::collective, #name,      function, #order, Knowledge::knowledge,            \
+            Staging::staging,       parameters, useful,   summary},
 #define TUTTI_REDUCTION(collective, name, function, order, operations, staging, parameters, \
                         useful, summary)                                                    \
-  {Collective::collective,                                                                  \
-   #name,                                                                                   \
-   function,                                                                                \
-   #order,                                                                                  \
-   Knowledge::nothing,                                                                      \
-   Staging::staging,                                                                        \
-   parameters,                                                                              \
-   useful,                                                                                  \
-   summary,                                                                                 \
-   Operations::operations == Operations::commutative},
+  Algorithm{Collective::collective,                                                         \
+            #name,                                                                          \
+            function,                                                                       \
+            #order,                                                                         \
+            Knowledge::nothing,                                                             \
+            Staging::staging,                                                               \
+            parameters,                                                                     \
+            useful,                                                                         \
+            summary,                                                                        \
+            Operations::operations == Operations::commutative},
 #include "algorithms/list.inc"
 #undef TUTTI_ALGORITHM
 #undef TUTTI_REDUCTION
 };
+
+/// The lines by collective; collectives in the sequence of their first lines.
+constexpr auto list = [] {
+  auto sorted = lines;
+  const auto* next = lines.begin();
+  for (auto to = sorted.begin(); to != sorted.end(); ++next) {
+    const auto is_own = [&](const Algorithm& line) { return line.collective == next->collective; };
+    if (std::none_of(lines.begin(), next, is_own)) {
+      to = std::copy_if(next, lines.end(), to, is_own);
+    }
+  }
+  return sorted;
+}();
 
 constexpr Alias aliases[] = {
 #define TUTTI_ALIAS(name, specification) {name, specification},

@@ -28,7 +28,4 @@ Schedule bcast_knomial(const Problem& problem) {
   return schedule.done();
 }
 
-/// The k-nomial broadcast with k = 2: ceil(log2 p) rounds.
-Schedule bcast_binomial(const Problem& problem) { return bcast_knomial(problem.with_k(2)); }
-
 }  // namespace tutti

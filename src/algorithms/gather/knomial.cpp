@@ -17,7 +17,8 @@ Schedule gather_ordered_tree(const Problem& problem);
 ///            +- 4 --- 3
 ///
 /// The root receives at most (k-1) ceil(logk p) messages, plus one for each subtree that is too
-/// heavy for the memory of the ranks on its path.
+/// heavy for the memory of the ranks on its path. With k = 2, `binomial`, the block at position v
+/// travels popcount(v) hops (Proficz 2020, BNOM).
 Schedule gather_knomial(const Problem& problem) {
   if (problem.tree.self.root != no_rank) return gather_ordered_tree(problem);
   ScheduleBuilder schedule(problem);
@@ -29,9 +30,5 @@ Schedule gather_knomial(const Problem& problem) {
   if (me != 0) schedule.send(problem.rank_at(tree.parent(me)), tree.subtree(me));
   return schedule.done();
 }
-
-/// The k-nomial gather with k = 2: ceil(log2 p) rounds; the block at position v travels popcount(v)
-/// hops (Proficz 2020, BNOM).
-Schedule gather_binomial(const Problem& problem) { return gather_knomial(problem.with_k(2)); }
 
 }  // namespace tutti

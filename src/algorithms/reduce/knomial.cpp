@@ -35,9 +35,6 @@ Schedule reduce_knomial(const Problem& problem) {
   return schedule.done();
 }
 
-/// The k-nomial reduce with k = 2: ceil(log2 p) rounds.
-Schedule reduce_binomial(const Problem& problem) { return reduce_knomial(problem.with_k(2)); }
-
 /// For operations that do not commute: the k-nomial tree in natural order, then a message from rank
 /// 0 to the root if these differ (MPICH's binomial reduce).
 Schedule reduce_knomial_ordered(const Problem& problem) {

@@ -12,9 +12,6 @@ Schedule rma_bcast_knomial(const Problem& problem) {
   return broadcast_along(problem, knomial_shape(problem), 1);
 }
 
-/// The k-nomial broadcast with k = 2.
-Schedule rma_bcast_binomial(const Problem& problem) { return rma_bcast_knomial(problem.with_k(2)); }
-
 /// Paznikov 2024, figures 4 and 5: smallest subtrees first. Each child is served completely before
 /// the next, with a put of the data, a put of the description, the notification and a flush. The
 /// largest subtree starts last, so k = log2 p rounds become k (k + 1) / 2 stages in sequence. The

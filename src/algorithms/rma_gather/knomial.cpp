@@ -8,11 +8,6 @@ namespace tutti {
 /// Each position sends the blocks of its subtree to its parent.
 Schedule rma_gather_knomial(const Problem& problem) { return answer_along(problem, Answers::kept); }
 
-/// The k-nomial gather with k = 2.
-Schedule rma_gather_binomial(const Problem& problem) {
-  return rma_gather_knomial(problem.with_k(2));
-}
-
 /// All ranks are the root's children: two stages, p - 1 answers at once.
 Schedule rma_gather_linear(const Problem& problem) {
   return rma_gather_knomial(problem.with_k(std::max(problem.p, 2)));

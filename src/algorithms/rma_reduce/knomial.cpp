@@ -10,11 +10,6 @@ Schedule rma_reduce_knomial(const Problem& problem) {
   return answer_along(problem, Answers::combined);
 }
 
-/// The k-nomial reduction with k = 2.
-Schedule rma_reduce_binomial(const Problem& problem) {
-  return rma_reduce_knomial(problem.with_k(2));
-}
-
 /// All ranks are children of the root, which combines p - 1 vectors.
 Schedule rma_reduce_linear(const Problem& problem) {
   return rma_reduce_knomial(problem.with_k(std::max(problem.p, 2)));

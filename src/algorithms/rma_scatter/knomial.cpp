@@ -43,11 +43,6 @@ Schedule rma_scatter_knomial(const Problem& problem) {
   return with_done_counter(schedule, problem, awaited);
 }
 
-/// The k-nomial scatter with k = 2.
-Schedule rma_scatter_binomial(const Problem& problem) {
-  return rma_scatter_knomial(problem.with_k(2));
-}
-
 /// All ranks are the root's children: p - 1 puts or notifications, one gap apart.
 Schedule rma_scatter_linear(const Problem& problem) {
   return rma_scatter_knomial(problem.with_k(std::max(problem.p, 2)));

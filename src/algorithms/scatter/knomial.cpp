@@ -17,6 +17,8 @@ Schedule scatter_ordered_tree(const Problem& problem);
 ///         2 -+- 4 --- 3
 ///            +- 5 --- 1
 ///            +- 0
+///
+/// With k = 2, `binomial`, the block at position v travels popcount(v) hops (Proficz 2020, BNOM).
 Schedule scatter_knomial(const Problem& problem) {
   if (problem.tree.self.root != no_rank) return scatter_ordered_tree(problem);
   ScheduleBuilder schedule(problem);
@@ -28,9 +30,5 @@ Schedule scatter_knomial(const Problem& problem) {
   }
   return schedule.done();
 }
-
-/// The k-nomial scatter with k = 2: ceil(log2 p) rounds; the block at position v travels
-/// popcount(v) hops (Proficz 2020, BNOM).
-Schedule scatter_binomial(const Problem& problem) { return scatter_knomial(problem.with_k(2)); }
 
 }  // namespace tutti
