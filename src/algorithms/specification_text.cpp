@@ -1,10 +1,12 @@
 /// Reads and writes specifications.
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "algorithms/algorithms.hpp"
+#include "core/index.hpp"
 #include "core/nearest.hpp"
 
 namespace tutti {
@@ -49,112 +51,112 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-bool read_integer(std::string_view text, int least, int& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value >= least;
-}
+constexpr Bytes no_limit = std::numeric_limits<Bytes>::max();
 
-template <auto member, int least>
-bool read_whole(Specification& spec, std::string_view text) {
-  return read_integer(text, least, spec.parameters.*member);
+/// A parameter of a specification, and how its value is read and written.
+struct Key {
+  std::string_view name;
+  std::string_view accepted;  ///< in words; if values are words, these in the sequence of values
+  bool (*read)(const Key& key, Specification& spec, std::string_view text);
+  std::string (*write)(const Key& key, const Specification& spec);
+  bool is_word = false;
+  Bytes min = 0;
+  Bytes max = no_limit;
+  std::string_view word = {};  ///< of bytes: stands for `meant`
+  Bytes meant = 0;
+};
+
+/// A member of a specification or of its parameters.
+template <auto member, class Spec>
+auto& field(Spec& spec) {
+  if constexpr (requires { spec.*member; }) {
+    return spec.*member;
+  } else {
+    return spec.parameters.*member;
+  }
 }
 
 template <auto member>
-bool read_switch(Specification& spec, std::string_view text) {
-  spec.parameters.*member = text == "on";
-  return text == "on" || text == "off";
-}
+using ValueOf = std::remove_reference_t<decltype(field<member>(std::declval<Specification&>()))>;
 
-/// Reads one of two words; each stands for a value.
 template <class Value>
-bool read_word(std::string_view text, std::array<std::string_view, 2> words,
-               std::array<Value, 2> values, Value& value) {
-  const auto word = std::find(words.begin(), words.end(), text);
-  if (word == words.end()) return false;
-  value = values[static_cast<std::size_t>(word - words.begin())];
-  return true;
+constexpr bool is_word_type = std::is_enum_v<Value> || std::is_same_v<Value, bool>;
+
+template <auto member>
+bool read(const Key& key, Specification& spec, std::string_view text) {
+  using Value = ValueOf<member>;
+  Value& value = field<member>(spec);
+  if constexpr (is_word_type<Value>) {
+    const std::vector<std::string_view> words = words_of(key.accepted);
+    const auto number = std::find(words.begin(), words.end(), text) - words.begin();
+    // Switches are "on or off".
+    value = static_cast<Value>(std::is_same_v<Value, bool> ? 1 - number : number);
+    return index(number) < words.size();
+  } else if constexpr (std::is_same_v<Value, Bytes>) {
+    const bool has_word = !key.word.empty() && text == key.word;
+    const Result<Bytes> bytes = has_word ? Result<Bytes>(key.meant) : bytes_from(text);
+    if (bytes) value = *bytes;
+    return bytes && (value <= key.max || value == key.meant);
+  } else {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() && value >= key.min;
+  }
 }
 
-/// Reads bytes, or `word` as the value `meant`.
-bool read_bytes(std::string_view text, std::string_view word, Bytes meant, Bytes& value) {
-  const Result<Bytes> bytes = text == word ? Result<Bytes>(meant) : bytes_from(text);
-  if (bytes) value = *bytes;
-  return static_cast<bool>(bytes);
+template <auto member>
+std::string write(const Key& key, const Specification& spec) {
+  using Value = ValueOf<member>;
+  const auto value = field<member>(spec);
+  if constexpr (is_word_type<Value>) {
+    const auto number = static_cast<std::size_t>(value);
+    return std::string(words_of(key.accepted)[std::is_same_v<Value, bool> ? 1 - number : number]);
+  } else {
+    return !key.word.empty() && Bytes{value} == key.meant ? std::string(key.word)
+                                                          : std::to_string(value);
+  }
 }
 
-bool read_order(Specification& spec, std::string_view text) {
-  const auto order = order_named(text);
-  if (order) spec.order = *order;
-  return order.has_value();
+template <auto member>
+constexpr Key key(std::string_view name, std::string_view accepted, Bytes min = 0,
+                  Bytes max = no_limit, std::string_view word = {}, Bytes meant = 0) {
+  constexpr bool is_word = is_word_type<ValueOf<member>>;
+  return {name, accepted, read<member>, write<member>, is_word, min, max, word, meant};
 }
 
-/// A parameter of a specification: its name, accepted values and reader, and whether `accepted`
-/// lists all accepted words.
-struct Key {
-  std::string_view name;
-  std::string_view accepted;
-  bool (*read)(Specification& spec, std::string_view text);
-  bool is_word = false;
-};
-
+/// In the sequence in which they are written.
 constexpr Key keys[] = {
-    {"order",
-     "natural, rotated, by_size, arrival, late_leaf, distance, nearest_next, two_partners_each or "
-     "heaviest_first",
-     read_order, true},
-    {"runner", "caller or background",
-     [](Specification& spec, std::string_view text) {
-       return read_word(text, {"caller", "background"}, {Runner::caller, Runner::background},
-                        spec.runner);
-     },
-     true},
-    {"k", "an integer of at least 2", read_whole<&Parameters::k, 2>},
-    {"flight", "an integer of at least 0 (no limit)", read_whole<&Parameters::flight, 0>},
-    {"parts", "an integer of at least 0 (by the size)", read_whole<&Parameters::parts, 0>},
-    {"late", "an integer of at least 0", read_whole<&Parameters::late, 0>},
-    {"ports", "an integer of at least 1", read_whole<&Parameters::ports, 1>},
-    {"segment", "bytes such as 4K",
-     [](Specification& spec, std::string_view text) {
-       const Result<Bytes> bytes = bytes_from(text);
-       if (bytes) spec.parameters.segment = *bytes;
-       return static_cast<bool>(bytes);
-     }},
-    {"threshold", "bytes such as 64K, or off",
-     [](Specification& spec, std::string_view text) {
-       return read_bytes(text, "off", -1, spec.parameters.threshold);
-     }},
-    {"carry", "bytes up to 32K, or all",
-     [](Specification& spec, std::string_view text) {
-       Bytes& carry = spec.parameters.carry;
-       return read_bytes(text, "all", all_carried, carry) &&
-              (carry <= max_carried || carry == all_carried);
-     }},
-    {"rule", "volume or gather_time",
-     [](Specification& spec, std::string_view text) {
-       return read_word(text, {"volume", "gather_time"}, {JoinRule::volume, JoinRule::gather_time},
-                        spec.parameters.rule);
-     },
-     true},
-    {"protocol", "messages or windows",
-     [](Specification& spec, std::string_view text) {
-       return read_word(text, {"messages", "windows"},
-                        {Notifications::messages, Notifications::windows},
-                        spec.parameters.protocol);
-     },
-     true},
-    {"nodes", "on or off", read_switch<&Parameters::nodes>, true},
-    {"promote", "on or off", read_switch<&Parameters::promote>, true},
-    {"arrivals", "on or off", read_switch<&Parameters::arrivals>, true},
+    key<&Specification::order>("order",
+                               "natural, rotated, by_size, arrival, late_leaf, distance, "
+                               "nearest_next, two_partners_each or heaviest_first"),
+    key<&Specification::runner>("runner", "caller or background"),
+    key<&Parameters::k>("k", "an integer of at least 2", 2),
+    key<&Parameters::segment>("segment", "bytes such as 4K"),
+    key<&Parameters::rule>("rule", "volume or gather_time"),
+    key<&Parameters::threshold>("threshold", "bytes such as 64K, or off", 0, no_limit, "off", -1),
+    key<&Parameters::promote>("promote", "on or off"),
+    key<&Parameters::arrivals>("arrivals", "on or off"),
+    key<&Parameters::flight>("flight", "an integer of at least 0 (no limit)"),
+    key<&Parameters::late>("late", "an integer of at least 0"),
+    key<&Parameters::parts>("parts", "an integer of at least 0 (by the size)"),
+    key<&Parameters::carry>("carry", "bytes up to 32K, or all", 0, max_carried, "all", all_carried),
+    key<&Parameters::nodes>("nodes", "on or off"),
+    key<&Parameters::protocol>("protocol", "messages or windows"),
+    key<&Parameters::ports>("ports", "an integer of at least 1", 1),
 };
 
 /// Sets one parameter. Returns the error, or an empty text.
 std::string set_parameter(Specification& spec, std::string_view name, std::string_view value) {
   const Key& key = *std::find_if(std::begin(keys), std::end(keys),
                                  [&](const Key& known) { return known.name == name; });
-  if (key.read(spec, value)) return "";
+  if (key.read(key, spec, value)) return "";
   return "invalid " + std::string(name) + "=" + std::string(value) + ": expected " +
          std::string(key.accepted) +
          (key.is_word ? did_you_mean(value, words_of(key.accepted)) : "");
+}
+
+/// An algorithm with its defaults.
+Specification defaults_of(const Algorithm& algorithm) {
+  return {&algorithm, order_named(algorithm.order).value_or(OrderName::natural), {}};
 }
 
 /// Reads parameters; a colon or a comma precedes each.
@@ -188,8 +190,7 @@ Result<Specification> specification(Collective collective, std::string_view text
   const std::string_view rest = text.substr(name.size());
   for (const Algorithm& algorithm : all_algorithms()) {
     if (algorithm.collective != collective || !same_name(algorithm.name, name)) continue;
-    Specification spec{&algorithm, order_named(algorithm.order).value_or(OrderName::natural), {}};
-    return read_parameters(spec, rest);
+    return read_parameters(defaults_of(algorithm), rest);
   }
   for (const Alias& alias : all_aliases()) {
     if (!same_name(alias.name, name) || !names_algorithm_of(collective, alias)) continue;
@@ -203,31 +204,13 @@ Result<Specification> specification(Collective collective, std::string_view text
 }
 
 std::string to_text(const Specification& spec) {
-  const Parameters defaults;
-  const Parameters& now = spec.parameters;
+  const Specification defaults = defaults_of(*spec.algorithm);
   std::string settings;
-  const auto add = [&](std::string_view key, const std::string& value) {
-    settings += (settings.empty() ? ":" : ",") + std::string(key) + "=" + value;
-  };
-  if (spec.algorithm->takes("order") && name_of(spec.order) != spec.algorithm->order) {
-    add("order", std::string(name_of(spec.order)));
+  for (const Key& key : keys) {
+    const std::string value = key.write(key, spec);
+    if (!spec.algorithm->takes(key.name) || value == key.write(key, defaults)) continue;
+    settings += (settings.empty() ? ":" : ",") + std::string(key.name) + "=" + value;
   }
-  if (spec.runner == Runner::background) add("runner", "background");
-  if (now.k != defaults.k) add("k", std::to_string(now.k));
-  if (now.segment != defaults.segment) add("segment", std::to_string(now.segment));
-  if (now.rule != defaults.rule) add("rule", "gather_time");
-  if (now.threshold != defaults.threshold) add("threshold", std::to_string(now.threshold));
-  if (now.promote != defaults.promote) add("promote", "off");
-  if (now.arrivals) add("arrivals", "on");
-  if (now.flight != defaults.flight) add("flight", std::to_string(now.flight));
-  if (now.late != defaults.late) add("late", std::to_string(now.late));
-  if (now.parts != defaults.parts) add("parts", std::to_string(now.parts));
-  if (now.carry != defaults.carry) {
-    add("carry", now.carry == all_carried ? "all" : std::to_string(now.carry));
-  }
-  if (now.nodes != defaults.nodes) add("nodes", now.nodes ? "on" : "off");
-  if (now.protocol != defaults.protocol) add("protocol", "windows");
-  if (now.ports != defaults.ports) add("ports", std::to_string(now.ports));
   return std::string(spec.algorithm->name) + settings;
 }
 
