@@ -117,31 +117,31 @@ std::string write(const Key& key, const Specification& spec) {
 }
 
 template <auto member>
-constexpr Key key(std::string_view name, std::string_view accepted, Bytes min = 0,
-                  Bytes max = no_limit, std::string_view word = {}, Bytes meant = 0) {
+constexpr Key parameter(std::string_view name, std::string_view accepted, Bytes min = 0,
+                        Bytes max = no_limit, std::string_view word = {}, Bytes meant = 0) {
   constexpr bool is_word = is_word_type<ValueOf<member>>;
   return {name, accepted, read<member>, write<member>, is_word, min, max, word, meant};
 }
 
 /// In the sequence in which they are written.
 constexpr Key keys[] = {
-    key<&Specification::order>("order",
+    parameter<&Specification::order>("order",
                                "natural, rotated, by_size, arrival, late_leaf, distance, "
                                "nearest_next, two_partners_each or heaviest_first"),
-    key<&Specification::runner>("runner", "caller or background"),
-    key<&Parameters::k>("k", "an integer of at least 2", 2),
-    key<&Parameters::segment>("segment", "bytes such as 4K"),
-    key<&Parameters::rule>("rule", "volume or gather_time"),
-    key<&Parameters::threshold>("threshold", "bytes such as 64K, or off", 0, no_limit, "off", -1),
-    key<&Parameters::promote>("promote", "on or off"),
-    key<&Parameters::arrivals>("arrivals", "on or off"),
-    key<&Parameters::flight>("flight", "an integer of at least 0 (no limit)"),
-    key<&Parameters::late>("late", "an integer of at least 0"),
-    key<&Parameters::parts>("parts", "an integer of at least 0 (by the size)"),
-    key<&Parameters::carry>("carry", "bytes up to 32K, or all", 0, max_carried, "all", all_carried),
-    key<&Parameters::nodes>("nodes", "on or off"),
-    key<&Parameters::protocol>("protocol", "messages or windows"),
-    key<&Parameters::ports>("ports", "an integer of at least 1", 1),
+    parameter<&Specification::runner>("runner", "caller or background"),
+    parameter<&Parameters::k>("k", "an integer of at least 2", 2),
+    parameter<&Parameters::segment>("segment", "bytes such as 4K"),
+    parameter<&Parameters::rule>("rule", "volume or gather_time"),
+    parameter<&Parameters::threshold>("threshold", "bytes such as 64K, or off", 0, no_limit, "off", -1),
+    parameter<&Parameters::promote>("promote", "on or off"),
+    parameter<&Parameters::arrivals>("arrivals", "on or off"),
+    parameter<&Parameters::flight>("flight", "an integer of at least 0 (no limit)"),
+    parameter<&Parameters::late>("late", "an integer of at least 0"),
+    parameter<&Parameters::parts>("parts", "an integer of at least 0 (by the size)"),
+    parameter<&Parameters::carry>("carry", "bytes up to 32K, or all", 0, max_carried, "all", all_carried),
+    parameter<&Parameters::nodes>("nodes", "on or off"),
+    parameter<&Parameters::protocol>("protocol", "messages or windows"),
+    parameter<&Parameters::ports>("ports", "an integer of at least 1", 1),
 };
 
 /// Sets one parameter. Returns the error, or an empty text.
@@ -207,8 +207,9 @@ std::string to_text(const Specification& spec) {
   const Specification defaults = defaults_of(*spec.algorithm);
   std::string settings;
   for (const Key& key : keys) {
+    if (!spec.algorithm->takes(key.name)) continue;
     const std::string value = key.write(key, spec);
-    if (!spec.algorithm->takes(key.name) || value == key.write(key, defaults)) continue;
+    if (value == key.write(key, defaults)) continue;
     settings += (settings.empty() ? ":" : ",") + std::string(key.name) + "=" + value;
   }
   return std::string(spec.algorithm->name) + settings;
