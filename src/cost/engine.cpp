@@ -51,7 +51,7 @@ class Engine {
       start_waiting(now);
     }
     if (flow_.all_done()) return std::nullopt;
-    return flow_.deadlock();
+    return flow_.deadlock([&](Node node) { return graph_.in_words(node); });
   }
 
  private:

@@ -5,7 +5,7 @@
 
 namespace tutti {
 
-void Flow::start(const StepGraph& graph) {
+void Flow::start(const FlowGraph& graph) {
   graph_ = &graph;
   state_.assign(static_cast<std::size_t>(graph.nodes()), State::closed);
   needs_ = graph.needs();
@@ -23,14 +23,14 @@ void Flow::advance(Rank rank) {
   StepId& gate = gate_[static_cast<std::size_t>(rank)];
   for (const StepId end = graph_->steps(rank); gate < end; ++gate) {
     const Node node = graph_->node(rank, gate);
-    const Step& step = graph_->step(node);
-    if (step.kind != StepKind::wait) {
+    const FlowGraph::Task& task = graph_->task(node);
+    if (!task.waits) {
       state_[static_cast<std::size_t>(node)] = State::reached;
       if (needs_[static_cast<std::size_t>(node)] == 0) post(node);
       continue;
     }
     int remaining = 0;
-    for (StepId named = step.first; named < step.last; ++named) {
+    for (StepId named = task.first; named < task.last; ++named) {
       remaining += is_done(graph_->node(rank, named)) ? 0 : 1;
     }
     remaining_[static_cast<std::size_t>(rank)] = remaining;
@@ -40,7 +40,7 @@ void Flow::advance(Rank rank) {
 }
 
 void Flow::post(Node node) {
-  if (const int slots = graph_->step(node).slots; slots > 0) {
+  if (const int slots = graph_->task(node).slots; slots > 0) {
     const Rank rank = graph_->rank_of(node);
     int& in_use = slots_in_use_[static_cast<std::size_t>(rank)];
     if (in_use >= slots) {
@@ -56,7 +56,7 @@ void Flow::post(Node node) {
 void Flow::finish(Node node) {
   state_[static_cast<std::size_t>(node)] = State::done;
   --unfinished_;
-  if (graph_->step(node).slots == 0) return;
+  if (graph_->task(node).slots == 0) return;
   const Rank rank = graph_->rank_of(node);
   --slots_in_use_[static_cast<std::size_t>(rank)];
   std::deque<Node>& queue = queues_[rank];
@@ -76,7 +76,7 @@ void Flow::complete(Node node) {
   StepId& gate = gate_[static_cast<std::size_t>(rank)];
   if (gate == graph_->steps(rank)) return;
   const Node waiting = graph_->node(rank, gate);
-  const Step& wait = graph_->step(waiting);
+  const FlowGraph::Task& wait = graph_->task(waiting);
   const StepId completed = graph_->step_of(node);
   if (completed < wait.first || completed >= wait.last) return;
   if (--remaining_[static_cast<std::size_t>(rank)] > 0) return;
@@ -89,7 +89,8 @@ Flow::Node Flow::obstacle(Node node) const {
   const Rank rank = graph_->rank_of(node);
   if (is_posted(node)) return graph_->partner(node);
   if (state_[static_cast<std::size_t>(node)] == State::closed) {
-    const Step& wait = graph_->step(graph_->node(rank, gate_[static_cast<std::size_t>(rank)]));
+    const FlowGraph::Task& wait =
+        graph_->task(graph_->node(rank, gate_[static_cast<std::size_t>(rank)]));
     for (StepId named = wait.first; named < wait.last; ++named) {
       if (!is_done(graph_->node(rank, named))) return graph_->node(rank, named);
     }
@@ -97,7 +98,7 @@ Flow::Node Flow::obstacle(Node node) const {
   const auto queue = queues_.find(rank);
   if (queue != queues_.end() && std::count(queue->second.begin(), queue->second.end(), node) > 0) {
     Node taking = graph_->node(rank, 0);
-    while (graph_->step(taking).slots == 0 || !is_posted(taking) || is_done(taking)) ++taking;
+    while (graph_->task(taking).slots == 0 || !is_posted(taking) || is_done(taking)) ++taking;
     return taking;
   }
   for (Node writer = graph_->node(rank, 0); writer < node; ++writer) {
@@ -105,10 +106,10 @@ Flow::Node Flow::obstacle(Node node) const {
     graph_->for_each_reader(writer, [&](Node reader) { keeps = keeps || reader == node; });
     if (keeps && !is_done(writer)) return writer;
   }
-  return StepGraph::none;
+  return FlowGraph::none;
 }
 
-Flaw Flow::deadlock() const {
+Flaw Flow::deadlock(const std::function<std::string(Node)>& in_words) const {
   Node node = 0;
   while (is_done(node)) ++node;
   // Following as many obstacles as there are nodes leads into the circle.
@@ -122,8 +123,7 @@ Flaw Flow::deadlock() const {
       circle += "it";
       break;
     }
-    circle += "rank " + std::to_string(graph_->rank_of(at)) + "'s step " +
-              std::to_string(graph_->step_of(at)) + " (" + describe(graph_->step(at)) + ")";
+    circle += "rank " + std::to_string(graph_->rank_of(at)) + "'s " + in_words(at);
   }
   return {graph_->rank_of(node), graph_->step_of(node), std::move(circle)};
 }
@@ -149,7 +149,7 @@ std::optional<Flaw> flaw_of(std::span<const Schedule> schedules) {
     }
   }
   if (flow.all_done()) return std::nullopt;
-  return flow.deadlock();
+  return flow.deadlock([&](auto node) { return graph.in_words(node); });
 }
 
 std::string to_text(const Flaw& flaw, std::span<const Schedule> schedules) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -14,15 +15,15 @@ namespace tutti {
 /// completion. Waits complete by themselves. Reuses its memory between starts.
 class Flow {
  public:
-  using Node = StepGraph::Node;
+  using Node = FlowGraph::Node;
 
   /// Posts all steps without needs. The graph must outlive the execution.
-  void start(const StepGraph& graph);
+  void start(const FlowGraph& graph);
   /// Completes a posted step, and posts the steps whose last need it was.
   void complete(Node node);
   /// Takes the next posted step, in the sequence of posting; none if all have been taken.
   [[nodiscard]] Node take_posted() {
-    if (taken_ == posted_.size()) return StepGraph::none;
+    if (taken_ == posted_.size()) return FlowGraph::none;
     return posted_[taken_++];
   }
 
@@ -36,9 +37,9 @@ class Flow {
   /// An unfinished step that keeps this unfinished one from being posted or completed: its partner,
   /// a step that a wait before it names, a step that holds a slot, or one that it needs.
   [[nodiscard]] Node obstacle(Node node) const;
-  /// A step that can never complete, and the circle of steps that it waits for. Some steps are
-  /// unfinished, and none can proceed.
-  [[nodiscard]] Flaw deadlock() const;
+  /// A step that can never complete, and the circle of steps that it waits for, each in words. Some
+  /// steps are unfinished, and none can proceed.
+  [[nodiscard]] Flaw deadlock(const std::function<std::string(Node)>& in_words) const;
 
  private:
   enum class State : std::uint8_t { closed, reached, posted, done };
@@ -47,7 +48,7 @@ class Flow {
   void finish(Node node);
   void post(Node node);
 
-  const StepGraph* graph_ = nullptr;
+  const FlowGraph* graph_ = nullptr;
   std::vector<State> state_;
   std::vector<int> needs_;
   std::vector<StepId> gate_;       ///< by rank: its first unfinished wait, or its number of steps

@@ -118,43 +118,63 @@ std::string describe(const Step& step) {
   return text + " to " + std::to_string(step.peer);
 }
 
-std::optional<Flaw> StepGraph::build(std::span<const Schedule> schedules) {
-  schedules_ = schedules;
+void FlowGraph::clear() {
+  tasks_.clear();
   first_.assign(1, 0);
   rank_of_.clear();
-  partner_.clear();
   needs_.clear();
   first_edge_.clear();
   edges_.clear();
+}
+
+void FlowGraph::add_rank(std::size_t steps) {
+  const std::size_t end = tasks_.size() + steps;
+  tasks_.resize(end);
+  rank_of_.resize(end, p());
+  needs_.resize(end, 0);
+  first_edge_.resize(end, none);
+  first_.push_back(static_cast<Node>(end));
+}
+
+void FlowGraph::add_need(Node reader, Node writer) {
+  edges_.push_back({reader, first_edge_[index(writer)]});
+  first_edge_[index(writer)] = static_cast<int>(edges_.size()) - 1;
+  ++needs_[index(reader)];
+}
+
+void FlowGraph::pair(Node one, Node other) {
+  task(one).partner = other;
+  task(other).partner = one;
+}
+
+std::optional<Flaw> StepGraph::build(std::span<const Schedule> schedules) {
+  schedules_ = schedules;
+  clear();
   sends_.clear();
   recvs_.clear();
-  for (Rank rank = 0; rank < p(); ++rank) {
-    if (auto flaw = add_rank(rank)) return flaw;
+  for (Rank rank = 0; rank < static_cast<Rank>(schedules.size()); ++rank) {
+    if (auto flaw = add_steps(rank)) return flaw;
   }
   return pair_messages();
 }
 
-std::optional<Flaw> StepGraph::add_rank(Rank rank) {
+std::optional<Flaw> StepGraph::add_steps(Rank rank) {
   const Schedule& schedule = schedules_[index(rank)];
-  if (schedule.rank != rank || schedule.p != p()) {
+  if (schedule.rank != rank || index(schedule.p) != schedules_.size()) {
     return Flaw{rank, -1,
-                "the schedule at index " + std::to_string(rank) + " of " + std::to_string(p()) +
-                    " is that of rank " + std::to_string(schedule.rank) + " of " +
-                    std::to_string(schedule.p)};
+                "the schedule at index " + std::to_string(rank) + " of " +
+                    std::to_string(schedules_.size()) + " is that of rank " +
+                    std::to_string(schedule.rank) + " of " + std::to_string(schedule.p)};
   }
   const Node first = nodes();
-  const std::size_t end = index(first) + schedule.steps.size();
-  first_.push_back(static_cast<Node>(end));
-  rank_of_.resize(end, rank);
-  partner_.resize(end, none);
-  needs_.resize(end, 0);
-  first_edge_.resize(end, none);
+  add_rank(schedule.steps.size());
   writers_.clear();
   readers_.clear();
   pending_.clear();
   const bool reducing = reduces(schedule.collective);
-  for (Node node = first; node < static_cast<Node>(end); ++node) {
+  for (Node node = first; node < end(rank); ++node) {
     const Step& step = schedule.steps[index(node - first)];
+    task(node) = {step.kind == StepKind::wait, step.first, step.last, step.slots};
     if (std::string text = operand_flaw(schedule, node - first); !text.empty()) {
       return Flaw{rank, node - first, std::move(text)};
     }
@@ -218,12 +238,6 @@ void StepGraph::add_conflicts(Node node, bool writes) {
   }
 }
 
-void StepGraph::add_need(Node reader, Node writer) {
-  edges_.push_back({reader, first_edge_[index(writer)]});
-  first_edge_[index(writer)] = static_cast<int>(edges_.size()) - 1;
-  ++needs_[index(reader)];
-}
-
 std::optional<Flaw> StepGraph::pair_messages() {
   std::sort(sends_.begin(), sends_.end());
   std::sort(recvs_.begin(), recvs_.end());
@@ -232,8 +246,7 @@ std::optional<Flaw> StepGraph::pair_messages() {
   for (; i < sends_.size() && i < recvs_.size(); ++i) {
     if (pair_of(sends_[i]) < pair_of(recvs_[i])) return unpaired(sends_[i]);
     if (pair_of(recvs_[i]) < pair_of(sends_[i])) return unpaired(recvs_[i]);
-    partner_[index(sends_[i].node)] = recvs_[i].node;
-    partner_[index(recvs_[i].node)] = sends_[i].node;
+    pair(sends_[i].node, recvs_[i].node);
     if (step(sends_[i].node).bytes != step(recvs_[i].node).bytes) return unequal(sends_[i].node);
   }
   if (i < sends_.size()) return unpaired(sends_[i]);

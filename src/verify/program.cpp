@@ -38,7 +38,7 @@ ProgramVerifier::Fault ProgramVerifier::verify(const ProgramCall& call,
 }
 
 const Operation& ProgramVerifier::operation(Node node) const {
-  return programs_[at(rank_of_[at(node)])].operations[at(number(node))];
+  return programs_[at(rank_of(node))].operations[at(number(node))];
 }
 
 ProgramFault ProgramVerifier::fault(Rank rank, int operation, const std::string& text) const {
@@ -52,7 +52,7 @@ ProgramFault ProgramVerifier::fault(Rank rank, int operation, const std::string&
 }
 
 void ProgramVerifier::refuse(Node node, const std::string& text) {
-  if (!fault_) fault_ = fault(rank_of_[at(node)], number(node), text);
+  if (!fault_) fault_ = fault(rank_of(node), number(node), text);
 }
 
 std::string ProgramVerifier::in_words(Node node) const {
@@ -75,18 +75,13 @@ void ProgramVerifier::lay_out() {
   origins_.assign(1, 0);
   for (const Bytes bytes : sizes) origins_.push_back(origins_.back() + bytes);
   const std::size_t p = programs_.size();
-  first_.assign(1, 0);
-  rank_of_.clear();
-  for (std::size_t rank = 0; rank < p; ++rank) {
-    const std::size_t count = programs_[rank].operations.size();
-    first_.push_back(first_.back() + static_cast<int>(count));
-    rank_of_.insert(rank_of_.end(), count, static_cast<Rank>(rank));
-  }
-  const std::size_t nodes = rank_of_.size();
+  graph_.clear();
+  for (const Program& program : programs_) graph_.add_rank(program.operations.size());
+  const std::size_t nodes = at(graph_.nodes());
   ranges_of_.assign(nodes, {});
   ranges_.clear();
   early_.assign(nodes, 0);
-  partner_.assign(nodes, none);
+  call_of_.assign(call_->nodes == nullptr ? 0 : nodes, 0);
   if (memory_.size() < p) memory_.resize(p);
   for (std::size_t rank = 0; rank < p; ++rank) {
     memory_[rank].start(*call_, origins_, static_cast<Rank>(rank), layouts_[rank], programs_[rank]);
@@ -157,7 +152,7 @@ std::string ProgramVerifier::find(const InnerBuffer& buffer, RankMemory& memory)
 /// Finds the ranges that an operation reads, then those that it writes. In a bcast between nodes
 /// the root only reads its buffer, and all others only write it.
 std::string ProgramVerifier::find(Node node) {
-  const Rank rank = rank_of_[at(node)];
+  const Rank rank = rank_of(node);
   const Operation& named = operation(node);
   RankMemory& memory = memory_[at(rank)];
   const bool calls = named.kind == OperationKind::call;
@@ -192,12 +187,12 @@ std::string ProgramVerifier::find(Node node) {
 Area ProgramVerifier::area_of(Node node, bool is_target) const {
   const Operation& named = operation(node);
   if (named.kind != OperationKind::call) return (is_target ? named.to : named.from).area;
-  const InnerCall& call = programs_[at(rank_of_[at(node)])].calls[at(named.call)];
+  const InnerCall& call = programs_[at(rank_of(node))].calls[at(named.call)];
   return (is_target ? call.receive : call.send).area;
 }
 
 ProgramVerifier::Fault ProgramVerifier::resolve(Node node) {
-  const Rank rank = rank_of_[at(node)];
+  const Rank rank = rank_of(node);
   std::string wrong = find(node);
   const Ranges& found = ranges_of_[at(node)];
   for (int i = found.first; wrong.empty() && i < found.last; ++i) {
@@ -222,27 +217,27 @@ ProgramVerifier::Fault ProgramVerifier::resolve(Node node) {
 
 ProgramVerifier::Fault ProgramVerifier::check_memory(Rank rank) {
   accesses_.clear();
-  for (Node node = first_[at(rank)]; node < first_[at(rank) + 1]; ++node) {
+  const Node first = graph_.node(rank, 0);
+  for (Node node = first; node < graph_.end(rank); ++node) {
     if (Fault fault = resolve(node)) return fault;
   }
   const Program& program = programs_[at(rank)];
   const std::vector<char>& after = order_.after_arrival(program);
   for (std::size_t i = 0; i < after.size(); ++i) {
-    early_[at(first_[at(rank)]) + i] = after[i] == 0 ? 1 : 0;
+    early_[at(first) + i] = after[i] == 0 ? 1 : 0;
   }
   const auto found = order_.conflict(program, accesses_);
   if (!found) return std::nullopt;
-  const auto& [first, second] = *found;
-  if (first.operation == second.operation) {
-    return fault(rank, first.operation,
-                 std::string("uses overlapping bytes of ") + name_of(first.area));
+  const auto& [one, other] = *found;
+  if (one.operation == other.operation) {
+    return fault(rank, one.operation,
+                 std::string("uses overlapping bytes of ") + name_of(one.area));
   }
-  return fault(rank, second.operation,
-               std::string(second.writes ? "writes" : "reads") + " bytes " +
-                   std::to_string(second.bytes.begin) + " to " + std::to_string(second.bytes.end) +
-                   " of " + name_of(second.area) + ", which " +
-                   in_words(first_[at(rank)] + first.operation) + " may be " +
-                   (first.writes ? "writing" : "reading"));
+  return fault(rank, other.operation,
+               std::string(other.writes ? "writes" : "reads") + " bytes " +
+                   std::to_string(other.bytes.begin) + " to " + std::to_string(other.bytes.end) +
+                   " of " + name_of(other.area) + ", which " + in_words(first + one.operation) +
+                   " may be " + (one.writes ? "writing" : "reading"));
 }
 
 /// Checks what the ranks of nodes share: signals, collectives between nodes, and node memory.
@@ -253,7 +248,7 @@ ProgramVerifier::Fault ProgramVerifier::check_nodes() {
   int number = 0;
   for (const MatchedCall& call : node_order_.calls()) {
     for (std::size_t i = 0; i < call.ranks.size(); ++i) {
-      partner_[at(first_[at(call.ranks[i])] + call.operations[i])] = number;
+      call_of_[at(graph_.node(call.ranks[i], call.operations[i]))] = number;
     }
     ++number;
   }
@@ -270,12 +265,12 @@ ProgramVerifier::Fault ProgramVerifier::check_node_memory(int node) {
            " of node memory, which ";
   };
   const auto is_before = [&](Node one, Node other) {
-    return node_order_.is_before(rank_of_[at(one)], number(one), rank_of_[at(other)],
+    return node_order_.is_before(rank_of(one), number(one), rank_of(other),
                                  number(other));
   };
   std::vector<ByteAccess>& accesses = node_accesses_[at(node)];
   for (const ByteAccess& access : accesses) {
-    const Rank rank = rank_of_[at(access.operation)];
+    const Rank rank = rank_of(access.operation);
     for (const Rank other : call_->nodes->ranks(node)) {
       if (!access.writes || node_order_.has_left(other, rank, number(access.operation))) continue;
       return fault(
@@ -288,19 +283,19 @@ ProgramVerifier::Fault ProgramVerifier::check_node_memory(int node) {
   });
   if (!found) return std::nullopt;
   const auto& [first, second] = *found;
-  return fault(rank_of_[at(second.operation)], number(second.operation),
+  return fault(rank_of(second.operation), number(second.operation),
                uses(second) + in_words(first.operation) + " of rank " +
-                   std::to_string(rank_of_[at(first.operation)]) + " may be " +
+                   std::to_string(rank_of(first.operation)) + " may be " +
                    (first.writes ? "writing" : "reading"));
 }
 
 ProgramVerifier::Fault ProgramVerifier::pair_messages() {
   ends_.clear();
-  for (Node node = 0; node < static_cast<Node>(rank_of_.size()); ++node) {
+  for (Node node = 0; node < graph_.nodes(); ++node) {
     const Operation& named = operation(node);
     const bool sends = named.kind == OperationKind::send;
     if (!sends && named.kind != OperationKind::recv) continue;
-    const Rank rank = rank_of_[at(node)];
+    const Rank rank = rank_of(node);
     ends_.push_back(
         {sends ? rank : named.peer, sends ? named.peer : rank, named.message, sends, node});
   }
@@ -311,14 +306,13 @@ ProgramVerifier::Fault ProgramVerifier::pair_messages() {
                         one.from == ends_[i + 1].from && one.to == ends_[i + 1].to &&
                         one.message == ends_[i + 1].message;
     if (!paired) {
-      return fault(rank_of_[at(one.node)], number(one.node),
+      return fault(rank_of(one.node), number(one.node),
                    (one.sends ? "sends message " : "receives message ") +
                        std::to_string(one.message) + (one.sends ? " to rank " : " from rank ") +
                        std::to_string(one.sends ? one.to : one.from) + ", which has no partner");
     }
     const Node send = ends_[i + 1].node;
-    partner_[at(one.node)] = send;
-    partner_[at(send)] = one.node;
+    graph_.pair(send, one.node);
     if (operation(send).from.bytes != operation(one.node).to.bytes) {
       return fault(one.from, number(send),
                    "sends " + std::to_string(operation(send).from.bytes) + " bytes to rank " +
@@ -332,9 +326,9 @@ ProgramVerifier::Fault ProgramVerifier::pair_messages() {
 ProgramVerifier::Fault ProgramVerifier::check_barrier() {
   const int p = call_->contract.p;
   for (Rank rank = 0; rank < p; ++rank) {
-    const RankSets::Set heard = first_.back() + rank;
+    const RankSets::Set heard = graph_.nodes() + rank;
     entered_.insert(heard, rank);
-    for (Node node = first_[at(rank)]; node < first_[at(rank) + 1]; ++node) {
+    for (Node node = graph_.node(rank, 0); node < graph_.end(rank); ++node) {
       entered_.insert_all(heard, node);
     }
     const Rank missing = entered_.missing(heard, p);

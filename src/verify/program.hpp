@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "schedule/flow.hpp"
 #include "verify/node_order.hpp"
 #include "verify/rank_memory.hpp"
 #include "verify/rank_sets.hpp"
@@ -48,8 +49,8 @@ class ProgramVerifier {
 
  private:
   /// The number of an operation among those of all ranks.
-  using Node = int;
-  static constexpr Node none = -1;
+  using Node = FlowGraph::Node;
+  static constexpr Node none = FlowGraph::none;
 
   /// The ranges of a node's references: first those it reads.
   struct Ranges {
@@ -72,16 +73,14 @@ class ProgramVerifier {
     Node recv;
   };
   struct RankState {
-    int next = 0;       ///< the first operation that waits hold back
-    int remaining = 0;  ///< operations that this wait awaits
-    int slots_in_use = 0;
     bool arrived = false;
-    std::vector<Node> held;    ///< ready, until the rank arrives
-    std::vector<Node> queued;  ///< ready, without a slot
+    std::vector<Node> held;  ///< posted, until the rank arrives
   };
 
   [[nodiscard]] const Operation& operation(Node node) const;
-  [[nodiscard]] int number(Node node) const { return node - first_[at(rank_of_[at(node)])]; }
+  [[nodiscard]] Rank rank_of(Node node) const { return graph_.rank_of(node); }
+  [[nodiscard]] int number(Node node) const { return graph_.step_of(node); }
+  [[nodiscard]] Node partner(Node node) const { return graph_.partner(node); }
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
   void lay_out();
@@ -99,12 +98,9 @@ class ProgramVerifier {
   [[nodiscard]] Fault check_uses(const Put& put) const;
   template <class Visit>
   void for_each_need(Node node, Visit visit) const;
-  void link();
 
   [[nodiscard]] Fault execute(std::uint64_t seed);
-  void advance(Rank rank);
   void note_entered(Node node);
-  void complete(Node node);
   void start(Node node);
   void run_local(Node node);
   void deliver(Node send);
@@ -136,11 +132,11 @@ class ProgramVerifier {
   std::vector<Bytes> origins_;  ///< by block; then the end
   std::vector<RankMemory> memory_;
   std::vector<ByteContent> node_memory_;
-  std::vector<Node> first_;  ///< by rank; then the end
-  std::vector<Rank> rank_of_;
+  FlowGraph graph_;
+  Flow flow_;
   std::vector<Ranges> ranges_of_;
   std::vector<ByteRange> ranges_;
-  std::vector<Node> partner_;  ///< of messages; of collectives between nodes: NodeOrder::calls
+  std::vector<int> call_of_;  ///< by node: its number in NodeOrder::calls
   std::vector<End> ends_;
   std::vector<Put> puts_;  ///< ascending by `recv`
   std::vector<ByteAccess> accesses_;
@@ -149,17 +145,10 @@ class ProgramVerifier {
   std::vector<std::vector<ByteAccess>> node_accesses_;  ///< by node
   std::vector<char> early_;  ///< by node: may start before the rank arrives
 
-  std::vector<int> needs_left_;
-  std::vector<int> first_reader_;  ///< by node; then the end
-  std::vector<Node> readers_;
-  std::vector<int> next_reader_;  ///< while readers_ is filled
-  std::vector<char> reached_, begun_, done_;
+  std::vector<char> begun_;
   std::vector<RankState> states_;
-  std::vector<Node> ready_;   ///< to be started
-  std::vector<Node> ended_;   ///< to be completed
   std::vector<int> pending_;  ///< sends whose receives have begun; ~rank: it arrives
   std::vector<std::vector<ByteSymbols>> sent_;  ///< by node, of puts
-  int unfinished_ = 0;
   RankSets sets_;     ///< of contributions
   RankSets entered_;  ///< barriers of messages: by node, the ranks that have entered before its
                       ///< end; then by rank, those before it leaves

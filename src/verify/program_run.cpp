@@ -1,6 +1,5 @@
 /// Executes programs in one of many sequences.
 #include <algorithm>
-#include <numeric>
 
 #include "core/index.hpp"
 #include "verify/program.hpp"
@@ -11,74 +10,47 @@ namespace tutti {
 /// awaits.
 template <class Visit>
 void ProgramVerifier::for_each_need(Node node, Visit visit) const {
-  const Rank rank = rank_of_[at(node)];
+  const Rank rank = rank_of(node);
   const Operation& named = operation(node);
   for (int need = named.first_need; need < named.last_need; ++need) {
-    visit(first_[at(rank)] + programs_[at(rank)].needs[at(need)]);
+    visit(graph_.node(rank, programs_[at(rank)].needs[at(need)]));
   }
   if (named.kind != OperationKind::await) return;
   const std::span<const Rank> ranks = call_->nodes->ranks(call_->nodes->node_of(rank));
   for (int local = named.first; local < named.last; ++local) {
     const int signal = node_order_.signal_of(ranks[at(local)], named.sequence);
-    if (signal >= 0) visit(first_[at(ranks[at(local)])] + signal);
-  }
-}
-
-/// Prepares the lists of the operations that need others.
-void ProgramVerifier::link() {
-  const auto nodes = static_cast<Node>(rank_of_.size());
-  needs_left_.assign(at(nodes), 0);
-  first_reader_.assign(at(nodes) + 1, 0);
-  for (Node node = 0; node < nodes; ++node) {
-    for_each_need(node, [&](Node need) {
-      ++needs_left_[at(node)];
-      ++first_reader_[at(need) + 1];
-    });
-  }
-  std::partial_sum(first_reader_.begin(), first_reader_.end(), first_reader_.begin());
-  readers_.resize(at(first_reader_.back()));
-  next_reader_.assign(first_reader_.begin(), first_reader_.end() - 1);
-  for (Node node = 0; node < nodes; ++node) {
-    for_each_need(node, [&](Node need) { readers_[at(next_reader_[at(need)]++)] = node; });
+    if (signal >= 0) visit(graph_.node(ranks[at(local)], signal));
   }
 }
 
 ProgramVerifier::Fault ProgramVerifier::execute(std::uint64_t seed) {
   const int p = call_->contract.p;
-  const std::size_t nodes = rank_of_.size();
-  link();
-  reached_.assign(nodes, 0);
-  begun_.assign(nodes, 0);
-  done_.assign(nodes, 0);
-  sent_.resize(nodes);
-  states_.resize(at(p));
-  for (RankState& state : states_) {
-    state.next = state.remaining = state.slots_in_use = 0;
-    state.arrived = false;
-    state.held.clear();
-    state.queued.clear();
+  for (Node node = 0; node < graph_.nodes(); ++node) {
+    const Operation& named = operation(node);
+    FlowGraph::Task& task = graph_.task(node);
+    task.waits = named.kind == OperationKind::wait;
+    task.first = named.first;
+    task.last = named.last;
+    task.slots = named.slots;
+    for_each_need(node, [&](Node need) { graph_.add_need(node, need); });
   }
-  ready_.clear();
-  ended_.clear();
+  begun_.assign(at(graph_.nodes()), 0);
+  sent_.resize(at(graph_.nodes()));
+  states_.resize(at(p));
   pending_.clear();
-  unfinished_ = static_cast<int>(nodes);
   sets_.start(p, p);
-  for (Rank rank = 0; rank < p; ++rank) sets_.insert(rank, rank);
-  if (is_barrier_) entered_.start(p, static_cast<int>(nodes) + p);
+  for (Rank rank = 0; rank < p; ++rank) {
+    sets_.insert(rank, rank);
+    states_[at(rank)].arrived = false;
+    states_[at(rank)].held.clear();
+    pending_.push_back(~rank);
+  }
+  if (is_barrier_) entered_.start(p, graph_.nodes() + p);
 
   std::mt19937_64 random(seed);
-  for (Rank rank = 0; rank < p; ++rank) {
-    pending_.push_back(~rank);
-    advance(rank);
-  }
+  flow_.start(graph_);
   while (!fault_) {
-    if (!ended_.empty()) {
-      const Node node = ended_.back();
-      ended_.pop_back();
-      complete(node);
-    } else if (!ready_.empty()) {
-      const Node node = ready_.back();
-      ready_.pop_back();
+    if (const Node node = flow_.take_posted(); node != none) {
       start(node);
     } else if (!pending_.empty()) {
       std::swap(pending_[random() % pending_.size()], pending_.back());
@@ -88,88 +60,56 @@ ProgramVerifier::Fault ProgramVerifier::execute(std::uint64_t seed) {
         deliver(event);
       } else {
         states_[at(~event)].arrived = true;
-        ready_.insert(ready_.end(), states_[at(~event)].held.begin(),
-                      states_[at(~event)].held.end());
+        for (const Node held : states_[at(~event)].held) start(held);
       }
     } else {
       break;
     }
   }
-  if (!fault_ && unfinished_ > 0) return stuck();
-  return fault_;
-}
-
-/// Reaches the operations up to the next wait that is not over.
-void ProgramVerifier::advance(Rank rank) {
-  RankState& state = states_[at(rank)];
-  const int count = first_[at(rank) + 1] - first_[at(rank)];
-  for (; state.next < count; ++state.next) {
-    const Node node = first_[at(rank)] + state.next;
-    const Operation& reached = operation(node);
-    if (reached.kind != OperationKind::wait) {
-      reached_[at(node)] = 1;
-      if (needs_left_[at(node)] == 0) ready_.push_back(node);
-      continue;
-    }
-    state.remaining = 0;
-    for (int other = reached.first; other < reached.last; ++other) {
-      if (done_[at(first_[at(rank)] + other)] == 0) ++state.remaining;
-    }
-    if (state.remaining > 0) return;
-    ended_.push_back(node);
-  }
+  if (fault_ || flow_.all_done()) return fault_;
+  const Flaw flaw = flow_.deadlock([this](Node node) { return in_words(node); });
+  return fault(flaw.rank, flaw.step, "never completes: " + flaw.text);
 }
 
 /// Notes the ranks that have entered a barrier before the operation starts, at any timing: its own,
 /// and those before the operations that it needs or that waits before it name.
 void ProgramVerifier::note_entered(Node node) {
-  const Rank rank = rank_of_[at(node)];
+  const Rank rank = rank_of(node);
   entered_.insert(node, rank);
   for_each_need(node, [&](Node need) { entered_.insert_all(node, need); });
-  for (Node earlier = first_[at(rank)]; earlier < node; ++earlier) {
+  for (Node earlier = graph_.node(rank, 0); earlier < node; ++earlier) {
     const Operation& wait = operation(earlier);
     if (wait.kind != OperationKind::wait) continue;
     for (int other = wait.first; other < wait.last; ++other) {
-      entered_.insert_all(node, first_[at(rank)] + other);
+      entered_.insert_all(node, graph_.node(rank, other));
     }
   }
 }
 
-/// Starts an operation that is reached and needs nothing more, or holds it back.
+/// Starts a posted operation, or holds it back.
 void ProgramVerifier::start(Node node) {
-  const Rank rank = rank_of_[at(node)];
+  const Rank rank = rank_of(node);
   const Operation& begins = operation(node);
   RankState& state = states_[at(rank)];
   if (!state.arrived && begins.runner == Runner::caller) return state.held.push_back(node);
   if (is_barrier_) note_entered(node);
   if (begins.kind == OperationKind::copy || begins.kind == OperationKind::reduce) {
     run_local(node);
-    return ended_.push_back(node);
+    return flow_.complete(node);
   }
   if (begins.kind == OperationKind::put) {
     sent_[at(node)] = read(node, begins.from.area, sources(node));
   }
-  if (begins.kind == OperationKind::put || begins.kind == OperationKind::flush) {
-    return ended_.push_back(node);
-  }
   if (begins.kind == OperationKind::call) return enter(node);
-  if (begins.kind == OperationKind::signal || begins.kind == OperationKind::await) {
-    return ended_.push_back(node);  // an await needs its signals
-  }
-  if (begins.slots > 0) {
-    if (state.slots_in_use >= begins.slots) return state.queued.push_back(node);
-    ++state.slots_in_use;
-  }
+  if (partner(node) == none) return flow_.complete(node);  // an await needs its signals
   begun_[at(node)] = 1;
-  const Node partner = partner_[at(node)];
-  if (begun_[at(partner)] == 0) return;
-  pending_.push_back(begins.kind == OperationKind::send ? node : partner);
+  if (begun_[at(partner(node))] == 0) return;
+  pending_.push_back(begins.kind == OperationKind::send ? node : partner(node));
 }
 
 void ProgramVerifier::deliver(Node send) {
-  const Node recv = partner_[at(send)];
+  const Node recv = partner(send);
   const auto message = read(send, operation(send).from.area, sources(send));
-  ended_.push_back(send);
   for (const Put& put : std::ranges::equal_range(puts_, recv, {}, &Put::recv)) {
     note_received(recv, sent_[at(put.put)]);
     write(recv, Area::window, targets(put.put), sent_[at(put.put)]);
@@ -177,13 +117,14 @@ void ProgramVerifier::deliver(Node send) {
   note_received(recv, message);
   write(recv, operation(recv).to.area, targets(recv), message);
   if (is_barrier_) entered_.insert_all(recv, send);
-  ended_.push_back(recv);
+  flow_.complete(send);
+  flow_.complete(recv);
 }
 
 /// Every byte comes once, and to no rank that brings it.
 void ProgramVerifier::note_received(Node recv, const std::vector<ByteSymbols>& message) {
   if (held_.empty()) return;
-  ByteContent& held = held_[at(rank_of_[at(recv)])];
+  ByteContent& held = held_[at(rank_of(recv))];
   for (const ByteSymbols& symbols : message) {
     const ByteRange bytes = {symbols.origin, symbols.origin + symbols.bytes()};
     if (held.has_some(bytes)) {
@@ -196,18 +137,20 @@ void ProgramVerifier::note_received(Node recv, const std::vector<ByteSymbols>& m
 /// Runs a collective between nodes once all its members have entered.
 void ProgramVerifier::enter(Node node) {
   begun_[at(node)] = 1;
-  const MatchedCall& call = node_order_.calls()[at(partner_[at(node)])];
-  const auto member = [&](std::size_t i) { return first_[at(call.ranks[i])] + call.operations[i]; };
+  const MatchedCall& call = node_order_.calls()[at(call_of_[at(node)])];
+  const auto member = [&](std::size_t i) { return graph_.node(call.ranks[i], call.operations[i]); };
   for (std::size_t i = 0; i < call.ranks.size(); ++i) {
     if (begun_[at(member(i))] == 0) return;
   }
   run_call(call);
-  for (std::size_t i = 0; i < call.ranks.size(); ++i) ended_.push_back(member(i));
+  for (std::size_t i = 0; i < call.ranks.size(); ++i) flow_.complete(member(i));
 }
 
 /// Moves the bytes of a collective between nodes. Consecutive transfers to the same member combine.
 void ProgramVerifier::run_call(const MatchedCall& call) {
-  const auto member = [&](int i) { return first_[at(call.ranks[at(i)])] + call.operations[at(i)]; };
+  const auto member = [&](int i) {
+    return graph_.node(call.ranks[at(i)], call.operations[at(i)]);
+  };
   std::vector<std::vector<ByteSymbols>> moved;
   for (const InnerTransfer& transfer : call.transfers) {
     const Node from = member(transfer.from);
@@ -227,31 +170,6 @@ void ProgramVerifier::run_call(const MatchedCall& call) {
   }
 }
 
-void ProgramVerifier::complete(Node node) {
-  const Rank rank = rank_of_[at(node)];
-  RankState& state = states_[at(rank)];
-  done_[at(node)] = 1;
-  --unfinished_;
-  const int last = first_reader_[at(node) + 1];
-  for (int i = first_reader_[at(node)]; i < last; ++i) {
-    const Node reader = readers_[at(i)];
-    if (--needs_left_[at(reader)] == 0 && reached_[at(reader)] != 0) ready_.push_back(reader);
-  }
-  if (operation(node).slots > 0) {
-    --state.slots_in_use;
-    ready_.insert(ready_.end(), state.queued.rbegin(), state.queued.rend());
-    state.queued.clear();
-  }
-  if (state.remaining == 0) return;
-  const Node wait = first_[at(rank)] + state.next;
-  const Operation& gate = operation(wait);
-  const bool is_named = gate.first <= number(node) && number(node) < gate.last;
-  if (!is_named || --state.remaining > 0) return;
-  ended_.push_back(wait);
-  ++state.next;
-  advance(rank);
-}
-
 ByteContent& ProgramVerifier::content(Rank rank, Area area) {
   return area == Area::node ? node_memory_[at(call_->nodes->node_of(rank))]
                             : memory_[at(rank)].content(area);
@@ -269,7 +187,7 @@ std::span<const ByteRange> ProgramVerifier::targets(Node node) const {
 
 std::vector<ByteSymbols> ProgramVerifier::read(Node node, Area area,
                                                std::span<const ByteRange> ranges) {
-  const Rank rank = rank_of_[at(node)];
+  const Rank rank = rank_of(node);
   const bool background = operation(node).runner == Runner::background;
   std::vector<ByteSymbols> found;
   for (const ByteRange& range : ranges) {
@@ -297,7 +215,7 @@ void ProgramVerifier::write(Node node, Area area, std::span<const ByteRange> ran
   Bytes from = 0;
   for (const ByteRange& range : ranges) {
     if (range.begin == range.end) continue;
-    content(rank_of_[at(node)], area).write(range, message, from);
+    content(rank_of(node), area).write(range, message, from);
     from += range.end - range.begin;
   }
 }
@@ -350,28 +268,6 @@ int ProgramVerifier::united(Node node, int left, int right) {
   const int both = sets_.copy_of(left);
   sets_.insert_all(both, right);
   return both;
-}
-
-ProgramVerifier::Fault ProgramVerifier::stuck() const {
-  for (Node node = 0; node < static_cast<Node>(done_.size()); ++node) {
-    if (done_[at(node)] != 0) continue;
-    std::string text = "never completes: ";
-    const Operation& open = operation(node);
-    if (open.kind == OperationKind::call) {
-      text += "a member never enters";
-    } else if (begun_[at(node)] != 0) {
-      const Node partner = partner_[at(node)];
-      text +=
-          "rank " + std::to_string(rank_of_[at(partner)]) + " never begins " + in_words(partner);
-    } else if (open.kind == OperationKind::wait || reached_[at(node)] == 0) {
-      text += "a wait is not over";
-    } else {
-      text += "an operation that it needs, or a slot, is missing";
-    }
-    return fault(rank_of_[at(node)], number(node),
-                 "(" + std::string(name_of(open.kind)) + ") " + text);
-  }
-  return std::nullopt;
 }
 
 }  // namespace tutti

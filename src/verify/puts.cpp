@@ -25,13 +25,13 @@ ProgramVerifier::Fault ProgramVerifier::check_puts() {
   std::ranges::sort(puts_, {}, &Put::recv);
   for (auto put = puts_.begin(); put != puts_.end(); ++put) {
     if (Fault fault = check_uses(*put)) return fault;
-    const Rank target = rank_of_[at(put->recv)];
-    for (auto other = put + 1; other != puts_.end() && rank_of_[at(other->recv)] == target;
+    const Rank target = rank_of(put->recv);
+    for (auto other = put + 1; other != puts_.end() && rank_of(other->recv) == target;
          ++other) {
       if (!overlap(targets(put->put), targets(other->put))) continue;
-      return fault(rank_of_[at(other->put)], number(other->put),
+      return fault(rank_of(other->put), number(other->put),
                    "writes bytes of the window of rank " + std::to_string(target) + ", which " +
-                       in_words(put->put) + " of rank " + std::to_string(rank_of_[at(put->put)]) +
+                       in_words(put->put) + " of rank " + std::to_string(rank_of(put->put)) +
                        " may be writing");
     }
   }
@@ -43,7 +43,7 @@ ProgramVerifier::Fault ProgramVerifier::check_notifications(Rank rank) {
   const bool at_root = rank == call_->contract.root;
   bool may_act = at_root;
   std::map<Rank, std::vector<Put>> open;  // by peer: puts without a notification
-  for (Node node = first_[at(rank)]; node < first_[at(rank) + 1]; ++node) {
+  for (Node node = graph_.node(rank, 0); node < graph_.end(rank); ++node) {
     const Operation& named = operation(node);
     const bool sends = named.kind == OperationKind::send;
     const bool puts = named.kind == OperationKind::put;
@@ -63,7 +63,7 @@ ProgramVerifier::Fault ProgramVerifier::check_notifications(Rank rank) {
         return fault(rank, number(node),
                      "may overtake " + in_words(put.put) + ": no flush comes between them");
       }
-      put.recv = partner_[at(node)];
+      put.recv = partner(node);
       puts_.push_back(put);
     }
     open.erase(unannounced);
@@ -73,18 +73,18 @@ ProgramVerifier::Fault ProgramVerifier::check_notifications(Rank rank) {
                  "is never followed by a notification of rank " + std::to_string(peer));
   }
   if (at_root || flows_to_root(call_->contract.collective)) return std::nullopt;
-  const Node last = first_[at(rank) + 1] - 1;
-  const bool reports = last >= first_[at(rank)] && operation(last).kind == OperationKind::send &&
+  const Node last = graph_.end(rank) - 1;
+  const bool reports = last >= graph_.node(rank, 0) && operation(last).kind == OperationKind::send &&
                        operation(last).peer == call_->contract.root;
   if (reports) return std::nullopt;
-  return fault(rank, last < first_[at(rank)] ? -1 : number(last),
+  return fault(rank, last < graph_.node(rank, 0) ? -1 : number(last),
                "ends without a notification of the root that its rank is done");
 }
 
 /// A put may read its source until the flush. It may write its target from any time before the
 /// notification.
 ProgramVerifier::Fault ProgramVerifier::check_uses(const Put& put) const {
-  const Rank rank = rank_of_[at(put.put)];
+  const Rank rank = rank_of(put.put);
   for (Node node = put.put + 1; node < put.flush; ++node) {
     const bool writes = operation(node).kind != OperationKind::put &&
                         operation(node).to.area == operation(put.put).from.area &&
@@ -94,7 +94,7 @@ ProgramVerifier::Fault ProgramVerifier::check_uses(const Put& put) const {
                  "writes bytes that " + in_words(put.put) + " may be reading until its flush");
   }
   const Rank target = operation(put.put).peer;
-  for (Node node = first_[at(target)]; node < put.recv; ++node) {
+  for (Node node = graph_.node(target, 0); node < put.recv; ++node) {
     const Operation& named = operation(node);
     const bool reads = named.from.area == Area::window && overlap(sources(node), targets(put.put));
     const bool writes = named.kind != OperationKind::put && named.to.area == Area::window &&
