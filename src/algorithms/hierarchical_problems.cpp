@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/index.hpp"
+#include "lowering/node_graph.hpp"
 
 namespace tutti {
 
@@ -107,22 +108,12 @@ Result<int> agreed_chunks(const Call& call, const Nodes& nodes, const Hierarchic
 }
 
 std::vector<Call> inner_calls(std::span<const Program> programs, const Nodes& nodes, Bytes unit) {
+  const NodeGraph graph(placed(programs, nodes));
   std::vector<Call> calls;
-  const int lanes = programs.front().lanes;
-  for (int lane = 0; lane < lanes; ++lane) {
-    std::vector<std::vector<const InnerCall*>> by_node;
-    for (int node = 0; node < nodes.count(); ++node) {
-      const Rank leader = nodes.rank_at(node, lane_leader(lane, lanes, nodes.size(node)));
-      by_node.emplace_back();
-      for (const InnerCall& call : programs[index(leader)].calls) {
-        if (call.lane == lane) by_node.back().push_back(&call);
-      }
-    }
-    for (std::size_t i = 0; i < by_node.front().size(); ++i) {
-      std::vector<const InnerCall*> members;
-      for (const auto& made : by_node) members.push_back(made[i]);
-      calls.push_back(call_between(members, unit));
-    }
+  for (const NodeGraph::Meeting& meeting : graph.meetings()) {
+    std::vector<const InnerCall*> members;
+    for (const NodeGraph::Node member : meeting) members.push_back(&graph.call(member));
+    calls.push_back(call_between(members, unit));
   }
   return calls;
 }

@@ -11,6 +11,7 @@
 
 #include "algorithms/hierarchical_problems.hpp"
 #include "core/index.hpp"
+#include "lowering/node_graph.hpp"
 
 namespace tutti {
 
@@ -40,122 +41,98 @@ double block_of(const InnerCall& call) {
          static_cast<double>(counts.size());
 }
 
-/// A rank on its way through its program.
-struct Walker {
-  const Program* program = nullptr;
-  int node = 0;
-  int local = 0;
-  int stands_for = 1;                ///< ranks of its node that do the same, with itself
-  std::array<double, 3> bytes = {};  ///< by Work, of the whole program
-  std::size_t next = 0;
-  bool waits = false;  ///< for the other members of an inner collective
-  HierarchicalSeconds now = {};
-  std::map<int, HierarchicalSeconds> signals = {};  ///< by sequence number
-  std::map<int, int> called = {};                   ///< by lane: inner collectives so far
-};
-
-/// The ranks of a call, or some that stand for all.
+/// The way of ranks through their programs.
 class Walk {
  public:
-  /// `nodes`: how many take part in inner collectives.
-  Walk(std::vector<Walker> ranks, int nodes, const NodeMachine& machine)
-      : machine_(machine), nodes_(nodes), ranks_(std::move(ranks)) {
-    for (Walker& rank : ranks_) {
-      at_[{rank.node, rank.local}] = &rank;
-      int last = -1;
-      for (const InnerCall& call : rank.program->calls) {
-        if (call.lane > last) ++members_[last = call.lane];
+  /// `stands_for`: by rank, how many ranks of its node do the same, with itself. `nodes`: how many
+  /// take part in inner collectives.
+  Walk(std::vector<PlacedProgram> ranks, const std::vector<int>& stands_for, int nodes,
+       const NodeMachine& machine)
+      : machine_(machine),
+        nodes_(nodes),
+        graph_(std::move(ranks)),
+        ends_(index(graph_.nodes())),
+        now_(stands_for.size()),
+        bytes_(stands_for.size()),
+        last_(graph_.meetings().size()),
+        arrived_(graph_.meetings().size(), 0) {
+    for (Rank rank = 0; rank < graph_.p(); ++rank) {
+      const PlacedProgram& place = graph_.place(rank);
+      std::array<double, 3>& own = bytes_[index(rank)];
+      for (const Operation& one : place.program->operations) {
+        if (moves(one)) own[work_of(one)] += static_cast<double>(one.to.bytes);
       }
-      for (const Operation& one : rank.program->operations) {
-        if (moves(one)) rank.bytes[work_of(one)] += static_cast<double>(one.to.bytes);
-      }
-      std::array<double, 3>& all = bytes_[rank.node];
-      for (std::size_t i = 0; i < all.size(); ++i) all[i] += rank.stands_for * rank.bytes[i];
+      std::array<double, 3>& all = node_bytes_[place.node];
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] += stands_for[index(rank)] * own[i];
     }
   }
 
   HierarchicalSeconds seconds() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (Walker& rank : ranks_) {
-        while (!rank.waits && rank.next < rank.program->operations.size() && advances(rank)) {
-          moved = true;
-        }
-      }
+    int completed = 0;
+    for (const Node node : graph_.sequence()) {
+      ++completed;
+      const Operation& operation = graph_.operation(node);
+      if (operation.kind == OperationKind::await) see(node);
+      if (operation.kind == OperationKind::call) call(node);
+      if (moves(operation)) move(graph_.rank_of(node), operation);
+      ends_[index(node)] = now(node);
     }
+    assert(completed == graph_.nodes());
     HierarchicalSeconds last;
-    for (const Walker& rank : ranks_) {
-      assert(rank.next == rank.program->operations.size());
-      take_later(last, rank.now);
-    }
+    for (const HierarchicalSeconds& rank : now_) take_later(last, rank);
     return last;
   }
 
  private:
-  struct Meeting {
-    HierarchicalSeconds last = {};
-    std::vector<Walker*> waiting = {};
-  };
+  using Node = NodeGraph::Node;
 
-  /// Executes the next operation of a rank; false if it must wait.
-  bool advances(Walker& rank) {
-    const Operation& operation = rank.program->operations[rank.next];
-    if (operation.kind == OperationKind::await && !sees(rank, operation)) return false;
-    ++rank.next;
-    if (operation.kind == OperationKind::signal) rank.signals[operation.sequence] = rank.now;
-    if (operation.kind == OperationKind::call)
-      call(rank, rank.program->calls[index(operation.call)]);
-    if (moves(operation)) move(rank, work_of(operation), static_cast<double>(operation.to.bytes));
-    return true;
-  }
+  [[nodiscard]] HierarchicalSeconds& now(Node node) { return now_[index(graph_.rank_of(node))]; }
 
   /// Sequence number 0 belongs to the previous call, which all ranks have left.
-  bool sees(Walker& rank, const Operation& operation) {
-    if (operation.sequence == 0) return true;
-    HierarchicalSeconds seen = rank.now;
-    for (int local = operation.first; local < operation.last; ++local) {
-      const auto other = at_.find({rank.node, local});
-      if (local == rank.local || other == at_.end()) continue;
-      const auto signal = other->second->signals.lower_bound(operation.sequence);
-      if (signal == other->second->signals.end()) return false;
-      take_later(seen, signal->second);
-    }
-    const bool own = operation.first <= rank.local && rank.local < operation.last;
-    seen.signals += (operation.last - operation.first - (own ? 1 : 0)) * machine_.signal;
-    rank.now = seen;
-    return true;
+  void see(Node node) {
+    const Operation& await = graph_.operation(node);
+    if (await.sequence == 0) return;
+    const int local = graph_.place(graph_.rank_of(node)).local;
+    graph_.for_each_signal(node, [&](Rank other, int signal) {
+      take_later(now(node), ends_[index(graph_.node(other, signal))]);
+    });
+    const bool own = await.first <= local && local < await.last;
+    now(node).signals += (await.last - await.first - (own ? 1 : 0)) * machine_.signal;
   }
 
-  void move(Walker& rank, Work work, double bytes) const {
+  void move(Rank rank, const Operation& operation) {
+    const Work work = work_of(operation);
+    const auto bytes = static_cast<double>(operation.to.bytes);
     if (bytes == 0) return;
     const double alone = work == combine ? machine_.combine_per_byte : machine_.copy_per_byte;
-    const double at_once = bytes_.at(rank.node)[work] / rank.bytes[work];
+    const double at_once =
+        node_bytes_.at(graph_.place(rank).node)[work] / bytes_[index(rank)][work];
     const double together = (work == combine ? 3 : 1) * at_once * machine_.shared_per_byte;
-    double& part = work == copy_out ? rank.now.copies_out : rank.now.copies_in;
-    part += bytes * std::max(alone, together);
+    HierarchicalSeconds& now = now_[index(rank)];
+    (work == copy_out ? now.copies_out : now.copies_in) += bytes * std::max(alone, together);
   }
 
-  void call(Walker& rank, const InnerCall& inner) {
-    Meeting& meeting = meetings_[{inner.lane, rank.called[inner.lane]++}];
-    take_later(meeting.last, rank.now);
-    meeting.waiting.push_back(&rank);
-    rank.waits = true;
-    if (static_cast<int>(meeting.waiting.size()) < members_[inner.lane]) return;
-    meeting.last.between +=
-        fastest_between(inner.collective, nodes_, rank.program->lanes, block_of(inner), machine_);
-    for (Walker* member : meeting.waiting) {
-      member->now = meeting.last;
-      member->waits = false;
-    }
+  void call(Node node) {
+    const std::size_t meeting = graph_.meeting_of(node);
+    const NodeGraph::Meeting& members = graph_.meetings()[meeting];
+    HierarchicalSeconds& last = last_[meeting];
+    take_later(last, now(node));
+    if (++arrived_[meeting] < members.size()) return;
+    const InnerCall& inner = graph_.call(node);
+    const int lanes = graph_.place(graph_.rank_of(node)).program->lanes;
+    last.between += fastest_between(inner.collective, nodes_, lanes, block_of(inner), machine_);
+    for (const Node member : members) now(member) = last;
   }
 
   const NodeMachine& machine_;
   int nodes_;
-  std::vector<Walker> ranks_;
-  std::map<std::pair<int, int>, Walker*> at_;        ///< by node and local rank
-  std::map<int, std::array<double, 3>> bytes_;       ///< by node: of all its ranks
-  std::map<int, int> members_;                       ///< by lane
-  std::map<std::pair<int, int>, Meeting> meetings_;  ///< by lane and number
+  NodeGraph graph_;
+  std::vector<HierarchicalSeconds> ends_;            ///< by operation
+  std::vector<HierarchicalSeconds> now_;             ///< by rank
+  std::vector<std::array<double, 3>> bytes_;         ///< by rank: of its program, by Work
+  std::map<int, std::array<double, 3>> node_bytes_;  ///< by node: of all its ranks
+  std::vector<HierarchicalSeconds> last_;            ///< by meeting: when the last member calls
+  std::vector<std::size_t> arrived_;                 ///< by meeting: members
 };
 
 /// Of few programs of the root's node and of another one; inner collectives join `nodes` nodes.
@@ -165,7 +142,8 @@ HierarchicalSeconds of_few_ranks(Collective collective, const NodeShape& shape, 
   const Call call{collective, 0, std::vector<Bytes>(index(shape.p()), block)};
   const int lanes = std::clamp(leaders, 1, shape.ranks);
   std::map<Rank, Program> programs;
-  std::vector<Walker> ranks;
+  std::vector<PlacedProgram> ranks;
+  std::vector<int> stands_for;
   for (int node = 0; node < std::min(shape.nodes, 2); ++node) {
     const HierarchicalProblem seen = hierarchical_problem(call, all, node, {.leaders = leaders});
     int others = shape.ranks;
@@ -173,25 +151,21 @@ HierarchicalSeconds of_few_ranks(Collective collective, const NodeShape& shape, 
       const Rank rank = all.rank_at(node, local);
       if (programs.contains(rank)) continue;
       const Program& program = programs[rank] = *hierarchical_program(seen, all, rank);
-      ranks.push_back({.program = &program, .node = node, .local = local});
+      ranks.push_back({&program, node, local});
+      stands_for.push_back(1);
       --others;
     }
-    ranks.back().stands_for += others;
+    stands_for.back() += others;
   }
-  return Walk(std::move(ranks), nodes, machine).seconds();
+  return Walk(std::move(ranks), stands_for, nodes, machine).seconds();
 }
 
 }  // namespace
 
 HierarchicalSeconds program_seconds(std::span<const Program> programs, const Nodes& nodes,
                                     const NodeMachine& machine) {
-  std::vector<Walker> ranks;
-  for (Rank rank = 0; rank < nodes.p(); ++rank) {
-    ranks.push_back({.program = &programs[index(rank)],
-                     .node = nodes.node_of(rank),
-                     .local = nodes.local_of(rank)});
-  }
-  return Walk(std::move(ranks), nodes.count(), machine).seconds();
+  return Walk(placed(programs, nodes), std::vector<int>(programs.size(), 1), nodes.count(), machine)
+      .seconds();
 }
 
 HierarchicalSeconds hierarchical_seconds(Collective collective, const NodeShape& shape, Bytes block,

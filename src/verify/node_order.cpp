@@ -23,54 +23,39 @@ void join(std::vector<int>& seen, const std::vector<int>& other) {
 NodeOrder::Fault NodeOrder::find(const Nodes& nodes, std::span<const Program> programs,
                                  Collective collective) {
   nodes_ = &nodes;
-  programs_ = programs;
-  const int p = nodes.p();
-  signals_.assign(index(p), {});
-  calls_of_.assign(index(p), {});
+  graph_.emplace(placed(programs, nodes));
   calls_.clear();
-  clocks_.assign(index(p), {});
-  seen_.assign(index(p), Clock(index(p), 0));
-  for (Rank rank = 0; rank < p; ++rank) {
+  for (Rank rank = 0; rank < nodes.p(); ++rank) {
     if (Fault found = check_form(rank)) return found;
-    seen(rank)[index(rank)] = 1;
   }
-  if (Fault found = match_calls()) return found;
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (Rank rank = 0; rank < p; ++rank) {
-      while (next(rank) != nullptr && advance(rank)) moved = true;
-    }
+  for (const NodeGraph::Meeting& meeting : graph_->meetings()) {
+    if (Fault found = match(meeting)) return found;
   }
-  for (Rank rank = 0; rank < p; ++rank) {
-    if (const Operation* open = next(rank)) {
-      return fault(rank, done(rank), "(" + std::string(name_of(open->kind)) + ") never completes");
-    }
-    const auto missing = std::find_if(seen(rank).begin(), seen(rank).end(),
-                                      [](int operations) { return operations < 2; });
-    if (collective != Collective::barrier || missing == seen(rank).end()) continue;
-    return fault(
-        rank, done(rank) - 1,
-        "may leave before rank " + std::to_string(missing - seen(rank).begin()) + " enters");
+  clocks_.assign(index(graph_->nodes()), {});
+  seen_.assign(index(nodes.p()), Clock(index(nodes.p()), 0));
+  for (Rank rank = 0; rank < nodes.p(); ++rank) seen_[index(rank)][index(rank)] = 1;
+  for (const Node node : graph_->sequence()) complete(node);
+  for (Node node = 0; node < graph_->nodes(); ++node) {
+    if (!clocks_[index(node)].empty()) continue;
+    return fault_at(node, "(" + std::string(name_of(graph_->operation(node).kind)) +
+                              ") never completes");
+  }
+  for (Rank rank = 0; rank < nodes.p() && collective == Collective::barrier; ++rank) {
+    const Clock& seen = seen_[index(rank)];
+    const auto missing = std::ranges::find_if(seen, [](int done) { return done < 2; });
+    if (missing == seen.end()) continue;
+    return fault_at(graph_->end(rank) - 1, "may leave before rank " +
+                                               std::to_string(missing - seen.begin()) + " enters");
   }
   return std::nullopt;
 }
 
-const Operation* NodeOrder::next(Rank rank) const {
-  const auto& operations = program(rank).operations;
-  const auto at = index(done(rank));
-  return at < operations.size() ? &operations[at] : nullptr;
-}
-
-int NodeOrder::signal_of(Rank rank, int sequence) const {
-  if (sequence <= 0) return -1;
-  for (const auto& [value, operation] : signals_[index(rank)]) {
-    if (value >= sequence) return operation;
-  }
-  return static_cast<int>(program(rank).operations.size());
+NodeOrder::Fault NodeOrder::fault_at(Node node, const std::string& text) const {
+  return fault(graph_->rank_of(node), graph_->step_of(node), text);
 }
 
 NodeOrder::Fault NodeOrder::check_form(Rank rank) {
-  const Program& checked = program(rank);
+  const Program& checked = *graph_->place(rank).program;
   const int node = nodes_->node_of(rank);
   int last = 0;
   for (int i = 0; i < static_cast<int>(checked.operations.size()); ++i) {
@@ -78,15 +63,17 @@ NodeOrder::Fault NodeOrder::check_form(Rank rank) {
     if (operation.kind == OperationKind::signal) {
       if (operation.sequence <= last) return fault(rank, i, "signals no more than before");
       last = operation.sequence;
-      signals_[index(rank)].emplace_back(last, i);
     } else if (operation.kind == OperationKind::call) {
-      calls_of_[index(rank)].push_back(i);
+      const int lane = checked.calls[index(operation.call)].lane;
+      if (lane < 0 || lane >= checked.lanes || leader_of(lane, node) != rank) {
+        return fault(rank, i, "does not lead lane " + std::to_string(lane));
+      }
     } else if (operation.kind == OperationKind::await &&
                (operation.first < 0 || operation.last > nodes_->size(node))) {
       return fault(rank, i, "awaits a rank that its node lacks");
     }
   }
-  const Program& first = program(nodes_->rank_at(node, 0));
+  const Program& first = *graph_->place(nodes_->rank_at(node, 0)).program;
   const int end = static_cast<int>(checked.operations.size()) - 1;
   const bool ends = end >= 0 && checked.operations.back().kind == OperationKind::signal &&
                     last == checked.sequence_numbers && last == first.sequence_numbers &&
@@ -95,113 +82,64 @@ NodeOrder::Fault NodeOrder::check_form(Rank rank) {
   return fault(rank, end, "does not end the call by the signal that the node expects");
 }
 
-NodeOrder::Fault NodeOrder::match_calls() {
-  const int lanes = programs_.front().lanes;
-  std::vector<std::size_t> made(index(lanes), 0);
-  for (Rank rank = 0; rank < nodes_->p(); ++rank) {
-    const int ranks = nodes_->size(nodes_->node_of(rank));
-    std::vector<std::size_t> own(index(lanes), 0);
-    for (const int operation : calls_of_[index(rank)]) {
-      const int lane =
-          program(rank).calls[index(program(rank).operations[index(operation)].call)].lane;
-      if (lane < 0 || lane >= lanes || lane_leader(lane, lanes, ranks) != nodes_->local_of(rank)) {
-        return fault(rank, operation, "does not lead lane " + std::to_string(lane));
-      }
-      made[index(lane)] = std::max(made[index(lane)], ++own[index(lane)]);
-    }
-  }
-  for (int lane = 0; lane < lanes; ++lane) {
-    for (std::size_t number = 0; number < made[index(lane)]; ++number) {
-      if (Fault found = match(lane, number)) return found;
-    }
-  }
-  return std::nullopt;
+Rank NodeOrder::leader_of(int lane, int node) const {
+  const int lanes = graph_->place(0).program->lanes;
+  return nodes_->rank_at(node, lane_leader(lane, lanes, nodes_->size(node)));
 }
 
-/// Finds the members of a lane's call of that number.
-NodeOrder::Fault NodeOrder::match(int lane, std::size_t number) {
-  MatchedCall matched;
+NodeOrder::Fault NodeOrder::match(const NodeGraph::Meeting& meeting) {
+  const int lane = graph_->call(meeting.front()).lane;
+  MatchedCall matched{meeting, {}};
   std::vector<const InnerCall*> members;
   for (int node = 0; node < nodes_->count(); ++node) {
-    const Rank rank =
-        nodes_->rank_at(node, lane_leader(lane, programs_.front().lanes, nodes_->size(node)));
-    std::size_t before = 0;
-    for (const int operation : calls_of_[index(rank)]) {
-      const InnerCall& call =
-          program(rank).calls[index(program(rank).operations[index(operation)].call)];
-      if (call.lane != lane || before++ != number) continue;
-      matched.ranks.push_back(rank);
-      matched.operations.push_back(operation);
-      members.push_back(&call);
+    const Rank leader = leader_of(lane, node);
+    if (index(node) >= meeting.size() || graph_->rank_of(meeting[index(node)]) != leader) {
+      return fault(leader, 0, "and later make too few calls on lane " + std::to_string(lane));
     }
-    if (members.size() != index(node) + 1) {
-      return fault(rank, done(rank),
-                   "and later make too few calls on lane " + std::to_string(lane));
-    }
+    members.push_back(&graph_->call(meeting[index(node)]));
   }
   std::string text;
   matched.transfers = transfers_of(members, text);
-  if (!text.empty()) return fault(matched.ranks.front(), matched.operations.front(), text);
+  if (!text.empty()) return fault_at(meeting.front(), text);
   calls_.push_back(std::move(matched));
   return std::nullopt;
 }
 
-/// Completes the rank's next operation; false if it must wait.
-bool NodeOrder::advance(Rank rank) {
-  const Operation& operation = *next(rank);
-  if (operation.kind == OperationKind::call) return enter(rank);
-  if (operation.kind == OperationKind::await && !await(rank, operation)) return false;
-  complete(rank);
-  return true;
+/// Completes an operation, after all that it needs.
+void NodeOrder::complete(Node node) {
+  const Rank rank = graph_->rank_of(node);
+  Clock& seen = seen_[index(rank)];
+  const OperationKind kind = graph_->operation(node).kind;
+  if (kind == OperationKind::await) {
+    graph_->for_each_signal(node, [&](Rank other, int signal) {
+      if (signal >= 0) join(seen, clocks_[index(graph_->node(other, signal))]);
+      int& known = seen[index(other)];
+      known = std::max(known, signal + 2);
+    });
+  }
+  clocks_[index(node)] = seen;
+  seen[index(rank)] = graph_->step_of(node) + 2;
+  if (kind == OperationKind::call) meet(calls_[graph_->meeting_of(node)]);
 }
 
-void NodeOrder::complete(Rank rank) {
-  clocks_[index(rank)].push_back(seen(rank));
-  seen(rank)[index(rank)] = done(rank) + 1;
-}
-
-bool NodeOrder::await(Rank rank, const Operation& operation) {
-  const std::span<const Rank> ranks = nodes_->ranks(nodes_->node_of(rank));
-  for (int local = operation.first; local < operation.last; ++local) {
-    const Rank other = ranks[index(local)];
-    if (signal_of(other, operation.sequence) >= done(other)) return false;
+/// Once all members have made their calls: data shows that its sender has entered; a barrier that
+/// all have.
+void NodeOrder::meet(const MatchedCall& call) {
+  const auto rank_of = [&](int member) {
+    return index(graph_->rank_of(call.members[index(member)]));
+  };
+  for (const Node member : call.members) {
+    if (clocks_[index(member)].empty()) return;
   }
-  for (int local = operation.first; local < operation.last; ++local) {
-    const Rank other = ranks[index(local)];
-    const int signal = signal_of(other, operation.sequence);
-    if (signal >= 0) join(seen(rank), clock(other, signal));
-    int& known = seen(rank)[index(other)];
-    known = std::max(known, signal + 2);
-  }
-  return true;
-}
-
-/// Completes the call of the rank once all its members are there. Data shows that its sender has
-/// entered; a barrier that all have.
-bool NodeOrder::enter(Rank rank) {
-  const auto matched = std::find_if(calls_.begin(), calls_.end(), [&](const MatchedCall& call) {
-    const auto member = std::find(call.ranks.begin(), call.ranks.end(), rank);
-    return member != call.ranks.end() &&
-           call.operations[index(member - call.ranks.begin())] == done(rank);
-  });
-  for (std::size_t i = 0; i < matched->ranks.size(); ++i) {
-    if (done(matched->ranks[i]) != matched->operations[i]) return false;
-  }
-  for (const Rank member : matched->ranks) complete(member);
-  for (const InnerTransfer& transfer : matched->transfers) {
+  for (const InnerTransfer& transfer : call.transfers) {
     if (transfer.bytes == 0 || transfer.from == transfer.to) continue;
-    const auto from = index(transfer.from);
-    join(seen(matched->ranks[index(transfer.to)]),
-         clock(matched->ranks[from], matched->operations[from]));
+    join(seen_[rank_of(transfer.to)], clocks_[index(call.members[index(transfer.from)])]);
   }
-  const Rank first = matched->ranks.front();
-  const Operation& made = program(first).operations[index(matched->operations.front())];
-  if (program(first).calls[index(made.call)].collective != Collective::barrier) return true;
-  const std::vector<Clock> entered = seen_;
-  for (const Rank member : matched->ranks) {
-    for (const Rank other : matched->ranks) join(seen(member), entered[index(other)]);
-  }
-  return true;
+  if (graph_->call(call.members.front()).collective != Collective::barrier) return;
+  Clock all = seen_[rank_of(0)];
+  const int members = static_cast<int>(call.members.size());
+  for (int member = 0; member < members; ++member) join(all, seen_[rank_of(member)]);
+  for (int member = 0; member < members; ++member) seen_[rank_of(member)] = all;
 }
 
 }  // namespace tutti

@@ -4,10 +4,9 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "core/nodes.hpp"
+#include "lowering/node_graph.hpp"
 #include "verify/inner_call.hpp"
 #include "verify/program_order.hpp"
 
@@ -15,17 +14,16 @@ namespace tutti {
 
 /// A collective between nodes: the operations of its members, by node, and what they transfer.
 struct MatchedCall {
-  std::vector<Rank> ranks;
-  std::vector<int> operations;
+  NodeGraph::Meeting members;
   std::vector<InnerTransfer> transfers;
 };
 
 /// Follows the programs of ranks that share node memory, whose operations run in sequence. The
-/// order does not depend on timing, so it covers all interleavings. Reuses its memory between sets
-/// of programs.
+/// order does not depend on timing, so it covers all interleavings.
 class NodeOrder {
  public:
   using Fault = std::optional<ProgramFault>;
+  using Node = NodeGraph::Node;
 
   /// Finds the order. Returns the first fault, if any: signals that do not grow or end on different
   /// sequence numbers, members of a collective that disagree, operations that never complete, a
@@ -35,50 +33,37 @@ class NodeOrder {
   [[nodiscard]] Fault find(const Nodes& nodes, std::span<const Program> programs,
                            Collective collective);
 
-  /// True if operation `first` of rank `one` is complete before `second` of `other` starts.
-  [[nodiscard]] bool is_before(Rank one, int first, Rank other, int second) const {
-    if (one == other) return first < second;
-    return clock(other, second)[static_cast<std::size_t>(one)] > first + 1;
+  /// Operations are numbered as in graph(). True if `first` is complete before `second` starts.
+  [[nodiscard]] bool is_before(Node first, Node second) const {
+    return clock(second, graph_->rank_of(first)) > graph_->step_of(first) + 1;
   }
-  /// True if `one` has left the call before when the operation of `other` starts.
-  [[nodiscard]] bool has_left(Rank one, Rank other, int operation) const {
-    return clock(other, operation)[static_cast<std::size_t>(one)] > 0;
+  /// True if `rank` has left the call before when the operation starts.
+  [[nodiscard]] bool has_left(Rank rank, Node operation) const {
+    return clock(operation, rank) > 0;
   }
-  /// The first operation of `rank` that signals `sequence` or more: no earlier one shows it. -1:
-  /// the call before does. The number of operations if none does.
-  [[nodiscard]] int signal_of(Rank rank, int sequence) const;
+  [[nodiscard]] const NodeGraph& graph() const { return *graph_; }
+  /// By meeting.
   [[nodiscard]] const std::vector<MatchedCall>& calls() const { return calls_; }
 
  private:
   /// By rank, how many of its operations are complete, plus one once it has left the call before.
   using Clock = std::vector<int>;
 
-  [[nodiscard]] const Clock& clock(Rank rank, int operation) const {
-    return clocks_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(operation)];
+  [[nodiscard]] int clock(Node node, Rank rank) const {
+    return clocks_[static_cast<std::size_t>(node)][static_cast<std::size_t>(rank)];
   }
-  [[nodiscard]] const Program& program(Rank rank) const {
-    return programs_[static_cast<std::size_t>(rank)];
-  }
-  [[nodiscard]] Clock& seen(Rank rank) { return seen_[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] int done(Rank rank) const {
-    return static_cast<int>(clocks_[static_cast<std::size_t>(rank)].size());
-  }
-  [[nodiscard]] const Operation* next(Rank rank) const;
+  [[nodiscard]] Fault fault_at(Node node, const std::string& text) const;
+  [[nodiscard]] Rank leader_of(int lane, int node) const;
   [[nodiscard]] Fault check_form(Rank rank);
-  [[nodiscard]] Fault match_calls();
-  [[nodiscard]] Fault match(int lane, std::size_t number);
-  bool advance(Rank rank);
-  bool await(Rank rank, const Operation& operation);
-  bool enter(Rank rank);
-  void complete(Rank rank);
+  [[nodiscard]] Fault match(const NodeGraph::Meeting& meeting);
+  void complete(Node node);
+  void meet(const MatchedCall& call);
 
   const Nodes* nodes_ = nullptr;
-  std::span<const Program> programs_;
-  std::vector<std::vector<std::pair<int, int>>> signals_;  ///< by rank: sequence and operation
-  std::vector<std::vector<int>> calls_of_;  ///< by rank: its operations that are calls
+  std::optional<NodeGraph> graph_;
   std::vector<MatchedCall> calls_;
-  std::vector<std::vector<Clock>> clocks_;  ///< by rank and operation that has completed
-  std::vector<Clock> seen_;
+  std::vector<Clock> clocks_;  ///< by operation, when it starts
+  std::vector<Clock> seen_;    ///< by rank, after its last completed operation
 };
 
 }  // namespace tutti

@@ -81,7 +81,6 @@ void ProgramVerifier::lay_out() {
   ranges_of_.assign(nodes, {});
   ranges_.clear();
   early_.assign(nodes, 0);
-  call_of_.assign(call_->nodes == nullptr ? 0 : nodes, 0);
   if (memory_.size() < p) memory_.resize(p);
   for (std::size_t rank = 0; rank < p; ++rank) {
     memory_[rank].start(*call_, origins_, static_cast<Rank>(rank), layouts_[rank], programs_[rank]);
@@ -245,13 +244,6 @@ ProgramVerifier::Fault ProgramVerifier::check_nodes() {
   if (Fault fault = node_order_.find(*call_->nodes, programs_, call_->contract.collective)) {
     return fault;
   }
-  int number = 0;
-  for (const MatchedCall& call : node_order_.calls()) {
-    for (std::size_t i = 0; i < call.ranks.size(); ++i) {
-      call_of_[at(graph_.node(call.ranks[i], call.operations[i]))] = number;
-    }
-    ++number;
-  }
   for (int node = 0; node < call_->nodes->count(); ++node) {
     if (Fault fault = check_node_memory(node)) return fault;
   }
@@ -264,22 +256,18 @@ ProgramVerifier::Fault ProgramVerifier::check_node_memory(int node) {
            std::to_string(access.bytes.begin) + " to " + std::to_string(access.bytes.end) +
            " of node memory, which ";
   };
-  const auto is_before = [&](Node one, Node other) {
-    return node_order_.is_before(rank_of(one), number(one), rank_of(other),
-                                 number(other));
-  };
   std::vector<ByteAccess>& accesses = node_accesses_[at(node)];
   for (const ByteAccess& access : accesses) {
     const Rank rank = rank_of(access.operation);
     for (const Rank other : call_->nodes->ranks(node)) {
-      if (!access.writes || node_order_.has_left(other, rank, number(access.operation))) continue;
+      if (!access.writes || node_order_.has_left(other, access.operation)) continue;
       return fault(
           rank, number(access.operation),
           uses(access) + "rank " + std::to_string(other) + " may be using in the call before");
     }
   }
   const auto found = find_conflict(accesses, [&](Node first, Node second) {
-    return is_before(first, second) || is_before(second, first);
+    return node_order_.is_before(first, second) || node_order_.is_before(second, first);
   });
   if (!found) return std::nullopt;
   const auto& [first, second] = *found;

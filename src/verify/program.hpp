@@ -136,7 +136,6 @@ class ProgramVerifier {
   Flow flow_;
   std::vector<Ranges> ranges_of_;
   std::vector<ByteRange> ranges_;
-  std::vector<int> call_of_;  ///< by node: its number in NodeOrder::calls
   std::vector<End> ends_;
   std::vector<Put> puts_;  ///< ascending by `recv`
   std::vector<ByteAccess> accesses_;

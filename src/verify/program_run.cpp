@@ -16,11 +16,9 @@ void ProgramVerifier::for_each_need(Node node, Visit visit) const {
     visit(graph_.node(rank, programs_[at(rank)].needs[at(need)]));
   }
   if (named.kind != OperationKind::await) return;
-  const std::span<const Rank> ranks = call_->nodes->ranks(call_->nodes->node_of(rank));
-  for (int local = named.first; local < named.last; ++local) {
-    const int signal = node_order_.signal_of(ranks[at(local)], named.sequence);
-    if (signal >= 0) visit(graph_.node(ranks[at(local)], signal));
-  }
+  node_order_.graph().for_each_signal(node, [&](Rank other, int signal) {
+    if (signal >= 0) visit(graph_.node(other, signal));
+  });
 }
 
 ProgramVerifier::Fault ProgramVerifier::execute(std::uint64_t seed) {
@@ -137,20 +135,17 @@ void ProgramVerifier::note_received(Node recv, const std::vector<ByteSymbols>& m
 /// Runs a collective between nodes once all its members have entered.
 void ProgramVerifier::enter(Node node) {
   begun_[at(node)] = 1;
-  const MatchedCall& call = node_order_.calls()[at(call_of_[at(node)])];
-  const auto member = [&](std::size_t i) { return graph_.node(call.ranks[i], call.operations[i]); };
-  for (std::size_t i = 0; i < call.ranks.size(); ++i) {
-    if (begun_[at(member(i))] == 0) return;
+  const MatchedCall& call = node_order_.calls()[node_order_.graph().meeting_of(node)];
+  for (const Node member : call.members) {
+    if (begun_[at(member)] == 0) return;
   }
   run_call(call);
-  for (std::size_t i = 0; i < call.ranks.size(); ++i) flow_.complete(member(i));
+  for (const Node member : call.members) flow_.complete(member);
 }
 
 /// Moves the bytes of a collective between nodes. Consecutive transfers to the same member combine.
 void ProgramVerifier::run_call(const MatchedCall& call) {
-  const auto member = [&](int i) {
-    return graph_.node(call.ranks[at(i)], call.operations[at(i)]);
-  };
+  const auto member = [&](int i) { return call.members[at(i)]; };
   std::vector<std::vector<ByteSymbols>> moved;
   for (const InnerTransfer& transfer : call.transfers) {
     const Node from = member(transfer.from);
