@@ -126,19 +126,21 @@ constexpr Key parameter(std::string_view name, std::string_view accepted, Bytes 
 /// In the sequence in which they are written.
 constexpr Key keys[] = {
     parameter<&Specification::order>("order",
-                               "natural, rotated, by_size, arrival, late_leaf, distance, "
-                               "nearest_next, two_partners_each or heaviest_first"),
+                                     "natural, rotated, by_size, arrival, late_leaf, distance, "
+                                     "nearest_next, two_partners_each or heaviest_first"),
     parameter<&Specification::runner>("runner", "caller or background"),
     parameter<&Parameters::k>("k", "an integer of at least 2", 2),
     parameter<&Parameters::segment>("segment", "bytes such as 4K"),
     parameter<&Parameters::rule>("rule", "volume or gather_time"),
-    parameter<&Parameters::threshold>("threshold", "bytes such as 64K, or off", 0, no_limit, "off", -1),
+    parameter<&Parameters::threshold>("threshold", "bytes such as 64K, or off", 0, no_limit, "off",
+                                      -1),
     parameter<&Parameters::promote>("promote", "on or off"),
     parameter<&Parameters::arrivals>("arrivals", "on or off"),
     parameter<&Parameters::flight>("flight", "an integer of at least 0 (no limit)"),
     parameter<&Parameters::late>("late", "an integer of at least 0"),
     parameter<&Parameters::parts>("parts", "an integer of at least 0 (by the size)"),
-    parameter<&Parameters::carry>("carry", "bytes up to 32K, or all", 0, max_carried, "all", all_carried),
+    parameter<&Parameters::carry>("carry", "bytes up to 32K, or all", 0, max_carried, "all",
+                                  all_carried),
     parameter<&Parameters::nodes>("nodes", "on or off"),
     parameter<&Parameters::protocol>("protocol", "messages or windows"),
     parameter<&Parameters::ports>("ports", "an integer of at least 1", 1),

@@ -37,15 +37,15 @@ NodeOrder::Fault NodeOrder::find(const Nodes& nodes, std::span<const Program> pr
   for (const Node node : graph_->sequence()) complete(node);
   for (Node node = 0; node < graph_->nodes(); ++node) {
     if (!clocks_[index(node)].empty()) continue;
-    return fault_at(node, "(" + std::string(name_of(graph_->operation(node).kind)) +
-                              ") never completes");
+    return fault_at(node,
+                    "(" + std::string(name_of(graph_->operation(node).kind)) + ") never completes");
   }
   for (Rank rank = 0; rank < nodes.p() && collective == Collective::barrier; ++rank) {
     const Clock& seen = seen_[index(rank)];
     const auto missing = std::ranges::find_if(seen, [](int done) { return done < 2; });
     if (missing == seen.end()) continue;
-    return fault_at(graph_->end(rank) - 1, "may leave before rank " +
-                                               std::to_string(missing - seen.begin()) + " enters");
+    return fault_at(graph_->end(rank) - 1,
+                    "may leave before rank " + std::to_string(missing - seen.begin()) + " enters");
   }
   return std::nullopt;
 }

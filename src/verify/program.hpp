@@ -148,7 +148,7 @@ class ProgramVerifier {
   std::vector<RankState> states_;
   std::vector<int> pending_;  ///< sends whose receives have begun; ~rank: it arrives
   std::vector<std::vector<ByteSymbols>> sent_;  ///< by node, of puts
-  RankSets sets_;     ///< of contributions
+  RankSets sets_;                               ///< of contributions
   RankSets entered_;  ///< barriers of messages: by node, the ranks that have entered before its
                       ///< end; then by rank, those before it leaves
   bool is_barrier_ = false;

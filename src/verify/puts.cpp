@@ -26,8 +26,7 @@ ProgramVerifier::Fault ProgramVerifier::check_puts() {
   for (auto put = puts_.begin(); put != puts_.end(); ++put) {
     if (Fault fault = check_uses(*put)) return fault;
     const Rank target = rank_of(put->recv);
-    for (auto other = put + 1; other != puts_.end() && rank_of(other->recv) == target;
-         ++other) {
+    for (auto other = put + 1; other != puts_.end() && rank_of(other->recv) == target; ++other) {
       if (!overlap(targets(put->put), targets(other->put))) continue;
       return fault(rank_of(other->put), number(other->put),
                    "writes bytes of the window of rank " + std::to_string(target) + ", which " +
@@ -74,7 +73,8 @@ ProgramVerifier::Fault ProgramVerifier::check_notifications(Rank rank) {
   }
   if (at_root || flows_to_root(call_->contract.collective)) return std::nullopt;
   const Node last = graph_.end(rank) - 1;
-  const bool reports = last >= graph_.node(rank, 0) && operation(last).kind == OperationKind::send &&
+  const bool reports = last >= graph_.node(rank, 0) &&
+                       operation(last).kind == OperationKind::send &&
                        operation(last).peer == call_->contract.root;
   if (reports) return std::nullopt;
   return fault(rank, last < graph_.node(rank, 0) ? -1 : number(last),
