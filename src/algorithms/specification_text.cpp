@@ -207,6 +207,7 @@ Result<Specification> specification(Collective collective, std::string_view text
 
 std::string to_text(const Specification& spec) {
   const Specification defaults = defaults_of(*spec.algorithm);
+  if (spec == defaults) return std::string(spec.algorithm->name);
   std::string settings;
   for (const Key& key : keys) {
     if (!spec.algorithm->takes(key.name)) continue;
