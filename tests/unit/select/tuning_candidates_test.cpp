@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "algorithms/problems.hpp"
+#include "cost/pricing.hpp"
+
 namespace tutti {
 namespace {
 
@@ -106,6 +109,36 @@ TEST(TuningCandidates, AreModelledWithAllRanks) {
   EXPECT_FALSE(has(names_of({Collective::allreduce, 256, 8}), "ring"));
   EXPECT_TRUE(has(names_of({Collective::allreduce, 256, Bytes{1} << 30}), "ring"));
   EXPECT_TRUE(has(names_of({Collective::allreduce, 256, 8}), "recursive_doubling"));
+}
+
+/// The product of the times of all ranks' whole schedules on a fast and on a slow network.
+double whole_price(const TuningFeatures& features, const Specification& point) {
+  const std::vector<Bytes> blocks(static_cast<std::size_t>(features.p), features.block);
+  const Problems problems(point, Call{features.collective, 0, blocks});
+  const std::vector<Schedule> schedules = problems.schedules();
+  Machine slow;
+  slow.per_byte *= 100;
+  return *price(schedules, Machine{}, PriceModel::loggp) *
+         *price(schedules, slow, PriceModel::loggp);
+}
+
+TEST(TuningCandidates, OfManyPartsAreSortedAsIfEachPartWereModelled) {
+  for (const Collective collective :
+       {Collective::bcast, Collective::reduce, Collective::scan, Collective::exscan}) {
+    for (const int p : {5, 8, 16}) {
+      for (const Bytes block : {Bytes{1} << 17, Bytes{3} << 19, Bytes{1} << 23}) {
+        double before = 0;
+        for (const Setting& one : tuning_candidates({collective, p, block}, {})) {
+          if (one.kind == Setting::Kind::native) continue;
+          const double price = whole_price({collective, p, block}, one.specification);
+          // Prices as close as that may change places.
+          EXPECT_GE(price, before / 1.1) << name_of(collective) << ", " << p << " ranks, " << block
+                                         << " bytes: " << to_text(one);
+          before = price;
+        }
+      }
+    }
+  }
 }
 
 /// 8 ranks, of which rank 5 is 10 ms late.
