@@ -7,8 +7,9 @@ namespace tutti {
 namespace {
 
 constexpr const char* method =
-    "median of at most the latest 16 calls noted: time after the last arrival, of rooted "
-    "collectives elapsed time in the mean over ranks; interval of the median by order statistics";
+    "median of at most the latest 16 calls noted: time after the last arrival, of rooted and "
+    "irregular collectives and scans the mean of the longest and the mean elapsed time; interval "
+    "of the median by order statistics";
 
 std::string to_json(const MeasuredCandidate& candidate) {
   const bool is_measured = candidate.median >= 0;
