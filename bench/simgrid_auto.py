@@ -89,7 +89,10 @@ def measure(program: str, group: Group, selector: str, sizes: str, limit: float)
             return {}
         return {key(group, selector, size): reason for size in sizes.split(",")}
     done = [line for line in found if line.get("settled", True) or limit >= LIMIT]
-    return {key(group, selector, str(line["bytes"])): line | {"commit": commit()} for line in done}
+    return {
+        key(group, selector, str(line["bytes"])): line | {"commit": commit()} if line["native"] > 0
+        else "returned at once, without communicating" for line in done
+    }  # fmt: skip
 
 
 def run(program: str, file: Path, seconds: float) -> None:
