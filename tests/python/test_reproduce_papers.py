@@ -12,7 +12,7 @@ from reproducing import context, named, run
 from tutti import Machine
 from tutti._engine import NodeMachine, distribute
 from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
-from tutti_reproduce.tables import Numbers, View, network, published
+from tutti_reproduce.tables import Numbers, Result, Table, View, network, published
 
 
 @pytest.fixture(scope="module")
@@ -94,11 +94,11 @@ def test_eager_blocks_do_not_wait_for_late_ranks():
     assert larger["LIN"] > 1.15 * larger["BSLN"]
 
 
-def test_an_interval_of_paired_quotients():
-    assert proficz.interval([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]) == 0
-    # Quotient 1; differences 1, -1, 1, -1 have a deviation of 2 / sqrt(3), the second mean is 10.
-    width = proficz.interval([11, 9, 11, 9], [10, 10, 10, 10])
-    assert width == pytest.approx(1.96 * 2 / math.sqrt(3) / 2 / 10)
+def test_what_differs_beyond_doubt_is_counted():
+    table = Table("proficz", "x", "X", ("A", "B"), "ms", 1, lambda done: Result([], [], []))
+    published = [{"factor": 1.0}] * 3
+    view = View("lab", "here", [{"factor": 1.3}] * 3, spread=[0.1, 0.25, math.inf])
+    assert table.doubtless(Result(["a", "b", "c"], published, [view]), view) == 1
 
 
 def test_the_fft_s_gather_lies_between_both_sequences(tmp_path):

@@ -1,14 +1,17 @@
-"""The rank test against an exact count, and the guidelines on planted times."""
+"""The rank test against an exact count, intervals, and the guidelines on planted times."""
 
 from __future__ import annotations
 
+import math
+import random
 from itertools import combinations
+from statistics import mean
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tutti.guidelines import judge
-from tutti.statistics import rank_test
+from tutti.statistics import quotient_interval, rank_test
 
 
 def exact(left, right):
@@ -94,3 +97,23 @@ def test_a_clear_but_tiny_excess_is_no_violation():
 
 def test_equal_blocks_only():
     assert judge(result_of([2.0] * 9, [1.0] * 9, "spikes")) == []
+
+
+def test_an_interval_of_paired_quotients() -> None:
+    assert quotient_interval([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]) == 0
+    # Quotient 1; differences 1, -1, 1, -1 have a deviation of 2 / sqrt(3), the second mean is 10.
+    width = quotient_interval([11, 9, 11, 9], [10, 10, 10, 10])
+    assert width == pytest.approx(3.182 * 2 / math.sqrt(3) / 2 / 10)
+    assert quotient_interval([1.0], [2.0]) == math.inf
+    with pytest.raises(ValueError, match="shorter"):
+        quotient_interval([1.0, 2.0], [2.0])
+
+
+def test_the_interval_of_a_quotient_holds_it_in_95_of_100_samples() -> None:
+    chance = random.Random(1)
+    held = 0
+    for _ in range(2000):
+        second = [chance.gauss(10, 1) for _ in range(4)]
+        first = [1.2 * each + chance.gauss(0, 0.5) for each in second]
+        held += abs(mean(first) / mean(second) - 1.2) <= quotient_interval(first, second)
+    assert 0.93 < held / 2000 < 0.97

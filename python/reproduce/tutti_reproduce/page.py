@@ -67,6 +67,12 @@ def _cells(table: Table, names: list[str], numbers: Numbers) -> list[str]:
             _factor(table, numbers)]  # fmt: skip
 
 
+def _spread(view: View, problem: int) -> str:
+    """The half-width of the factor's interval, where it has one."""
+    spread = view.spread[problem] if view.spread else 0.0
+    return f" ± {spread:.2f}" if 0.005 <= spread < float("inf") else ""
+
+
 def _rows(table: Table, result: Result) -> str:
     sources = [("published", result.published), *((view.heading, view.numbers) for view in result.views)]
     columns = [_names(table, numbers) for _, numbers in sources]
@@ -85,8 +91,7 @@ def _rows(table: Table, result: Result) -> str:
         for k, (_, numbers) in enumerate(sources):
             texts = _cells(table, columns[k], numbers[i])
             view = result.views[k - 1] if k else None
-            if view and view.spread and texts[-1]:
-                texts[-1] += f" ± {view.spread[i]:.2f}"
+            texts[-1] += _spread(view, i) if view and texts[-1] else ""
             classes = ["first"] + [""] * (len(texts) - 1)
             if view and table.agrees(result.published[i], numbers[i]) is False:
                 classes[-1] += " differs"
@@ -164,7 +169,8 @@ def _markdown_rows(table: Table, result: Result) -> str:
         cells = [_factor(table, published)]
         for view in result.views:
             cross = " ✗" if table.agrees(published, view.numbers[i]) is False else ""
-            cells.append(_factor(table, view.numbers[i]) + cross)
+            factor = _factor(table, view.numbers[i])
+            cells.append(factor + (_spread(view, i) if factor else "") + cross)
         text += f"| {problem} | {' | '.join(cells)} |\n"
     return f"{text}\n"
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any
 
 from tutti._engine import Call, Machine
+from tutti.statistics import quotient_interval
 from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, network, published
 
 FLOAT = 4
@@ -30,20 +31,11 @@ _EAGER_NOTE = (
 )
 _LAB_NOTE = (
     "The lab measured only some of the algorithms, 3 to 13 repetitions each; ± is the factor's 95 % "
-    "interval."
+    "interval by Student's t."
 )
 
 Cell = tuple[str, int, float, int]
 """Collective, size in Ki floats, largest delay in ms, number of processes."""
-
-
-def interval(first: list[float], second: list[float]) -> float:
-    """The half-width of the 95 % interval of the quotient of means of paired samples."""
-    quotient = mean(first) / mean(second)
-    if len(first) < 2:
-        return 0.0
-    rest = [a - quotient * b for a, b in zip(first, second, strict=True)]
-    return 1.96 * stdev(rest) / mean(second) / len(rest) ** 0.5
 
 
 def run_times(
@@ -74,7 +66,7 @@ def simulated(cell: Cell, machine: Machine) -> dict[str, Any]:
     }
     first, second = CONTENDERS[collective]
     return {"ms": {name: mean(each) for name, each in times.items()},
-            "spread": interval(times[first], times[second])}  # fmt: skip
+            "spread": quotient_interval(times[first], times[second]) if delay else 0.0}  # fmt: skip
 
 
 def _published(cell: Cell) -> Numbers:
@@ -145,7 +137,8 @@ def _grid(
         views.append(View(
             "lab", "48 emulated nodes, 1 Gbit/s, Open MPI 4.1.4",
             [{name: mean(each) for name, each in line.items()} for line in samples], [_LAB_NOTE],
-            [interval(line[first], line[second]) if first in line and second in line else 0.0 for line in samples],
+            [quotient_interval(line[first], line[second]) if first in line and second in line else 0.0
+             for line in samples],
         ))  # fmt: skip
     x_label = {1: "Ki floats", 2: "largest delay in ms", 3: "processes"}[along]
     plots = [

@@ -128,6 +128,17 @@ class Table:
             return factor ** published["ahead"] > AHEAD
         return names[0] == names[1]
 
+    def doubtless(self, result: Result, view: View) -> int:
+        """In how many problems the whole interval of the factor disagrees with the paper."""
+        found = 0
+        for published, numbers, spread in zip(result.published, view.numbers, view.spread, strict=True):
+            factor = self.factor(numbers)
+            if factor is None:
+                continue
+            ends = ({"factor": max(factor + side * spread, 1e-9)} for side in (-1, 0, 1))
+            found += all(self.agrees(published, end) is False for end in ends)
+        return found
+
     def compared(self, result: Result, view: View) -> list[bool]:
         """For each problem that both know, whether they agree."""
         pairs = zip(result.published, view.numbers, strict=True)
@@ -151,11 +162,12 @@ class Table:
                  zip(result.published, view.numbers, strict=True)]  # fmt: skip
         known_factors = [max(a / b, b / a) for a, b in pairs if a and b]
         close = sum(each <= CLOSE for each in known_factors)
-        text = f", factor within {100 * (CLOSE - 1):.0f} % in {close}" if known_factors else ""
-        return (
-            f"same winner in {sum(compared)} of {len(compared)}{text}; {second} wins {published} "
-            f"published and {here} here"
-        )
+        text = f"same winner in {sum(compared)} of {len(compared)}"
+        if view.spread and not all(compared):
+            text += f" (beyond doubt another one in {self.doubtless(result, view)})"
+        if known_factors:
+            text += f", factor within {100 * (CLOSE - 1):.0f} % in {close}"
+        return f"{text}; {second} wins {published} published and {here} here"
 
     def mean_factor(self, numbers: list[Numbers]) -> float | None:
         """The geometric mean of the known factors of contenders."""
