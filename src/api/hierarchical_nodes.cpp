@@ -125,7 +125,7 @@ int HierarchicalNodes::take() {
   const int error = communicator_.open_hierarchical(runner);
   if (runner == nullptr) return error;
   nodes_ = runner->node().nodes();
-  capacity_ = runner->node().max_capacity();
+  capacity_ = runner->node().capacity();
   are_open_ = true;
   communicator_.stop_passing();  // from now on every call counts
   return MPI_SUCCESS;

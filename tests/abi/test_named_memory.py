@@ -26,15 +26,15 @@ def run(request, mpi):
     return run_with
 
 
-def test_is_sized_by_need_and_loses_its_name(run):
+def test_is_small_and_loses_its_name(run):
     outcome = run()
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
     parsed = re.search(r"mappings (\d+) kept (\d+) pages (\d+)", outcome.out)
     mappings, kept, pages = map(int, parsed.groups())
     assert (mappings, kept) == (COMMUNICATORS, 0)
-    # Signals and numbers of the ranks, and 16 KiB for small calls.
-    assert 0 < pages <= 8 * COMMUNICATORS
+    # Signals and numbers of the ranks, and 256 KiB for data.
+    assert 0 < pages <= 66 * COMMUNICATORS
     ran = {call["algorithm"] for call in outcome.report["calls"]}
     assert ran == {"hierarchical(native)"}
 

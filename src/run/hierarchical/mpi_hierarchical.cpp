@@ -133,8 +133,8 @@ const Program* HierarchicalRunner::program_of(const HierarchicalProblem& call,
   }
   const Nodes& nodes = node_->nodes();
   HierarchicalProblem cut = call;
-  if (!agrees_on_chunks(call)) {
-    cut.chunks = chunks_for(call, nodes, rank_, node_->sure_capacity()).value_or(refused_chunks);
+  if (!exchanges_sizes(call.collective)) {
+    cut.chunks = chunks_for(call, nodes, rank_, node_->capacity()).value_or(refused_chunks);
   }
   if (cut.chunks == refused_chunks) {
     refused = "node memory cannot hold one element of each block";

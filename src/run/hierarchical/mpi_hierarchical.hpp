@@ -100,9 +100,7 @@ class HierarchicalRunner {
   [[nodiscard]] std::optional<std::int64_t> recorded(int words, int local) const;
   [[nodiscard]] bool fits(const HierarchicalCall& hierarchical) const;
   int learn_size(HierarchicalCall& hierarchical);
-  [[nodiscard]] bool agrees_on_chunks(const HierarchicalProblem& call) const;
   int agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes);
-  int grow_for(const HierarchicalProblem& call, Lanes& lanes);
   void read_sizes(HierarchicalCall& hierarchical) const;
   int await(NodeSignal::Count sequence, int first, int last);
   int signal_and_await(NodeSignal::Count sequence, int first, int last);

@@ -1,4 +1,4 @@
-/// Exchanges selections and sizes within nodes.
+/// Exchanges selections and sizes within nodes, and agrees on the number of chunks.
 #include <algorithm>
 
 #include "run/hierarchical/mpi_hierarchical.hpp"
@@ -74,34 +74,41 @@ bool HierarchicalRunner::fits(const HierarchicalCall& hierarchical) const {
 
 /// Sets the sizes that do not follow from this rank's arguments.
 int HierarchicalRunner::learn(HierarchicalCall& hierarchical, Lanes& lanes) {
-  int error = MPI_SUCCESS;
-  if (exchanges_sizes(hierarchical.call.collective)) {
-    error = exchange_sizes(hierarchical);
-    if (error == MPI_SUCCESS) read_sizes(hierarchical);
-  } else {
-    error = learn_size(hierarchical);
-  }
-  if (!agrees_on_chunks(hierarchical.call)) return error;
-  if (error == MPI_SUCCESS) error = agree_on_chunks(hierarchical, lanes);
+  if (!exchanges_sizes(hierarchical.call.collective)) return learn_size(hierarchical);
+  if (const int error = exchange_sizes(hierarchical)) return error;
+  read_sizes(hierarchical);
   base_ = begin_ + chunks_sequence;
-  return error;
+  return agree_on_chunks(hierarchical, lanes);
 }
 
 int HierarchicalRunner::learn_size(HierarchicalCall& hierarchical) {
   Bytes& each = hierarchical.call.sizes.each;
   note(size_words, hierarchical.is_dummy ? std::nullopt : std::optional(each));
-  if (!hierarchical.is_dummy) {
-    // The first rank of the node may be a dummy: it waits for this before it agrees on chunks.
-    if (agrees_on_chunks(hierarchical.call)) {
-      node_->signal(node_->local()).signal_to(begin_ + sizes_sequence);
-    }
-    return MPI_SUCCESS;
-  }
+  if (!hierarchical.is_dummy) return MPI_SUCCESS;
   // Take the others' sizes, because this rank's inner calls must match theirs.
   const int error = signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
   for (int local = 0; local < node_->ranks(); ++local) {
     each = std::max<Bytes>(each, recorded(size_words, local).value_or(0));
   }
+  return error;
+}
+
+/// All nodes use as many chunks as the one that needs most. Their first ranks agree on the number.
+int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes) {
+  int error = MPI_SUCCESS;
+  if (node_->local() == 0) {
+    const int chunks =
+        chunks_for(hierarchical.call, node_->nodes(), rank_, node_->capacity())
+            .value_or(refused_chunks);
+    std::vector<int> all(static_cast<std::size_t>(node_->nodes().count()), chunks);
+    if (!lanes.empty()) {
+      error = mpi().Allgather(&chunks, sizeof chunks, mpi().byte, all.data(), sizeof chunks,
+                              mpi().byte, lanes.front()->handle());
+    }
+    node_->further(0)[chunks_word] = *std::max_element(all.begin(), all.end());
+  }
+  keep_first(error, signal_and_await(begin_ + chunks_sequence, 0, 1));
+  hierarchical.call.chunks = static_cast<int>(node_->further(0)[chunks_word]);
   return error;
 }
 

@@ -37,7 +37,7 @@ constexpr Bytes bad_arguments = Bytes{1} << 32;
 Bytes whole_pages(Bytes bytes) { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
 
 std::shared_ptr<SharedMemory> mapped(std::optional<NodeSegment> segment) {
-  if (!segment || !segment->allocate(segment->bytes())) return nullptr;
+  if (!segment || !segment->allocate()) return nullptr;
   Mapping all = segment->map(SegmentView::shared);
   if (!all) return nullptr;
   return std::make_shared<SharedMemory>(std::move(*segment), std::move(all));
@@ -167,7 +167,7 @@ int SharedResults::choose(const SharedRequest& wanted, const SharedNode& node, O
     at = std::find_if(memories_.begin(), memories_.end(), is_free);
     if (at == memories_.end()) at = memories_.insert(memories_.end(), nullptr);
     *at = std::move(made);
-  } else if (!(*at)->segment().allocate((*at)->segment().bytes())) {
+  } else if (!(*at)->segment().allocate()) {
     return MPI_ERR_NO_MEM;
   }
   order.index = at - memories_.begin();

@@ -132,10 +132,10 @@ void NodeSegment::release_pages(Bytes offset) const {
   fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, name_.bytes - offset);
 }
 
-bool NodeSegment::allocate(Bytes bytes) const {
-  if (kind() == Kind::anonymous || bytes <= 0) return true;
+bool NodeSegment::allocate() const {
+  if (kind() == Kind::anonymous) return true;
   int error = EINTR;
-  while (error == EINTR) error = posix_fallocate(file_, 0, bytes);
+  while (error == EINTR) error = posix_fallocate(file_, 0, name_.bytes);
   return error == 0;
 }
 

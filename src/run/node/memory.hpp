@@ -54,8 +54,8 @@ class NodeSegment {
  public:
   enum class Kind : std::uint8_t {
     anonymous,  ///< a memfd, without a name in any folder
-    named,  ///< from shm_open; allocate() pages before first touch, because a full /dev/shm would
-            ///< end the program
+    named,  ///< from shm_open; allocate() before first touch, because a full /dev/shm would end the
+            ///< program
   };
   /// Creates a segment. None if the system refuses.
   static std::optional<NodeSegment> create(Bytes bytes, Kind kind = Kind::anonymous);
@@ -78,9 +78,9 @@ class NodeSegment {
   /// Returns the pages from `offset`, a multiple of the page size, to the system; they read as zero
   /// when next touched.
   void release_pages(Bytes offset = 0) const;
-  /// Allocates the pages of the first `bytes` of a named segment. False if the system has no memory
-  /// left. Does nothing for an anonymous segment.
-  [[nodiscard]] bool allocate(Bytes bytes) const;
+  /// Allocates all pages of a named segment. False if the system has no memory left. Does nothing
+  /// for an anonymous segment.
+  [[nodiscard]] bool allocate() const;
 
  private:
   NodeSegment(int file, const SegmentName& name) : file_(file), name_(name) {}

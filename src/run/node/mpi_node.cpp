@@ -14,8 +14,8 @@ namespace tutti {
 
 namespace {
 
-/// Bytes for data that growing memory begins with: enough for small calls.
-constexpr Bytes grows_from = 16384;
+/// Bytes for data in memory with a name, which is allocated at once: /dev/shm may be small.
+constexpr Bytes max_named_data = Bytes{256} << 10;
 
 }  // namespace
 
@@ -55,7 +55,6 @@ struct SharedNode::Attempt {
   std::int64_t capacity;
   std::int64_t group;
   std::int64_t has_room;
-  std::int64_t grows;
 };
 
 int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
@@ -130,19 +129,22 @@ int SharedNode::attempt(const Nodes& nodes, const NodeSettings& settings, NodeSe
   const auto& emulated = settings.emulated;
   const Attempt mine = {mapping_ ? 1 : 0, mapping_ ? capacity_ : -1,
                         emulated ? emulated->group_of(world_rank(rank_)) : group_on_node("/sys"),
-                        has_room_ ? 1 : 0, ranks_ > 1 && kind_ == NodeSegment::Kind::named ? 1 : 0};
+                        has_room_ ? 1 : 0};
   error = mpi().Allgather(&mine, sizeof mine, mpi().byte, attempts.data(), sizeof mine, mpi().byte,
                           comm_);
-  keep(segment);
+  // All ranks of the node have opened the segment, or have tried to.
+  if (segment) segment->take_name_away();
   return error;
 }
 
 std::optional<NodeSegment> SharedNode::make_segment(NodeSegment::Kind kind) const {
+  const bool is_named = kind == NodeSegment::Kind::named;
   std::optional<NodeSegment> segment;
   // If the system refuses, try smaller sizes.
-  for (Bytes bytes = wanted_; !segment && bytes >= header_; bytes /= 4) {
+  for (Bytes bytes = is_named ? std::min(wanted_, header_ + max_named_data) : wanted_;
+       !segment && bytes >= header_; bytes /= 4) {
     segment = NodeSegment::create(bytes, kind);
-    if (segment && !segment->allocate(std::min(bytes, header_ + grows_from))) segment.reset();
+    if (segment && !segment->allocate()) segment.reset();
   }
   return segment;
 }
@@ -153,17 +155,6 @@ void SharedNode::map_segment(const SegmentName& name, std::optional<NodeSegment>
   if (local_ != 0 && name.bytes > 0) segment = NodeSegment::open(name);
   if (segment) mapping_ = segment->map(SegmentView::shared);
   capacity_ = name.bytes - header_;
-}
-
-/// Call it once all ranks of the node have opened the segment, or have tried to.
-void SharedNode::keep(std::optional<NodeSegment>& segment) {
-  if (!segment) return;
-  segment->take_name_away();
-  if (local_ == 0 && segment->kind() == NodeSegment::Kind::named) segment_ = std::move(segment);
-}
-
-bool SharedNode::allocate(Bytes data) const {
-  return !segment_ || segment_->allocate(header_ + data);
 }
 
 /// Maps private memory for a node of one rank.
@@ -190,10 +181,8 @@ int SharedNode::take(const Nodes& nodes, const std::vector<Attempt>& attempts) {
     groups.push_back(static_cast<int>(attempt.group));
     capacity_ = std::min<Bytes>(capacity_, attempt.capacity);
     holds_sizes_ = holds_sizes_ && attempt.has_room != 0;
-    grows_ = grows_ || attempt.grows != 0;
   }
   if (capacity_ < 0) return MPI_ERR_NO_MEM;
-  usable_ = sure_ = grows_ ? std::min(capacity_, grows_from) : capacity_;
   nodes_ = Nodes::of(labels, groups);
   // Zeroed memory holds valid signals, so no process constructs them.
   signals_ = std::launder(reinterpret_cast<NodeSignal*>(mapping_.data()));

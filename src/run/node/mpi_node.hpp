@@ -53,24 +53,8 @@ class SharedNode {
   [[nodiscard]] int local() const { return local_; }  ///< this rank's number on its node
   /// The kind of segment that the ranks of this node share.
   [[nodiscard]] NodeSegment::Kind kind() const { return kind_; }
-  /// The largest capacity for data, in bytes. Equal on all ranks until set_capacity() changes it on
-  /// the first ranks of the nodes.
-  [[nodiscard]] Bytes max_capacity() const { return capacity_; }
-  /// Does the memory of some node need allocate() before first touch? Equal on all ranks.
-  [[nodiscard]] bool grows() const { return grows_; }
-  /// Bytes for data that are usable from the start; equal on all ranks.
-  [[nodiscard]] Bytes sure_capacity() const { return sure_; }
-  /// Bytes for data that are usable now. If memory grows, only the first ranks of the nodes know
-  /// it.
-  [[nodiscard]] Bytes capacity() const { return usable_; }
-  /// Allocates this node's memory for `data` bytes. For the node's first rank. False if the system
-  /// has no memory left.
-  [[nodiscard]] bool allocate(Bytes data) const;
-  /// Sets the capacity that the first ranks of the nodes agreed on: usable now, and the largest.
-  void set_capacity(Bytes usable, Bytes most) {
-    usable_ = usable;
-    capacity_ = most;
-  }
+  /// Bytes for data on each node; equal on all ranks.
+  [[nodiscard]] Bytes capacity() const { return capacity_; }
   /// The memory for data, page-aligned.
   [[nodiscard]] std::byte* data() const { return mapping_.data() + header_; }
   /// `further_words` numbers of a local rank, which others may read after its signal.
@@ -103,7 +87,6 @@ class SharedNode {
   int take(const Nodes& nodes, const std::vector<Attempt>& attempts);
   [[nodiscard]] std::optional<NodeSegment> make_segment(NodeSegment::Kind kind) const;
   void map_segment(const SegmentName& name, std::optional<NodeSegment>& segment);
-  void keep(std::optional<NodeSegment>& segment);
   void map_private();
 
   MPI_Comm comm_;
@@ -115,14 +98,10 @@ class SharedNode {
   int local_ = 0;
   NodeSegment::Kind kind_ = NodeSegment::Kind::anonymous;
   Bytes capacity_ = 0;
-  Bytes sure_ = 0;
-  Bytes usable_ = 0;
-  bool grows_ = false;
   Bytes wanted_ = 0;  ///< bytes of the whole segment
   Bytes header_ = 0;
   bool has_room_ = false;  ///< this node's memory holds exchanged sizes
   bool holds_sizes_ = false;
-  std::optional<NodeSegment> segment_;  ///< kept by the first rank, to allocate more
   Mapping mapping_;
   NodeSignal* signals_ = nullptr;
   std::int64_t* words_ = nullptr;
