@@ -1,6 +1,8 @@
 /// Opens, starts and finishes persistent requests.
 #include "api/request.hpp"
 
+#include <new>
+
 #include "api/call.hpp"
 #include "api/hierarchical.hpp"
 #include "api/selections.hpp"
@@ -52,7 +54,7 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   if (error != MPI_SUCCESS || !all_valid) return error;
   if (is_tuned) {
     tuned_ = usual;
-    return open_call(communicator, any_specification(call_.collective), selected_);
+    return open_schedule(communicator, any_specification(call_.collective));
   }
   const bool asked = usual.deferred != DeferredLevel::all;
   const Decision& decision =
@@ -65,10 +67,8 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   }
   settled_text_ = decision.text;
   if (decision.level.hierarchical) hierarchical_ = decision;
-  if (!decision.specification) return MPI_SUCCESS;
-  error = open_call(communicator, *decision.specification, settled_);
-  arrival_ = communicator.arrival();
-  return error;
+  return decision.specification ? open_schedule(communicator, *decision.specification)
+                                : MPI_SUCCESS;
 }
 
 int PersistentRequest::agree_on_arguments(Communicator& communicator, bool usable,
@@ -80,29 +80,47 @@ int PersistentRequest::agree_on_arguments(Communicator& communicator, bool usabl
   return true_on_all(comm->handle(), mine, all_valid);
 }
 
-int PersistentRequest::open_call(Communicator& communicator, const Specification& specification,
-                                 std::unique_ptr<PersistentCall>& made) {
+int PersistentRequest::open_schedule(Communicator& communicator,
+                                     const Specification& specification) {
   int error = MPI_SUCCESS;
   if (specification.needs_arrivals() || specification.runner == Runner::background) {
     error = communicator.open_arrival();
   }
+  arrival_ = communicator.arrival();
   PrivateComm* shared = nullptr;
   if (error == MPI_SUCCESS) error = communicator.open_private(shared);
   if (shared == nullptr) return error;
+  error = set(specification, communicator);
+  if (error == MPI_SUCCESS) error = PrivateComm::duplicate(shared->handle(), schedule_comm_);
+  if (error != MPI_SUCCESS) return error;
+  schedule_comm_->limit_staging(shared->memory());
+  context_.half_performance_length = communicator.machine().half_performance_length();
+  context_.rate = 1 / communicator.machine().per_byte;
+  if (is_irregular(call_.collective) && specification.knowledge() != Knowledge::nothing) {
+    // Exchanges the sizes now: the thread must not wait for other ranks later.
+    const bool lasts =
+        specification.knowledge() == Knowledge::tree_neighbours && !specification.needs_arrivals();
+    error = lasts ? begin_schedule() : schedule_comm_->calls().learn_sizes(call_, sizes_.emplace());
+  }
+  if (error == MPI_SUCCESS && has_thread()) Background::of_process().add(*this);
+  return error;
+}
+
+/// Sets a specification whose sizes open_schedule() has exchanged, or whose runner is the caller,
+/// who may wait for others in finish(). Equal on all ranks.
+int PersistentRequest::set(const Specification& specification, Communicator& communicator) {
   const RankOrders* rank_orders = nullptr;
-  error = communicator.rank_orders(specification, call_.root, rank_orders);
+  const int error = communicator.rank_orders(specification, call_.root, rank_orders);
   if (error != MPI_SUCCESS) return error;
-  std::unique_ptr<PrivateComm> own;
-  error = PrivateComm::duplicate(shared->handle(), own);
-  if (error != MPI_SUCCESS) return error;
-  own->limit_staging(shared->memory());
-  PersistentCall::Setup setup = {call_, specification, {}, communicator.rank() == call_.root};
-  setup.context.half_performance_length = communicator.machine().half_performance_length();
-  setup.context.rate = 1 / communicator.machine().per_byte;
-  setup.context.rank_orders = rank_orders;
-  setup.context.arrival = communicator.arrival();
-  setup.context.agrees_on_order = order_matters_everywhere(specification);
-  return PersistentCall::open(std::move(setup), std::move(own), made);
+  if (specification != specification_) plan_ = nullptr;
+  specification_ = specification;
+  context_.agrees_on_order = order_matters_everywhere(specification);
+  context_.rank_orders = rank_orders;
+  return MPI_SUCCESS;
+}
+
+PersistentRequest::~PersistentRequest() {
+  if (schedule_comm_ != nullptr && has_thread()) Background::of_process().remove(*this);
 }
 
 int PersistentRequest::start() {
@@ -121,7 +139,7 @@ PersistentRequest::Beginning::~Beginning() {
 }
 
 int PersistentRequest::begin() {
-  current_ = hierarchical_ ? nullptr : settled_.get();
+  is_schedule_ = schedule_comm_ != nullptr && !hierarchical_ && !tuned_;
   Communicator* communicator = settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
   if (communicator != nullptr) {
     communicator->note_algorithm(call_.collective, settled_text_);
@@ -132,7 +150,7 @@ int PersistentRequest::begin() {
     const int error = tuned_ ? select(*communicator) : MPI_SUCCESS;
     if (error != MPI_SUCCESS) return error;
   }
-  if (current_ != nullptr) current_->start(number_);
+  if (is_schedule_) start_schedule();
   return MPI_SUCCESS;
 }
 
@@ -160,11 +178,8 @@ int PersistentRequest::use(const Decision& decision, Communicator& communicator)
     communicator.hierarchical().skip();
     hierarchical_ = decision;
   } else if (decision.specification) {
-    const Specification& selected = *decision.specification;
-    const RankOrders* rank_orders = nullptr;
-    if (const int error = communicator.rank_orders(selected, call_.root, rank_orders)) return error;
-    selected_->change(selected, order_matters_everywhere(selected), rank_orders);
-    current_ = selected_.get();
+    is_schedule_ = true;
+    return set(*decision.specification, communicator);
   }
   return MPI_SUCCESS;
 }
@@ -201,10 +216,10 @@ int PersistentRequest::run() {
     // All ranks refuse the same call again: it is flat from now on.
     settled_text_ = text_;
     hierarchical_.reset();
-    current_ = settled_.get();
-    if (current_ != nullptr) current_->start(number_);
+    is_schedule_ = schedule_comm_ != nullptr && !tuned_;
+    if (is_schedule_) start_schedule();
   }
-  return current_ == nullptr ? run_native() : raise_if(call_.comm, current_->finish());
+  return is_schedule_ ? raise_if(call_.comm, finish_schedule()) : run_native();
 }
 
 int PersistentRequest::run_between_nodes(const ArrivedCall& arrived, std::string& refused) {
@@ -225,6 +240,97 @@ int PersistentRequest::run_between_nodes(const ArrivedCall& arrived, std::string
 int PersistentRequest::run_native() {
   const Inside guard;
   return run_native_();
+}
+
+void PersistentRequest::start_schedule() {
+  {
+    const std::lock_guard lock(mutex_);
+    under_way_ = true;
+    is_planned_ = false;
+    error_ = MPI_SUCCESS;
+    epoch_ = nullptr;
+  }
+  if (uses_epoch()) arrival_->expect_epoch(number_);
+  if (runs_in_background()) Background::of_process().wake();
+}
+
+/// Equal on all ranks. If all ranks need the order, but some rank has no thread, no rank would
+/// answer.
+bool PersistentRequest::uses_epoch() const {
+  return arrival_ != nullptr && specification_.needs_arrivals() &&
+         (has_thread() || !context_.agrees_on_order);
+}
+
+/// Sets `epoch_`; false while it is unknown which epoch counts.
+bool PersistentRequest::find_order(bool arrived) {
+  const bool needed = context_.agrees_on_order || schedule_comm_->rank() == call_.root;
+  if (!needed || !uses_epoch()) return true;
+  // Estimates for this very call make the best order: wait for them until this rank arrives.
+  if (!arrived) return arrival_->find_agreed_epoch(number_, epoch_);
+  if (context_.agrees_on_order) {
+    error_ = arrival_->agreed_epoch(number_, epoch_);
+  } else {
+    epoch_ = arrival_->newest_epoch();
+  }
+  return true;
+}
+
+int PersistentRequest::begin_schedule() {
+  CallContext context = context_;
+  context.epoch = epoch_.get();
+  if (sizes_) context.all_sizes = &*sizes_;
+  if (plan_ == nullptr || specification_.needs_arrivals()) {
+    const int error = schedule_comm_->calls().prepare(call_, specification_, context, plan_);
+    if (error != MPI_SUCCESS) return error;
+  }
+  buffers_.emplace(call_, plan_->order, scratch_.reserve(plan_->program.scratch), iov_);
+  schedule_comm_->executor().begin(plan_->program);
+  return MPI_SUCCESS;
+}
+
+BackgroundTask::Progress PersistentRequest::proceed() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || !under_way_ || !runs_in_background() || error_ != MPI_SUCCESS) {
+    return Progress::nothing_expected;
+  }
+  Executor& executor = schedule_comm_->executor();
+  bool moved = false;
+  try {
+    if (!is_planned_) {
+      if (!find_order(false)) return Progress::waiting;
+      error_ = begin_schedule();
+      is_planned_ = moved = error_ == MPI_SUCCESS;
+    }
+    if (error_ == MPI_SUCCESS) {
+      bool more = false;
+      error_ = executor.progress(plan_->program, *buffers_, schedule_comm_->transport(), more);
+      moved = moved || more;
+    }
+  } catch (const std::bad_alloc&) {
+    error_ = MPI_ERR_NO_MEM;
+  }
+  if (moved) return Progress::moved;
+  return executor.is_done() ? Progress::nothing_expected : Progress::waiting;
+}
+
+/// Returns also the error of the background thread's part.
+int PersistentRequest::finish_schedule() {
+  const std::lock_guard lock(mutex_);
+  try {
+    if (!is_planned_ && error_ == MPI_SUCCESS) {
+      find_order(true);
+      if (error_ == MPI_SUCCESS) error_ = begin_schedule();
+    }
+    if (error_ == MPI_SUCCESS) {
+      error_ =
+          schedule_comm_->executor().finish(plan_->program, *buffers_, schedule_comm_->transport());
+    }
+  } catch (const std::bad_alloc&) {
+    error_ = MPI_ERR_NO_MEM;
+  }
+  under_way_ = false;
+  buffers_.reset();
+  return error_;
 }
 
 }  // namespace tutti

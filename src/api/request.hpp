@@ -3,11 +3,14 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/tuned_selection.hpp"
-#include "run/communicator/mpi_persistent.hpp"
+#include "run/background.hpp"
+#include "run/communicator/mpi_communicator.hpp"
 
 namespace tutti {
 
@@ -17,13 +20,21 @@ class ArrivedCall;
 /// that rules select. A hierarchical call runs in finish(). If exploration decides and arrivals are
 /// exchanged when the request is opened, each start selects as a call of its own does, and may
 /// wait for other ranks' starts.
-class PersistentRequest {
+///
+/// Schedules run on a private communicator of the request, so that other calls may run meanwhile.
+/// From start() on, Tutti may use the receive buffer; from finish() on, when the rank has arrived,
+/// also the send buffer. Before that the background thread runs the steps that need neither this
+/// rank's data nor its call. finish() runs the rest in the caller's thread.
+class PersistentRequest final : public BackgroundTask {
  public:
   /// `run_native` makes the call through the program's MPI, which reports invalid arguments. All
   /// ranks use it if the arguments of one rank are invalid or not `usable`. Collective. Returns an
   /// MPI error code.
   static int open(const MpiCall& call, bool usable, std::function<int()> run_native,
                   std::unique_ptr<PersistentRequest>& made);
+  ~PersistentRequest() override;
+  PersistentRequest(const PersistentRequest&) = delete;
+  PersistentRequest& operator=(const PersistentRequest&) = delete;
 
   [[nodiscard]] MPI_Comm comm() const { return call_.comm; }
   [[nodiscard]] bool is_active() const { return active_; }
@@ -33,13 +44,15 @@ class PersistentRequest {
   /// error code, with which it has called the program's error handler.
   int finish(const void* site);
 
+  Progress proceed() override;
+
  private:
   PersistentRequest(const MpiCall& call, std::function<int()> run_native)
       : call_(call), run_native_(std::move(run_native)) {}
   int settle(Communicator& communicator, bool usable);
   int agree_on_arguments(Communicator& communicator, bool usable, bool& all_valid);
-  int open_call(Communicator& communicator, const Specification& specification,
-                std::unique_ptr<PersistentCall>& made);
+  int open_schedule(Communicator& communicator, const Specification& specification);
+  int set(const Specification& specification, Communicator& communicator);
   int select(Communicator& communicator);
   int use(const Decision& decision, Communicator& communicator);
   /// Lets a call that has begun but does not start leave the exchange of arrivals; its number
@@ -53,20 +66,43 @@ class PersistentRequest {
   int run_between_nodes(const ArrivedCall& arrived, std::string& refused);
   int run_native();
 
+  [[nodiscard]] bool has_thread() const { return arrival_ != nullptr && arrival_->has_thread(); }
+  [[nodiscard]] bool runs_in_background() const {
+    return has_thread() && specification_.runner == Runner::background;
+  }
+  [[nodiscard]] bool uses_epoch() const;
+  bool find_order(bool arrived);
+  void start_schedule();
+  int begin_schedule();
+  int finish_schedule();
+
   MpiCall call_;
   std::function<int()> run_native_;
-  std::shared_ptr<Arrival> arrival_;          ///< null: arrivals are not exchanged
-  std::string settled_text_;                  ///< "native: why"; empty without Tutti
-  std::optional<Decision> hierarchical_;      ///< runs in finish()
-  std::unique_ptr<PersistentCall> settled_;   ///< null: native
-  std::optional<Decision> tuned_;             ///< deferred: each start selects
-  std::unique_ptr<PersistentCall> selected_;  ///< what a start selects, unless native
-  TunedSelection::NotedCall noted_;           ///< the call under way
-  PersistentCall* current_ = nullptr;         ///< null: native
+  std::shared_ptr<Arrival> arrival_;      ///< null: arrivals are not exchanged
+  std::string settled_text_;              ///< "native: why"; empty without Tutti
+  std::optional<Decision> hierarchical_;  ///< runs in finish()
+  std::optional<Decision> tuned_;         ///< deferred: each start selects
+  TunedSelection::NotedCall noted_;       ///< the call under way
   CallNumber number_ = 0;
   std::string text_;           ///< of the current algorithm, if a report is wanted
   std::uint64_t counted_ = 0;  ///< the call's number for the report
   bool active_ = false;
+
+  std::unique_ptr<PrivateComm> schedule_comm_;  ///< null: no schedule ever runs
+  bool is_schedule_ = false;                    ///< what runs now
+  Specification specification_;
+  CallContext context_;
+  std::optional<std::vector<Bytes>> sizes_;  ///< of all ranks, if each new order needs them
+  Scratch scratch_;
+  Iov iov_;
+
+  std::mutex mutex_;         ///< for the members below, which both threads use
+  bool under_way_ = false;   ///< from start_schedule() to finish_schedule()
+  bool is_planned_ = false;  ///< the executor has the plan
+  int error_ = MPI_SUCCESS;
+  std::shared_ptr<const ArrivalEpoch> epoch_;
+  const Plan* plan_ = nullptr;
+  std::optional<CallBuffers> buffers_;
 };
 
 }  // namespace tutti

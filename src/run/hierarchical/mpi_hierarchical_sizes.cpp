@@ -97,9 +97,8 @@ int HierarchicalRunner::learn_size(HierarchicalCall& hierarchical) {
 int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes) {
   int error = MPI_SUCCESS;
   if (node_->local() == 0) {
-    const int chunks =
-        chunks_for(hierarchical.call, node_->nodes(), rank_, node_->capacity())
-            .value_or(refused_chunks);
+    const int chunks = chunks_for(hierarchical.call, node_->nodes(), rank_, node_->capacity())
+                           .value_or(refused_chunks);
     std::vector<int> all(static_cast<std::size_t>(node_->nodes().count()), chunks);
     if (!lanes.empty()) {
       error = mpi().Allgather(&chunks, sizeof chunks, mpi().byte, all.data(), sizeof chunks,
