@@ -227,7 +227,7 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
                                order_matters_everywhere(specification)};
   is_native = !valid || !calls.learn_types(call);
   if (is_native) {
-    calls.leave(call, specification, context);
+    comm->give_up();
     return MPI_SUCCESS;
   }
   // The MPI's own algorithm need not give the same bits again.

@@ -88,8 +88,8 @@ void describe(const MpiCall& call, CallRecord& record);
 /// Does the decision use arrivals or the background thread? Progress hints count only such calls.
 [[nodiscard]] bool goes_by_arrivals(const Decision& decision);
 
-/// Runs a specification. Sets `is_native` instead if the arguments are invalid at this rank (see
-/// Calls::leave). Collective, whatever they are. Returns an MPI error code.
+/// Runs a specification. Sets `is_native` instead if the arguments are invalid at this rank.
+/// Collective, whatever they are. Returns an MPI error code.
 int run_specification(MpiCall& call, Communicator& communicator, const Specification& specification,
                       const ArrivedCall& arrived, bool& is_native);
 

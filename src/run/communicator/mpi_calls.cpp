@@ -1,7 +1,6 @@
 /// Turns arguments into sizes and plans, and executes these.
 #include "run/communicator/mpi_calls.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 #include "algorithms/staging.hpp"
@@ -20,10 +19,6 @@ bool are_scattered(const CallSide& side, int p) {
     }
   }
   return false;
-}
-
-CallSide bytes_at(void* address, const RankBlocks& blocks) {
-  return {address, blocks, mpi().byte, nullptr, plain_bytes, nullptr};
 }
 
 }  // namespace
@@ -134,11 +129,12 @@ CallProblem Calls::problem_of(const MpiCall& call, const Specification& specific
 
 int Calls::prepare(const MpiCall& call, const Specification& specification,
                    const CallContext& context, const Plan*& plan) {
-  const int error = planner_.prepare(problem_of(call, specification, context), comm_.executor(),
-                                     comm_.transport(), plan);
-  return error == Planner::root_count_mismatch || error == Planner::count_mismatch
-             ? MPI_ERR_TRUNCATE
-             : error;
+  return acquire(problem_of(call, specification, context), plan);
+}
+
+int Calls::acquire(const CallProblem& problem, const Plan*& plan) {
+  const int error = planner_.prepare(problem, comm_.executor(), comm_.transport(), plan);
+  return error == Planner::count_mismatch ? MPI_ERR_TRUNCATE : error;
 }
 
 int Calls::learn_sizes(const MpiCall& call, std::vector<Bytes>& sizes) {
@@ -191,62 +187,9 @@ int Calls::run(const MpiCall& call, const Specification& specification,
 int Calls::run_in_turn(const MpiCall& call, const CallProblem& problem,
                        const CallContext& context) {
   const Plan* plan = nullptr;
-  const int error = planner_.prepare(problem, comm_.executor(), comm_.transport(), plan);
-  if (error == Planner::root_count_mismatch) return exchange_expected(call);
-  if (error == Planner::count_mismatch) return run_as_expected(call, problem);
-  if (error != MPI_SUCCESS) return error;
+  if (const int error = acquire(problem, plan)) return error;
   if (!problem.specification->needs_arrivals()) remember(call, *plan);
   return execute(call, *plan, &context);
-}
-
-void Calls::leave(const MpiCall& call, const Specification& specification,
-                  const CallContext& context) {
-  const bool others_wait = is_gather_or_scatter(call.collective) && is_irregular(call.collective) &&
-                           specification.knowledge() != Knowledge::nothing;
-  if (!others_wait || call.root < 0 || call.root >= comm_.p()) return comm_.give_up();
-  MpiCall empty = call;
-  for (CallSide* const side : {&empty.send, &empty.receive}) {
-    *side = {nullptr, RankBlocks(0), side->type, nullptr, {}, nullptr};
-  }
-  run(empty, specification, context);
-}
-
-/// Receives or sends the messages that the others expect, with zeros for data, so that none waits
-/// in vain.
-int Calls::exchange_expected(const MpiCall& call) {
-  const bool gathers = is_gather(call.collective);
-  Program program;
-  for (const auto& [peer, bytes] : planner_.expected_messages()) {
-    if (bytes == 0) continue;
-    Operation operation;
-    operation.kind = gathers ? OperationKind::recv : OperationKind::send;
-    operation.peer = peer;
-    (gathers ? operation.to : operation.from) = {Area::staging, {}, program.scratch, bytes, true};
-    program.scratch += bytes;
-    program.operations.push_back(std::move(operation));
-  }
-  std::byte* scratch = comm_.scratch().reserve(program.scratch);
-  std::fill_n(scratch, program.scratch, std::byte{});
-  const Order order = Order::identity(comm_.p());
-  CallBuffers buffers(call, order, scratch, comm_.iov());
-  const int error = comm_.executor().run(program, buffers, comm_.transport());
-  comm_.scratch().trim();
-  return error == 0 ? MPI_ERR_TRUNCATE : error;
-}
-
-/// Runs this rank's part with the sizes that the root has broadcast, with zeros for data.
-int Calls::run_as_expected(const MpiCall& call, const CallProblem& problem) {
-  const Bytes expected = planner_.expected(comm_.rank());
-  std::vector<std::byte> block(static_cast<std::size_t>(expected));
-  MpiCall substitute = call;
-  (is_gather(call.collective) ? substitute.send : substitute.receive) =
-      bytes_at(block.data(), RankBlocks(expected));
-  CallProblem fitting = problem;
-  fitting.own = expected;
-  fitting.traits.send_contiguous = fitting.traits.receive_contiguous = true;
-  fitting.traits.in_place = false;
-  const int error = execute(substitute, planner_.plan_of(fitting));
-  return error == 0 ? MPI_ERR_TRUNCATE : error;
 }
 
 /// Sets the layout of a reduction's elements.

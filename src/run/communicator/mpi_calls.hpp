@@ -18,7 +18,7 @@ class PrivateComm;
 /// The plans of one communicator, and the calls that run them.
 ///
 /// A call: PrivateComm::begin(), then repeat(); if that is false, learn_types() and run(). With
-/// invalid arguments leave() instead.
+/// invalid arguments PrivateComm::give_up() instead.
 class Calls {
  public:
   explicit Calls(PrivateComm& comm) : comm_(comm) {}
@@ -37,14 +37,8 @@ class Calls {
   /// own runs. Gathers and scatters always fit.
   [[nodiscard]] bool fits(const MpiCall& call, const Specification& specification);
   /// Runs a call with valid arguments and known types that fits. Returns an MPI error code:
-  /// MPI_ERR_TRUNCATE after a count mismatch in a gather or scatter, in which no rank waits in
-  /// vain.
+  /// MPI_ERR_TRUNCATE after a count mismatch.
   int run(const MpiCall& call, const Specification& specification, const CallContext& context);
-
-  /// Leaves a call whose arguments are invalid at this rank. Later calls are in step on all ranks.
-  /// Takes part in an exchange of sizes, with an empty block and at the root with empty blocks, as
-  /// other ranks would wait there and not in the MPI's own call.
-  void leave(const MpiCall& call, const Specification& specification, const CallContext& context);
 
   /// Sets `plan` to this rank's plan for such a call, after the exchanges that it needs. It lasts
   /// until the next plan is made. Collective; moves no data of the program. Returns an MPI error
@@ -71,14 +65,13 @@ class Calls {
                                        bool is_shuffled) const;
   [[nodiscard]] CallProblem problem_of(const MpiCall& call, const Specification& specification,
                                        const CallContext& context);
+  int acquire(const CallProblem& problem, const Plan*& plan);
   int learn_layout(const MpiCall& call);
   template <class Run>
   int in_turn(const MpiCall& call, Bytes own, const Specification& specification, Run run);
   int run_in_turn(const MpiCall& call, const CallProblem& problem, const CallContext& context);
   int execute(const MpiCall& call, const Plan& plan, const CallContext* context = nullptr);
   int execute_reduction(const MpiCall& call, const Plan& plan);
-  int exchange_expected(const MpiCall& call);
-  int run_as_expected(const MpiCall& call, const CallProblem& problem);
   [[nodiscard]] bool is_same(const MpiCall& call, const Prepared& before) const;
   void remember(const MpiCall& call, const Plan& plan);
 

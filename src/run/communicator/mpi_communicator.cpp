@@ -42,6 +42,19 @@ void PrivateComm::receive_nothing_unexpected() {
   if (async_) async_->count_call_without();
 }
 
+/// MPI_COMM_WORLD alone has this attribute.
+int PrivateComm::max_tag() {
+  void* bound = nullptr;
+  int found = 0;
+  int initialized = 0;
+  mpi().Initialized(&initialized);
+  if (initialized != 0) {
+    mpi().Comm_get_attr(mpi().comm_world, MPI_TAG_UB, static_cast<void*>(&bound), &found);
+  }
+  constexpr int granted = 32767;  // by every MPI
+  return found != 0 ? *static_cast<int*>(bound) : granted;
+}
+
 void PrivateComm::count_call() {
   const auto turn = take_turn();
   if (!async_ || async_->calls().enter()) executor_.begin_call();

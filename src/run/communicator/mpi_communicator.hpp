@@ -77,8 +77,10 @@ class PrivateComm {
         rank_(comm_.rank()),
         p_(comm_.p()),
         transport_(handle(), rank_),
+        executor_(max_tag()),
         calls_(*this) {}
 
+  [[nodiscard]] static int max_tag();
   void count_call();
 
   OwnedComm comm_;

@@ -13,9 +13,7 @@ namespace {
 constexpr int first_message_tag = 1024;
 /// Messages between two ranks that share a tag match in the sequence in which they begin.
 constexpr int message_tags = 3072;
-/// MPI grants tags up to 32767.
 constexpr int tags_of_call = first_message_tag + message_tags;
-constexpr std::int64_t distinguished_calls = 8;
 
 /// Abandons open messages when a run ends early, by an error or an exception.
 class Abandon {
@@ -41,8 +39,11 @@ Transfer transfer_of(const Exchange::Message& message, bool sends, int tag_base)
 
 }  // namespace
 
+Executor::Executor(int max_tag)
+    : distinguished_calls_((std::int64_t{max_tag} + 1) / tags_of_call) {}
+
 void Executor::begin_call() {
-  tag_base_ = static_cast<int>(++calls_ % distinguished_calls) * tags_of_call;
+  tag_base_ = static_cast<int>(++calls_ % distinguished_calls_) * tags_of_call;
 }
 
 int Executor::run(const Program& program, Buffers& buffers, Transport& transport) {

@@ -44,8 +44,11 @@ class Buffers {
 /// earlier one had as many operations.
 class Executor {
  public:
+  /// Tags are at most `max_tag`, equal on all ranks; MPI grants at least 32767.
+  explicit Executor(int max_tag = 32767);
+
   /// Separates the messages of this call from those of earlier calls, which may have failed and
-  /// left messages behind. All ranks must begin the same calls.
+  /// left messages behind, by tags for `max_tag` / 4096 calls. All ranks must begin the same calls.
   void begin_call();
   /// How many calls have begun.
   [[nodiscard]] std::int64_t calls() const { return calls_; }
@@ -98,6 +101,7 @@ class Executor {
   [[nodiscard]] bool is_over(const Operation& wait);
   [[nodiscard]] Progress& at(int number) { return progress_[static_cast<std::size_t>(number)]; }
 
+  std::int64_t distinguished_calls_;
   std::int64_t calls_ = 0;
   std::int64_t examined_ = 0;
   int tag_base_ = 0;

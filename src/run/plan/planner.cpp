@@ -46,7 +46,6 @@ int Planner::prepare(const CallProblem& problem, Executor& executor, Transport& 
   const Collective collective = problem.collective();
   key_.describe(problem);
   key_.known.clear();
-  expected_messages_.clear();
   if (!is_gather_or_scatter(collective)) {
     key_.known = *problem.sizes;
     if (reduces(collective)) key_.known.push_back(problem.unit);
@@ -99,12 +98,7 @@ int Planner::learn_subtrees(const CallProblem& problem, Executor& executor, Tran
   const bool are_equal =
       std::equal(received.begin(), received.end(), tree_.children.begin(),
                  [](Bytes bytes, const Subtree& child) { return bytes == child.bytes; });
-  if (are_equal) return 0;
-  std::size_t at = 0;
-  for (const Position child : tree.children(0)) {
-    expected_messages_.push_back({order.rank_at(child), received[at++]});
-  }
-  return root_count_mismatch;
+  return are_equal ? 0 : count_mismatch;
 }
 
 int Planner::learn_sizes(const CallProblem& problem, Executor& executor, Transport& transport,
@@ -141,11 +135,7 @@ int Planner::construct_tree(const CallProblem& problem, Executor& executor, Tran
   if (const int error = executor.run(construction, transport)) return error;
   tree_ = construction.neighbours();
   if (problem.at_root()) {
-    if (!construction.accepted()) {
-      for (const Subtree& child : tree_.children)
-        expected_messages_.push_back({child.root, child.bytes});
-      return root_count_mismatch;
-    }
+    if (!construction.accepted()) return count_mismatch;
     tree_ = root_tree_->tree.neighbours(problem.rank);
     return 0;
   }

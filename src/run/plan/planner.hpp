@@ -15,13 +15,9 @@ class Planner {
  public:
   /// Sets `plan` to this rank's plan, after the exchange that its knowledge needs: only gathers and
   /// scatters of varying sizes need one. The plan lasts until the generation changes. Returns 0, an
-  /// error code of the transport, `root_count_mismatch` or `count_mismatch`.
+  /// error code of the transport or `count_mismatch`.
   int prepare(const CallProblem& problem, Executor& executor, Transport& transport,
               const Plan*& plan);
-
-  /// The plan for a problem with the knowledge of the last `prepare`, even if that returned
-  /// count_mismatch.
-  const Plan& plan_of(const CallProblem& problem);
   /// Sets `sizes` to the bytes of all ranks' blocks. Collective. Returns an error code of the
   /// transport.
   static int learn_sizes(const CallProblem& problem, Executor& executor, Transport& transport,
@@ -34,26 +30,11 @@ class Planner {
   /// Changes whenever a plan is dropped.
   [[nodiscard]] unsigned generation() const { return cache_.dropped(); }
 
-  /// The root's sizes differ from those that the ranks sent. These wait for the messages that
-  /// follow from their own sizes: `expected_messages` at the root.
-  static constexpr int root_count_mismatch = -1;
-  /// This rank's size differs from the root's, which the other ranks expect.
-  static constexpr int count_mismatch = -2;
-
-  /// A message that a neighbour of the root sends or expects. Zero bytes are no message.
-  struct ExpectedMessage {
-    Rank peer = no_rank;
-    Bytes bytes = 0;
-  };
-  [[nodiscard]] const std::vector<ExpectedMessage>& expected_messages() const {
-    return expected_messages_;
-  }
-  /// A rank's size according to the root, after a count_mismatch.
-  [[nodiscard]] Bytes expected(Rank rank) const {
-    return key_.known[static_cast<std::size_t>(rank)];
-  }
+  /// The root's sizes differ from those that the ranks sent, or this rank's from the root's.
+  static constexpr int count_mismatch = -1;
 
  private:
+  const Plan& plan_of(const CallProblem& problem);
   int acquire(const CallProblem& problem, Executor& executor, Transport& transport);
   int learn_subtrees(const CallProblem& problem, Executor& executor, Transport& transport);
   int construct_tree(const CallProblem& problem, Executor& executor, Transport& transport);
@@ -77,7 +58,6 @@ class Planner {
   PlanKey key_;          ///< of the current call; its memory is kept
   TreeNeighbours tree_;  ///< of the current call
   std::optional<RootTree> root_tree_;
-  std::vector<ExpectedMessage> expected_messages_;
 };
 
 /// What this rank knows of the sizes of a gather or scatter.
