@@ -184,7 +184,7 @@ const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int&
   error = communicator.open_private(comm);
   if (comm == nullptr) return usual;
   // MPI_Op_commutative would end the program on an invalid handle.
-  const bool known = looks_valid(call, communicator) && comm->calls().learn_types(call);
+  const bool known = looks_valid(call, communicator) && comm->learn_types(call);
   const bool commutative = !known || commutes(call.op);
   return commutative && !whole ? usual : selections.decide(call.collective, {commutative, whole});
 }
@@ -209,8 +209,7 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
   comm->begin(call);
   if (uses_unexpected_messages(specification, arrived)) comm->receive_unexpected();
   const bool valid = looks_valid(call, communicator);
-  Calls& calls = comm->calls();
-  if (valid && calls.repeat(call, specification, error)) return error;
+  if (valid && comm->repeat(call, specification, error)) return error;
   Profile epoch;
   error = arrived.find_epoch(specification, communicator.rank() == call.root, epoch);
   if (error != MPI_SUCCESS) return error;
@@ -225,14 +224,14 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
                                communicator.arrival(),
                                arrived.number(),
                                order_matters_everywhere(specification)};
-  is_native = !valid || !calls.learn_types(call);
+  is_native = !valid || !comm->learn_types(call);
   if (is_native) {
     comm->give_up();
     return MPI_SUCCESS;
   }
   // The MPI's own algorithm need not give the same bits again.
   if (reduces(call.collective) && communicator.is_reproducible()) call.bounded = false;
-  if (calls.fits(call, specification)) return calls.run(call, specification, context);
+  if (comm->fits(call, specification)) return comm->run(call, specification, context);
   is_native = true;
   comm->give_up();
   communicator.note_algorithm(call.collective,

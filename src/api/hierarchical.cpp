@@ -64,7 +64,7 @@ int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& 
   error = set_inner(decision, communicator, between ? &*between : nullptr, call.root, hierarchical);
   if (error != MPI_SUCCESS) return error;
   PrivateComm& comm = communicator.private_comm();
-  const bool valid = looks_valid(call, communicator) && comm.calls().learn_types(call);
+  const bool valid = looks_valid(call, communicator) && comm.learn_types(call);
   is_native = !valid;
   // Collective, so before ranks diverge by their arguments.
   error = runner->prepare(hierarchical.call.leaders);

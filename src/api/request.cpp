@@ -76,7 +76,7 @@ int PersistentRequest::agree_on_arguments(Communicator& communicator, bool usabl
   PrivateComm* comm = nullptr;
   const int error = communicator.open_private(comm);
   if (comm == nullptr) return error;
-  const bool mine = usable && looks_valid(call_, communicator) && comm->calls().learn_types(call_);
+  const bool mine = usable && looks_valid(call_, communicator) && comm->learn_types(call_);
   return true_on_all(comm->handle(), mine, all_valid);
 }
 
@@ -100,7 +100,7 @@ int PersistentRequest::open_schedule(Communicator& communicator,
     // Exchanges the sizes now: the thread must not wait for other ranks later.
     const bool lasts =
         specification.knowledge() == Knowledge::tree_neighbours && !specification.needs_arrivals();
-    error = lasts ? begin_schedule() : schedule_comm_->calls().learn_sizes(call_, sizes_.emplace());
+    error = lasts ? begin_schedule() : schedule_comm_->learn_sizes(call_, sizes_.emplace());
   }
   if (error == MPI_SUCCESS && has_thread()) Background::of_process().add(*this);
   return error;
@@ -280,7 +280,7 @@ int PersistentRequest::begin_schedule() {
   context.epoch = epoch_.get();
   if (sizes_) context.all_sizes = &*sizes_;
   if (plan_ == nullptr || specification_.needs_arrivals()) {
-    const int error = schedule_comm_->calls().prepare(call_, specification_, context, plan_);
+    const int error = schedule_comm_->prepare(call_, specification_, context, plan_);
     if (error != MPI_SUCCESS) return error;
   }
   buffers_.emplace(call_, plan_->order, scratch_.reserve(plan_->program.scratch), iov_);

@@ -218,7 +218,7 @@ int allreduce(const Given& send, MPI_Op op, MPI_Comm comm, int mode, void** resu
     if (const int error = give(send.address, call.bytes, call.send)) return error;
     call.reduction = call_of(Collective::reduce, std::type_identity<kinds::Reduce>(), send.address,
                              static_cast<void*>(nullptr), send.count, send.type, op, 0, comm);
-    if (!own.calls().learn_types(call.reduction)) return MPI_ERR_OP;
+    if (!own.learn_types(call.reduction)) return MPI_ERR_OP;
     call.problem.collective = Collective::allreduce;
     call.problem.sizes.each = call.bytes;
     call.problem.commutative = commutes(op);

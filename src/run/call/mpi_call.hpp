@@ -94,7 +94,7 @@ struct CallSide {
   RankBlocks blocks;
   MPI_Datatype type{};
   const MPI_Datatype* types = nullptr;  ///< MPI_Alltoallw: by rank, with displacements in bytes
-  TypeInfo info = {};                   ///< filled in by Calls::learn_types
+  TypeInfo info = {};                   ///< filled in by PrivateComm::learn_types
   const TypeInfo* infos = nullptr;      ///< the same, by rank, for `types`
 
   [[nodiscard]] MPI_Datatype type_for(Rank rank) const {

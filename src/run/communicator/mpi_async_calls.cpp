@@ -201,7 +201,7 @@ int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
   context.epoch = begun->epoch.get();
   context.all_sizes = nullptr;
   context.rank_orders = known.rank_orders;
-  const int error = comm_.calls().prepare(call, known.specification, context, begun->plan);
+  const int error = comm_.prepare(call, known.specification, context, begun->plan);
   if (error != MPI_SUCCESS) return error;
   begun->buffers.emplace(call, begun->plan->order,
                          begun->scratch.reserve(begun->plan->program.scratch), begun->iov);

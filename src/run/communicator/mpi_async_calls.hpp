@@ -39,8 +39,6 @@ class AsyncCalls {
 
   /// The rank enters its next call. False if the thread has begun a call.
   bool enter();
-  /// The rank enters a call that the thread never begins. Abandons any call that it has begun.
-  void enter_other() { abandon(); }
   /// The rank leaves its call: the thread may begin the next one.
   void leave();
   /// The rank leaves a call that it cannot make because its arguments are invalid.

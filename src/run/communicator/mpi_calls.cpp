@@ -1,6 +1,4 @@
 /// Turns arguments into sizes and plans, and executes these.
-#include "run/communicator/mpi_calls.hpp"
-
 #include <numeric>
 
 #include "algorithms/staging.hpp"
@@ -23,58 +21,58 @@ bool are_scattered(const CallSide& side, int p) {
 
 }  // namespace
 
-bool Calls::learn_types(MpiCall& call) {
+bool PrivateComm::learn_types(MpiCall& call) {
   if (reduces(call.collective)) {
     // One datatype for both sides, and one layout.
-    call.receive.info = comm_.types().of(call.receive.type, comm_.handle());
+    call.receive.info = types_.of(call.receive.type, handle());
     if (!call.receive.info.valid) return false;
-    if (touches_device(call, comm_.rank())) call.receive.info.contiguous = false;
+    if (touches_device(call, rank_)) call.receive.info.contiguous = false;
     call.send.info = call.receive.info;
-    return operations_.can_reduce(call, comm_.handle());
+    return operations_.can_reduce(call, handle());
   }
-  return (!call.sends(comm_.rank()) || learn(call.send, send_infos_)) &&
-         (!call.receives(comm_.rank()) || learn(call.receive, receive_infos_));
+  return (!call.sends(rank_) || learn(call.send, send_infos_)) &&
+         (!call.receives(rank_) || learn(call.receive, receive_infos_));
 }
 
 /// Types of empty blocks do not matter.
-bool Calls::learn(CallSide& side, std::vector<TypeInfo>& infos) {
+bool PrivateComm::learn(CallSide& side, std::vector<TypeInfo>& infos) {
   if (side.types == nullptr) {
-    side.info = info_at(side.address, comm_.types().of(side.type, comm_.handle()));
+    side.info = info_at(side.address, types_.of(side.type, handle()));
     return side.info.valid;
   }
-  infos.assign(static_cast<std::size_t>(comm_.p()), {});
+  infos.assign(static_cast<std::size_t>(p_), {});
   side.infos = infos.data();
-  for (Rank rank = 0; rank < comm_.p(); ++rank) {
+  for (Rank rank = 0; rank < p_; ++rank) {
     if (side.blocks.count(rank) == 0) continue;
     TypeInfo& info = infos[static_cast<std::size_t>(rank)];
     const void* const block = static_cast<std::byte*>(side.address) + side.displacement(rank);
-    info = info_at(block, comm_.types().of(side.types[rank], comm_.handle()));
+    info = info_at(block, types_.of(side.types[rank], handle()));
     if (!info.valid) return false;
   }
   return true;
 }
 
 /// Sets `sizes_` (see CallProblem::sizes).
-void Calls::find_sizes(const MpiCall& call) {
+void PrivateComm::find_sizes(const MpiCall& call) {
   sizes_.clear();
   const bool irregular = is_irregular(call.collective);
   if (call.collective == Collective::barrier) return;
   if (is_gather_or_scatter(call.collective)) {
-    if (!irregular || comm_.rank() != call.root) return;
-    for (Rank rank = 0; rank < comm_.p(); ++rank) sizes_.push_back(call.whole().bytes(rank));
+    if (!irregular || rank_ != call.root) return;
+    for (Rank rank = 0; rank < p_; ++rank) sizes_.push_back(call.whole().bytes(rank));
     return;
   }
   if (!irregular) return sizes_.push_back(call.receive.bytes(0));
   if (block_kind(call.collective) == BlockKind::pairs) {
     const CallSide& sent = call.in_place() ? call.receive : call.send;
-    for (Rank rank = 0; rank < comm_.p(); ++rank) sizes_.push_back(sent.bytes(rank));
+    for (Rank rank = 0; rank < p_; ++rank) sizes_.push_back(sent.bytes(rank));
   }
-  for (Rank rank = 0; rank < comm_.p(); ++rank) sizes_.push_back(call.receive.bytes(rank));
+  for (Rank rank = 0; rank < p_; ++rank) sizes_.push_back(call.receive.bytes(rank));
 }
 
-BufferTraits Calls::traits_of(const MpiCall& call, const Specification& specification,
-                              bool is_shuffled) const {
-  const Rank rank = comm_.rank();
+BufferTraits PrivateComm::traits_of(const MpiCall& call, const Specification& specification,
+                                    bool is_shuffled) const {
+  const Rank rank = rank_;
   BufferTraits traits;
   traits.in_place = call.in_place();
   if (reduces(call.collective)) {
@@ -87,7 +85,7 @@ BufferTraits Calls::traits_of(const MpiCall& call, const Specification& specific
   if (is_gather_or_scatter(call.collective)) {
     const CallSide& whole = call.whole();
     traits.packs_blocks = rank == call.root && whole.info.contiguous &&
-                          packing_pays(whole.blocks, whole.info.size, comm_.p(), is_shuffled);
+                          packing_pays(whole.blocks, whole.info.size, p_, is_shuffled);
     return traits;
   }
   if (block_kind(call.collective) != BlockKind::ranks || !traits.receive_contiguous) return traits;
@@ -95,18 +93,18 @@ BufferTraits Calls::traits_of(const MpiCall& call, const Specification& specific
   traits.packs_blocks = all < packed_block * static_cast<Bytes>(sizes_.size());
   const bool as_numbered =
       specification.order == OrderName::natural || specification.order == OrderName::rotated;
-  traits.receive_scattered = !as_numbered || are_scattered(call.receive, comm_.p());
+  traits.receive_scattered = !as_numbered || are_scattered(call.receive, p_);
   return traits;
 }
 
-CallProblem Calls::problem_of(const MpiCall& call, const Specification& specification,
-                              const CallContext& context) {
+CallProblem PrivateComm::problem_of(const MpiCall& call, const Specification& specification,
+                                    const CallContext& context) {
   const bool rooted = is_gather_or_scatter(call.collective);
   find_sizes(call);
   CallProblem problem;
   problem.specification = &specification;
-  problem.p = comm_.p();
-  problem.rank = comm_.rank();
+  problem.p = p_;
+  problem.rank = rank_;
   problem.root = call.root;
   problem.half_performance_length = context.half_performance_length;
   if (context.epoch != nullptr) {
@@ -115,7 +113,7 @@ CallProblem Calls::problem_of(const MpiCall& call, const Specification& specific
   }
   problem.sizes_exchanged = context.all_sizes != nullptr;
   problem.sizes = problem.sizes_exchanged ? context.all_sizes : &sizes_;
-  if (rooted) problem.own = call.own_bytes(comm_.rank());
+  if (rooted) problem.own = call.own_bytes(rank_);
   if (reduces(call.collective)) problem.unit = layout_.element();
   if (context.rank_orders != nullptr) {
     const bool differ = is_irregular(call.collective) || (sizes_.empty() && !rooted);
@@ -127,65 +125,56 @@ CallProblem Calls::problem_of(const MpiCall& call, const Specification& specific
   return problem;
 }
 
-int Calls::prepare(const MpiCall& call, const Specification& specification,
-                   const CallContext& context, const Plan*& plan) {
+int PrivateComm::prepare(const MpiCall& call, const Specification& specification,
+                         const CallContext& context, const Plan*& plan) {
   return acquire(problem_of(call, specification, context), plan);
 }
 
-int Calls::acquire(const CallProblem& problem, const Plan*& plan) {
-  const int error = planner_.prepare(problem, comm_.executor(), comm_.transport(), plan);
+int PrivateComm::acquire(const CallProblem& problem, const Plan*& plan) {
+  const int error = planner_.prepare(problem, executor_, transport(), plan);
   return error == Planner::count_mismatch ? MPI_ERR_TRUNCATE : error;
 }
 
-int Calls::learn_sizes(const MpiCall& call, std::vector<Bytes>& sizes) {
+int PrivateComm::learn_sizes(const MpiCall& call, std::vector<Bytes>& sizes) {
   const Specification any = *specification(call.collective, "linear");
-  return Planner::learn_sizes(problem_of(call, any, {}), comm_.executor(), comm_.transport(),
-                              sizes);
+  return Planner::learn_sizes(problem_of(call, any, {}), executor_, transport(), sizes);
 }
 
 /// Counts the bytes of a vector, or of all blocks that a rank sends or receives. All ranks know
 /// that number for every algorithm that stages data.
-bool Calls::fits(const MpiCall& call, const Specification& specification) {
+bool PrivateComm::fits(const MpiCall& call, const Specification& specification) {
   const bool bounded = call.bounded && !is_gather_or_scatter(call.collective);
   if (!bounded || specification.algorithm->staging == Staging::nothing) return true;
   find_sizes(call);
   const bool is_vector = block_kind(call.collective) == BlockKind::parts;
   const Bytes all = is_irregular(call.collective) || is_vector
                         ? std::accumulate(sizes_.begin(), sizes_.end(), Bytes{0})
-                        : sizes_.front() * comm_.p();
-  return tutti::fits(specification, comm_.p(), all, comm_.memory());
+                        : sizes_.front() * p_;
+  return tutti::fits(specification, p_, all, memory_);
 }
 
-/// Runs a call, unless the background thread has begun it, and keeps that thread out meanwhile. It
-/// begins gathers and scatters only.
+/// Runs a call, unless the background thread has begun it, and keeps that thread out meanwhile.
 template <class Run>
-int Calls::in_turn(const MpiCall& call, Bytes own, const Specification& specification, Run run) {
-  const auto turn = comm_.take_turn();
-  AsyncCalls* const async = comm_.async_calls();
-  if (async == nullptr) return run();
-  int error = MPI_SUCCESS;
-  if (!is_gather_or_scatter(call.collective)) {
-    async->enter_other();
-    error = run();
-  } else if (async->has_begun(call, own, specification)) {
-    error = async->finish(call);
-  } else {
-    error = run();
-  }
-  async->leave();
+int PrivateComm::in_turn(const MpiCall& call, Bytes own, const Specification& specification,
+                         Run run) {
+  const auto turn = take_turn();
+  if (!async_) return run();
+  AsyncCalls& async = async_->calls();
+  const int error = async.has_begun(call, own, specification) ? async.finish(call) : run();
+  async.leave();
   return error;
 }
 
-int Calls::run(const MpiCall& call, const Specification& specification,
-               const CallContext& context) {
+int PrivateComm::run(const MpiCall& call, const Specification& specification,
+                     const CallContext& context) {
   if (const int error = learn_layout(call)) return error;
   const CallProblem problem = problem_of(call, specification, context);
   return in_turn(call, problem.own, specification,
                  [&] { return run_in_turn(call, problem, context); });
 }
 
-int Calls::run_in_turn(const MpiCall& call, const CallProblem& problem,
-                       const CallContext& context) {
+int PrivateComm::run_in_turn(const MpiCall& call, const CallProblem& problem,
+                             const CallContext& context) {
   const Plan* plan = nullptr;
   if (const int error = acquire(problem, plan)) return error;
   if (!problem.specification->needs_arrivals()) remember(call, *plan);
@@ -193,44 +182,40 @@ int Calls::run_in_turn(const MpiCall& call, const CallProblem& problem,
 }
 
 /// Sets the layout of a reduction's elements.
-int Calls::learn_layout(const MpiCall& call) {
+int PrivateComm::learn_layout(const MpiCall& call) {
   if (!reduces(call.collective)) return MPI_SUCCESS;
   return ElementLayout::of(call.receive.type, call.receive.info, layout_);
 }
 
-int Calls::execute_reduction(const MpiCall& call, const Plan& plan) {
-  Scratch& scratch = comm_.scratch();
+int PrivateComm::execute_reduction(const MpiCall& call, const Plan& plan) {
   const Bytes packed = plan.program.scratch;
-  std::byte* const memory = scratch.reserve(layout_.memory(packed));
+  std::byte* const memory = scratch_.reserve(layout_.memory(packed));
   MpiCall reached = call;
-  HostVectors vectors(layout_, comm_.transport());
+  HostVectors vectors(layout_, transport());
   // The rank takes part even after an error, because others wait for it.
-  int error = touches_device(call, comm_.rank()) ? vectors.take(reached, comm_.rank(), comm_.p())
-                                                 : MPI_SUCCESS;
+  int error = touches_device(call, rank_) ? vectors.take(reached, rank_, p_) : MPI_SUCCESS;
   ReductionBuffers buffers(reached, layout_, layout_.first(memory, packed));
-  const int result = comm_.executor().run(plan.program, buffers, comm_.transport());
-  scratch.trim();
+  const int result = executor_.run(plan.program, buffers, transport());
+  scratch_.trim();
   if (error == MPI_SUCCESS) error = result;
   return error == MPI_SUCCESS ? vectors.finish() : error;
 }
 
-int Calls::execute(const MpiCall& call, const Plan& plan, const CallContext* context) {
+int PrivateComm::execute(const MpiCall& call, const Plan& plan, const CallContext* context) {
   if (reduces(call.collective)) return execute_reduction(call, plan);
-  AsyncCalls* const async = comm_.async_calls();
   const bool may_begin = is_gather_or_scatter(call.collective) && !is_irregular(call.collective);
-  if (async != nullptr && may_begin) {
-    const int error = async->announce(call, plan.key.own, plan, context);
+  if (async_ && may_begin) {
+    const int error = async_->calls().announce(call, plan.key.own, plan, context);
     if (error != MPI_SUCCESS) return error;
   }
-  Scratch& scratch = comm_.scratch();
-  CallBuffers buffers(call, plan.order, scratch.reserve(plan.program.scratch), comm_.iov());
-  const int result = comm_.executor().run(plan.program, buffers, comm_.transport());
-  scratch.trim();
+  CallBuffers buffers(call, plan.order, scratch_.reserve(plan.program.scratch), iov_);
+  const int result = executor_.run(plan.program, buffers, transport());
+  scratch_.trim();
   return result;
 }
 
-bool Calls::repeat(MpiCall& call, const Specification& specification, int& error) {
-  if (touches_device(call, comm_.rank())) return false;
+bool PrivateComm::repeat(MpiCall& call, const Specification& specification, int& error) {
+  if (touches_device(call, rank_)) return false;
   for (const Prepared& before : prepared_) {
     if (before.plan == nullptr || !is_same(call, before) ||
         before.plan->key.specification != specification) {
@@ -247,7 +232,7 @@ bool Calls::repeat(MpiCall& call, const Specification& specification, int& error
   return false;
 }
 
-bool Calls::is_same(const MpiCall& call, const Prepared& before) const {
+bool PrivateComm::is_same(const MpiCall& call, const Prepared& before) const {
   const MpiCall& other = before.call;
   const auto are_same = [](const CallSide& one, const CallSide& two) {
     return one.type == two.type && one.blocks == two.blocks;
@@ -255,15 +240,15 @@ bool Calls::is_same(const MpiCall& call, const Prepared& before) const {
   return before.generation == planner_.generation() && call.collective == other.collective &&
          call.root == other.root && call.in_place() == other.in_place() &&
          (!reduces(call.collective) || call.op == other.op) &&
-         (!call.sends(comm_.rank()) || are_same(call.send, other.send)) &&
-         (!call.receives(comm_.rank()) || are_same(call.receive, other.receive));
+         (!call.sends(rank_) || are_same(call.send, other.send)) &&
+         (!call.receives(rank_) || are_same(call.receive, other.receive));
 }
 
-void Calls::remember(const MpiCall& call, const Plan& plan) {
+void PrivateComm::remember(const MpiCall& call, const Plan& plan) {
   const bool lasts = !is_irregular(call.collective) &&
-                     (!call.sends(comm_.rank()) || call.send.info.named) &&
-                     (!call.receives(comm_.rank()) || call.receive.info.named);
-  if (!lasts || touches_device(call, comm_.rank())) return;
+                     (!call.sends(rank_) || call.send.info.named) &&
+                     (!call.receives(rank_) || call.receive.info.named);
+  if (!lasts || touches_device(call, rank_)) return;
   prepared_[next_prepared_] = {call, &plan, planner_.generation()};
   next_prepared_ = (next_prepared_ + 1) % prepared_.size();
 }

@@ -1,20 +1,27 @@
-/// Tutti's state for each communicator of the program.
+/// Tutti's state for each communicator of the program, and the calls that run on it.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "run/call/mpi_buffers.hpp"
-#include "run/communicator/mpi_calls.hpp"
+#include "run/call/mpi_call.hpp"
+#include "run/call/mpi_reduction.hpp"
 #include "run/communicator/mpi_unexpected.hpp"
 #include "run/mpi/owned_comm.hpp"
-#include "run/plan/executor.hpp"
+#include "run/plan/planner.hpp"
 #include "run/transport/mpi_transport.hpp"
 
 namespace tutti {
 
-/// The private duplicate of a communicator, with all state that calls reuse.
+/// The private duplicate of a communicator, with its plans, the calls that run them, and all state
+/// that calls reuse.
+///
+/// A call: begin(), then repeat(); if that is false, learn_types() and run(). With invalid
+/// arguments give_up() instead.
 class PrivateComm {
  public:
   /// Collective over `of`; split() leaves `made` null at ranks that are no members. Errors of the
@@ -31,11 +38,13 @@ class PrivateComm {
   /// Leaves the communicator to MPI_Finalize, where not all ranks have one. No call may follow.
   void leak() { comm_.release(); }
   [[nodiscard]] MPI_Comm handle() const { return comm_.handle(); }
+  [[nodiscard]] Rank rank() const { return rank_; }
+  [[nodiscard]] int p() const { return p_; }
   /// Sets the bytes that a rank may stage in each call; 0: no bound. Call it with the same value on
   /// all ranks, before the first call.
   void limit_staging(Bytes memory) {
     memory_ = memory;
-    calls_.planner().limit_staging(memory);
+    planner_.limit_staging(memory);
   }
   [[nodiscard]] Bytes memory() const { return memory_; }
 
@@ -44,10 +53,32 @@ class PrivateComm {
   void begin(MpiCall& call) {
     if (!std::exchange(call.begun, true)) count_call();
   }
-  /// Instead of Calls::run(), for a call that has begun and that Tutti does not run on this rank:
-  /// the background thread drops it. Local.
+  /// Instead of run(), for a call that has begun and that Tutti does not run on this rank: the
+  /// background thread drops it. Local.
   void give_up();
-  [[nodiscard]] Calls& calls() { return calls_; }
+  /// Looks up the operation and the datatypes that are significant at this rank. False if one is
+  /// invalid, or the operation is not defined for the type. The error reaches no communicator of
+  /// the program. The result lasts until the next call. Local.
+  [[nodiscard]] bool learn_types(MpiCall& call);
+  /// Runs a call that differs from a recent one only in its addresses, if its plan follows from its
+  /// arguments alone: the fast path for small blocks. Each rank decides alone; others may use
+  /// run(). If it returns false, it did nothing. Sets `error` to an MPI error code.
+  [[nodiscard]] bool repeat(MpiCall& call, const Specification& specification, int& error);
+  /// Would each rank stage at most its limit in such a call? Equal on all ranks. If not, the MPI's
+  /// own runs. Gathers and scatters always fit.
+  [[nodiscard]] bool fits(const MpiCall& call, const Specification& specification);
+  /// Runs a call with valid arguments and known types that fits. Returns an MPI error code:
+  /// MPI_ERR_TRUNCATE after a count mismatch.
+  int run(const MpiCall& call, const Specification& specification, const CallContext& context);
+
+  /// Sets `plan` to this rank's plan for such a call, after the exchanges that it needs. It lasts
+  /// until the next plan is made. Collective; moves no data of the program. Returns an MPI error
+  /// code.
+  int prepare(const MpiCall& call, const Specification& specification, const CallContext& context,
+              const Plan*& plan);
+  /// Sets `sizes` to the bytes of all ranks' blocks in a gather or scatter. Collective. Returns an
+  /// MPI error code.
+  int learn_sizes(const MpiCall& call, std::vector<Bytes>& sizes);
 
   /// For classes that run a plan in parts, or other collectives.
   [[nodiscard]] Executor& executor() { return executor_; }
@@ -55,14 +86,7 @@ class PrivateComm {
     return async_ ? static_cast<Transport&>(*async_) : transport_;
   }
   [[nodiscard]] TypeCache& types() { return types_; }
-  [[nodiscard]] Scratch& scratch() { return scratch_; }
-  [[nodiscard]] Iov& iov() { return iov_; }
-  [[nodiscard]] Rank rank() const { return rank_; }
-  [[nodiscard]] int p() const { return p_; }
-  /// Keeps the background thread out during a call.
-  [[nodiscard]] std::unique_lock<std::mutex> take_turn();
-  /// The calls that the background thread begins; null if it begins none. Requires the turn.
-  [[nodiscard]] AsyncCalls* async_calls() { return async_ ? &async_->calls() : nullptr; }
+
   /// Call it in calls that use the background thread: between calls the thread then receives
   /// unexpected messages. Local.
   void receive_unexpected();
@@ -72,16 +96,39 @@ class PrivateComm {
   void receive_nothing_unexpected();
 
  private:
+  /// A call whose plan follows from its arguments alone, while handles keep their meaning.
+  struct Prepared {
+    MpiCall call;
+    const Plan* plan = nullptr;
+    unsigned generation = 0;  ///< the planner's
+  };
+
   explicit PrivateComm(OwnedComm comm)
       : comm_(std::move(comm)),
         rank_(comm_.rank()),
         p_(comm_.p()),
         transport_(handle(), rank_),
-        executor_(max_tag()),
-        calls_(*this) {}
+        executor_(max_tag()) {}
 
   [[nodiscard]] static int max_tag();
   void count_call();
+  /// Keeps the background thread out during a call.
+  [[nodiscard]] std::unique_lock<std::mutex> take_turn();
+  bool learn(CallSide& side, std::vector<TypeInfo>& infos);
+  void find_sizes(const MpiCall& call);
+  [[nodiscard]] BufferTraits traits_of(const MpiCall& call, const Specification& specification,
+                                       bool is_shuffled) const;
+  [[nodiscard]] CallProblem problem_of(const MpiCall& call, const Specification& specification,
+                                       const CallContext& context);
+  int acquire(const CallProblem& problem, const Plan*& plan);
+  int learn_layout(const MpiCall& call);
+  template <class Run>
+  int in_turn(const MpiCall& call, Bytes own, const Specification& specification, Run run);
+  int run_in_turn(const MpiCall& call, const CallProblem& problem, const CallContext& context);
+  int execute(const MpiCall& call, const Plan& plan, const CallContext* context = nullptr);
+  int execute_reduction(const MpiCall& call, const Plan& plan);
+  [[nodiscard]] bool is_same(const MpiCall& call, const Prepared& before) const;
+  void remember(const MpiCall& call, const Plan& plan);
 
   OwnedComm comm_;
   Bytes memory_ = 0;
@@ -90,10 +137,17 @@ class PrivateComm {
   MpiTransport transport_;
   std::optional<UnexpectedMessages> async_;
   Executor executor_;
+  Planner planner_;
   Scratch scratch_;
   TypeCache types_;
   Iov iov_;
-  Calls calls_;
+  std::vector<Bytes> sizes_;  ///< of the current call
+  ElementLayout layout_;      ///< of the current reduction
+  OperationCache operations_;
+  std::vector<TypeInfo> send_infos_;
+  std::vector<TypeInfo> receive_infos_;
+  std::array<Prepared, 8> prepared_;
+  std::size_t next_prepared_ = 0;
 };
 
 }  // namespace tutti

@@ -55,9 +55,9 @@ int run_schedule(Collective collective, const Arguments& all, PrivateComm& lane,
   inner.send = side(collective == Collective::bcast ? MPI_IN_PLACE : all.in, all.sent);
   inner.receive = side(all.out, all.received);
   lane.begin(inner);
-  if (!lane.calls().learn_types(inner)) return MPI_ERR_TYPE;
-  fits = lane.calls().fits(inner, specification);
-  if (fits) return lane.calls().run(inner, specification, context);
+  if (!lane.learn_types(inner)) return MPI_ERR_TYPE;
+  fits = lane.fits(inner, specification);
+  if (fits) return lane.run(inner, specification, context);
   lane.give_up();
   return MPI_SUCCESS;
 }

@@ -55,8 +55,7 @@ void gather_with_announcements(int rank, int p) {
   call.send.type = call.receive.type = MPI_INT;
   comm->begin(call);
   const auto synchronised = tutti::specification(call.collective, "linear_sync:runner=background");
-  tutti::Calls& calls = comm->calls();
-  if (!calls.learn_types(call) || calls.run(call, *synchronised, {}) != MPI_SUCCESS) std::abort();
+  if (!comm->learn_types(call) || comm->run(call, *synchronised, {}) != MPI_SUCCESS) std::abort();
   for (int from = 0; from < p && rank == 0; ++from) {
     if (all[static_cast<std::size_t>(from)] != from) std::abort();
   }
