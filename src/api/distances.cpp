@@ -9,6 +9,7 @@
 #include "api/entry.hpp"
 #include "run/distance/mpi_distances.hpp"
 #include "run/distance/mpi_locations.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "topology/distance_rows.hpp"
 
@@ -53,7 +54,7 @@ int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
   OwnedComm own;
   int error = OwnedComm::duplicate(comm, own);
   if (error != MPI_SUCCESS) return error;
-  if (own.p() > max_distance_ranks) return MPI_ERR_COMM;
+  if (size_of(own.handle()) > max_distance_ranks) return MPI_ERR_COMM;
   PingPong how;
   how.nodes_per_switch = nodes_per_switch;
   DistanceFile distances;
@@ -62,7 +63,7 @@ int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
   if (error != MPI_SUCCESS) return error;
   std::string text;
   char written = 1;
-  if (own.rank() == 0) {
+  if (rank_in(own.handle()) == 0) {
     text = to_text(distances);
     if (file != nullptr && !write(file, text)) written = 0;
   }

@@ -5,6 +5,7 @@
 
 #include "report/summary_bytes.hpp"
 #include "run/arrival/mpi_clock.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/yielding.hpp"
 
@@ -87,8 +88,8 @@ std::optional<Summary> collect(const std::function<Summary(const ProcessLocation
   OwnedComm duplicate;
   if (OwnedComm::duplicate(mpi().comm_world, duplicate) != MPI_SUCCESS) return std::nullopt;
   const MPI_Comm world = duplicate.handle();
-  const int p = duplicate.p();
-  const Rank rank = duplicate.rank();
+  const int p = size_of(world);
+  const Rank rank = rank_in(world);
   ProcessLocation location;
   location.rank = rank;
   if (!find_location(world, location)) return std::nullopt;

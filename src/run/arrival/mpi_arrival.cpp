@@ -10,6 +10,7 @@
 #include <new>
 
 #include "run/mpi/agree.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/thread.hpp"
 
 namespace tutti {
@@ -40,8 +41,8 @@ void say_once_that_there_is_no_thread() {
 
 int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
   std::shared_ptr<Arrival> arrival(new Arrival);
-  mpi().Comm_rank(comm, &arrival->rank_);
-  mpi().Comm_size(comm, &arrival->p_);
+  arrival->rank_ = rank_in(comm);
+  arrival->p_ = size_of(comm);
   arrival->coordinator_ = ArrivalCoordinator(arrival->p_);
   arrival->gaps_.reserve(max_sites);
   if (const int error = arrival->agree_on_threads(comm)) return error;

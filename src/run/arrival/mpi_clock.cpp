@@ -7,6 +7,7 @@
 #include <functional>
 #include <sstream>
 
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/yielding.hpp"
 
 namespace tutti {
@@ -43,35 +44,29 @@ int send(const double& word, int to, MPI_Comm comm) {
 }  // namespace
 
 int MpiClock::synchronise(MPI_Comm comm) {
-  int rank = 0;
-  int p = 0;
-  mpi().Comm_rank(comm, &rank);
-  mpi().Comm_size(comm, &p);
-  std::uint64_t identity = clock_identity(rank);
-  std::vector<std::uint64_t> identities(rank == 0 ? static_cast<std::size_t>(p) : 0);
-  if (const int error = mpi().Gather(&identity, sizeof identity, mpi().byte, identities.data(),
-                                     sizeof identity, mpi().byte, 0, comm)) {
-    return error;
-  }
+  const Rank rank = rank_in(comm);
+  const std::uint64_t identity = clock_identity(rank);
+  std::vector<std::uint64_t> identities;
+  if (const int error = gather_at_first(identity, identities, comm)) return error;
   struct {
     std::uint64_t of_first;
     std::uint64_t is_shared;
   } found = {identity, 1};
   for (const std::uint64_t other : identities) found.is_shared &= other == identity ? 1U : 0U;
-  if (const int error = mpi().Bcast(&found, sizeof found, mpi().byte, 0, comm)) return error;
+  if (const int error = take_from_first(found, comm)) return error;
   is_shared_ = found.is_shared != 0;
   if (is_shared_) return MPI_SUCCESS;
   // Not on the program's communicator, where a receive from any rank may be posted.
   if (const int error = OwnedComm::duplicate(comm, comm_)) return error;
   rank_ = rank;
   if (rank != 0 && identity != found.of_first) others_ = {0};
-  for (int other = 1; rank == 0 && other < p; ++other) {
-    if (identities[static_cast<std::size_t>(other)] != identity) others_.push_back(other);
+  for (std::size_t other = 1; other < identities.size(); ++other) {
+    if (identities[other] != identity) others_.push_back(static_cast<Rank>(other));
   }
   double ahead = 0;
   if (const int error = compare_all(ahead)) return error;
   adopt(ahead);
-  return mpi().Bcast(&error_, sizeof error_, mpi().byte, 0, comm_.handle());
+  return take_from_first(error_, comm_.handle());
 }
 
 int MpiClock::compare_again(std::optional<double>& ahead) {

@@ -2,8 +2,31 @@
 #include "run/communicator/mpi_communicator.hpp"
 
 #include "run/mpi/devices.hpp"
+#include "run/mpi/exchange.hpp"
 
 namespace tutti {
+
+namespace {
+
+/// The largest tag. MPI_COMM_WORLD alone has this attribute.
+int max_tag() {
+  void* bound = nullptr;
+  int found = 0;
+  if (has_world()) {
+    mpi().Comm_get_attr(mpi().comm_world, MPI_TAG_UB, static_cast<void*>(&bound), &found);
+  }
+  constexpr int granted = 32767;  // by every MPI
+  return found != 0 ? *static_cast<int*>(bound) : granted;
+}
+
+}  // namespace
+
+PrivateComm::PrivateComm(OwnedComm comm)
+    : comm_(std::move(comm)),
+      rank_(rank_in(handle())),
+      p_(size_of(handle())),
+      transport_(handle(), rank_),
+      executor_(max_tag()) {}
 
 int PrivateComm::duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made) {
   OwnedComm comm;
@@ -40,19 +63,6 @@ void PrivateComm::receive_unexpected() {
 
 void PrivateComm::receive_nothing_unexpected() {
   if (async_) async_->count_call_without();
-}
-
-/// MPI_COMM_WORLD alone has this attribute.
-int PrivateComm::max_tag() {
-  void* bound = nullptr;
-  int found = 0;
-  int initialized = 0;
-  mpi().Initialized(&initialized);
-  if (initialized != 0) {
-    mpi().Comm_get_attr(mpi().comm_world, MPI_TAG_UB, static_cast<void*>(&bound), &found);
-  }
-  constexpr int granted = 32767;  // by every MPI
-  return found != 0 ? *static_cast<int*>(bound) : granted;
 }
 
 void PrivateComm::count_call() {

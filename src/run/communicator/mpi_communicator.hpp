@@ -103,14 +103,8 @@ class PrivateComm {
     unsigned generation = 0;  ///< the planner's
   };
 
-  explicit PrivateComm(OwnedComm comm)
-      : comm_(std::move(comm)),
-        rank_(comm_.rank()),
-        p_(comm_.p()),
-        transport_(handle(), rank_),
-        executor_(max_tag()) {}
+  explicit PrivateComm(OwnedComm comm);
 
-  [[nodiscard]] static int max_tag();
   void count_call();
   /// Keeps the background thread out during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn();

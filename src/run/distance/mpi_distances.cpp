@@ -8,6 +8,7 @@
 
 #include "run/clock.hpp"
 #include "run/distance/mpi_locations.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/yielding.hpp"
 
 namespace tutti {
@@ -29,10 +30,10 @@ struct Sample {
 class Prober {
  public:
   Prober(MPI_Comm comm, const PingPong& how)
-      : comm_(comm), how_(how), buffer_(static_cast<std::size_t>(how.large)) {
-    mpi().Comm_rank(comm, &rank_);
-    mpi().Comm_size(comm, &p_);
-  }
+      : comm_(comm),
+        how_(how),
+        rank_(rank_in(comm)),
+        buffer_(static_cast<std::size_t>(how.large)) {}
 
   int run(const Hierarchy& hierarchy) {
     for (const auto& level : chains_to_measure(hierarchy)) {
@@ -47,10 +48,8 @@ class Prober {
   /// All samples at rank 0.
   int gather(std::vector<Sample>& all) const {
     const auto mine = static_cast<int>(samples_.size() * sizeof(Sample));
-    std::vector<int> counts(rank_ == 0 ? static_cast<std::size_t>(p_) : 0);
-    int error = mpi().Gather(&mine, sizeof mine, mpi().byte, counts.data(), sizeof mine, mpi().byte,
-                             0, comm_);
-    if (error != MPI_SUCCESS) return error;
+    std::vector<int> counts;
+    if (const int error = gather_at_first(mine, counts, comm_)) return error;
     std::vector<int> displacements;
     int end = 0;
     for (const int count : counts) {
@@ -135,8 +134,7 @@ class Prober {
 
   MPI_Comm comm_;
   PingPong how_;
-  Rank rank_ = 0;
-  int p_ = 1;
+  Rank rank_;
   std::vector<char> buffer_;
   std::vector<Sample> samples_;
 };
@@ -154,7 +152,7 @@ std::string method_of(const PingPong& how, std::size_t pairs, double seconds) {
 /// Broadcasts the hierarchy that rank 0 derives from the ranks' locations.
 int share(Hierarchy& hierarchy, Rank rank, MPI_Comm comm) {
   auto levels = static_cast<int>(hierarchy.levels.size());
-  int error = mpi().Bcast(&levels, sizeof levels, mpi().byte, 0, comm);
+  int error = take_from_first(levels, comm);
   hierarchy.levels.resize(static_cast<std::size_t>(levels));
   for (std::vector<int>& level : hierarchy.levels) {
     if (rank != 0) level.resize(static_cast<std::size_t>(hierarchy.p));
@@ -174,10 +172,7 @@ MeasuredDistances assembled(const Hierarchy& hierarchy, const std::vector<Sample
 }  // namespace
 
 int measure_distances(MPI_Comm comm, const PingPong& how, DistanceFile& distances) {
-  Rank rank = 0;
-  int p = 1;
-  mpi().Comm_rank(comm, &rank);
-  mpi().Comm_size(comm, &p);
+  const Rank rank = rank_in(comm);
   const double begin = monotonic_seconds();
   std::vector<RankLocation> locations;
   int world = 0;
@@ -185,7 +180,7 @@ int measure_distances(MPI_Comm comm, const PingPong& how, DistanceFile& distance
   if (error != MPI_SUCCESS) return error;
   std::vector<std::string> names;
   for (const RankLocation& location : locations) names.push_back(location.node);
-  Hierarchy hierarchy{p, {}};
+  Hierarchy hierarchy{size_of(comm), {}};
   if (rank == 0) hierarchy = hierarchy_to_measure(names, how.nodes_per_switch);
   error = share(hierarchy, rank, comm);
   if (error != MPI_SUCCESS) return error;

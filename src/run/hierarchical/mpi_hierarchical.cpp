@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <set>
 
+#include "run/mpi/exchange.hpp"
+
 namespace tutti {
 
 int HierarchicalRunner::open(MPI_Comm comm, const NodeSettings& settings,
                              std::unique_ptr<HierarchicalRunner>& made) {
-  Rank rank = 0;
-  mpi().Comm_rank(comm, &rank);
-  std::unique_ptr<HierarchicalRunner> runner(new HierarchicalRunner(comm, rank));
+  std::unique_ptr<HierarchicalRunner> runner(new HierarchicalRunner(comm, rank_in(comm)));
   runner->staging_ = settings.staging;
   const int error = SharedNode::open(comm, settings, runner->node_);
   if (error == MPI_SUCCESS) made = std::move(runner);

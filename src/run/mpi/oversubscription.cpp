@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "run/mpi/exchange.hpp"
 #include "run/processors.hpp"
 
 namespace tutti {
@@ -38,10 +39,7 @@ double known_oversubscription() {
 void note_oversubscription(double ratio) { of_job = ratio; }
 
 bool is_of_world(MPI_Comm comm) {
-  int initialized = 0;
-  mpi().Initialized(&initialized);
-  // Programs that use sessions alone have no MPI_COMM_WORLD.
-  if (initialized == 0) return false;
+  if (!has_world()) return false;
   int compared = MPI_UNEQUAL;
   mpi().Comm_compare(comm, mpi().comm_world, &compared);
   return compared != MPI_UNEQUAL;

@@ -7,6 +7,7 @@
 
 #include "run/clock.hpp"
 #include "run/mpi/agree.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/quirks.hpp"
 
 namespace tutti {
@@ -31,9 +32,8 @@ int make_quiet(MPI_Comm comm) {
 int OwnedComm::check_nonblocking(MPI_Comm comm) {
   constexpr int rounds = 5;
   constexpr double seconds_of_round = 1;
-  int p = 0;
   if (!makes_communicators_nonblocking()) return MPI_SUCCESS;
-  if (const int error = mpi().Comm_size(comm, &p)) return error;
+  const int p = size_of(comm);
   if (p == 1) return MPI_SUCCESS;
   MPI_Request barrier = mpi().request_null;
   if (const int error = mpi().Ibarrier(comm, &barrier)) return error;
@@ -92,18 +92,6 @@ int OwnedComm::split(MPI_Comm of, bool member, int key, OwnedComm& made) {
   error = make_quiet(comm.handle());
   if (error == MPI_SUCCESS) made = std::move(comm);
   return error;
-}
-
-Rank OwnedComm::rank() const {
-  Rank rank = 0;
-  mpi().Comm_rank(comm_, &rank);
-  return rank;
-}
-
-int OwnedComm::p() const {
-  int p = 0;
-  mpi().Comm_size(comm_, &p);
-  return p;
 }
 
 void OwnedComm::free() {

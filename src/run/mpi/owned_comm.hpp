@@ -1,7 +1,6 @@
 /// A communicator of Tutti's own.
 #pragma once
 
-#include "core/types.hpp"
 #include "run/mpi/functions.hpp"
 
 namespace tutti {
@@ -47,8 +46,6 @@ class OwnedComm {
 
   [[nodiscard]] bool is_null() const { return comm_ == mpi().comm_null; }
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
-  [[nodiscard]] Rank rank() const;
-  [[nodiscard]] int p() const;
 
   /// Frees the communicator, unless it is null. Collective.
   void free();

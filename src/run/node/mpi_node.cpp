@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <new>
 
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/oversubscription.hpp"
 #include "run/node/groups.hpp"
 #include "run/node/mpi_node_names.hpp"
@@ -19,13 +20,7 @@ constexpr Bytes max_named_data = Bytes{256} << 10;
 
 }  // namespace
 
-int world_rank(Rank rank) {
-  int initialized = 0;
-  mpi().Initialized(&initialized);
-  int world = rank;
-  if (initialized != 0) mpi().Comm_rank(mpi().comm_world, &world);
-  return world;
-}
+Rank world_rank(MPI_Comm comm) { return rank_in(has_world() ? mpi().comm_world : comm); }
 
 /// Bytes of the signals and numbers of the ranks, in whole pages.
 Bytes SharedNode::header_bytes() const {
@@ -59,13 +54,9 @@ struct SharedNode::Attempt {
 
 int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
                      std::unique_ptr<SharedNode>& made) {
-  Rank rank = 0;
-  int p = 0;
-  mpi().Comm_rank(comm, &rank);
-  mpi().Comm_size(comm, &p);
   NodeGuess guess;
   if (const int error = guess_nodes(comm, settings, guess)) return error;
-  std::unique_ptr<SharedNode> node(new SharedNode(comm, rank, p));
+  std::unique_ptr<SharedNode> node(new SharedNode(comm, rank_in(comm), size_of(comm)));
   const int error = node->find(std::move(guess.nodes), settings);
   if (error == MPI_SUCCESS) made = std::move(node);
   return error;
@@ -75,7 +66,7 @@ int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
 /// into the ranks that could and those that could not; a rank that cannot create memory is alone.
 /// All ranks know all attempts, and so the same nodes.
 int SharedNode::find(Nodes nodes, const NodeSettings& settings) {
-  std::vector<Attempt> attempts(static_cast<std::size_t>(p_));
+  std::vector<Attempt> attempts;
   const auto shares = [&](Rank rank) {
     return attempts[static_cast<std::size_t>(rank)].shares != 0;
   };
@@ -115,12 +106,10 @@ int SharedNode::attempt(const Nodes& nodes, const NodeSettings& settings, NodeSe
     if (ranks_ > 1 && local_ == 0) segment = make_segment(kind);
   }
   const SegmentName own = segment ? segment->name() : SegmentName();
-  std::vector<SegmentName> names(attempts.size());
+  std::vector<SegmentName> names;
   // By collectives, because the background thread takes any message on this communicator for an
   // unexpected message.
-  int error =
-      mpi().Allgather(&own, sizeof own, mpi().byte, names.data(), sizeof own, mpi().byte, comm_);
-  if (error != MPI_SUCCESS) return error;
+  if (const int error = gather_at_all(own, names, comm_)) return error;
   if (!is_open && ranks_ > 1) {
     map_segment(names[static_cast<std::size_t>(nodes.rank_at(here, 0))], segment);
   } else if (!is_open) {
@@ -128,10 +117,9 @@ int SharedNode::attempt(const Nodes& nodes, const NodeSettings& settings, NodeSe
   }
   const auto& emulated = settings.emulated;
   const Attempt mine = {mapping_ ? 1 : 0, mapping_ ? capacity_ : -1,
-                        emulated ? emulated->group_of(world_rank(rank_)) : group_on_node("/sys"),
+                        emulated ? emulated->group_of(world_rank(comm_)) : group_on_node("/sys"),
                         has_room_ ? 1 : 0};
-  error = mpi().Allgather(&mine, sizeof mine, mpi().byte, attempts.data(), sizeof mine, mpi().byte,
-                          comm_);
+  const int error = gather_at_all(mine, attempts, comm_);
   // All ranks of the node have opened the segment, or have tried to.
   if (segment) segment->take_name_away();
   return error;

@@ -21,8 +21,8 @@ struct NodeSettings {
   Bytes staging = 0;               ///< limit of a rank's staging between nodes; 0: none
 };
 
-/// The rank of this process in MPI_COMM_WORLD; `rank` if the program uses sessions alone.
-[[nodiscard]] int world_rank(Rank rank);
+/// The rank of this process in MPI_COMM_WORLD; that in `comm` if the program uses sessions alone.
+[[nodiscard]] Rank world_rank(MPI_Comm comm);
 
 /// Drives the progress of the MPI while a rank waits for another one of its node: probes for a
 /// message without receiving it. If the MPI detects that a process has died, the probe fails or

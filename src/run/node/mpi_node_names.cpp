@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/hash.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/oversubscription.hpp"
 #include "run/processors.hpp"
 
@@ -41,19 +42,13 @@ std::string own_system() {
 
 int guess_nodes(MPI_Comm comm, const NodeSettings& settings, NodeGuess& guess) {
   static const std::string system = own_system();
-  int p = 0;
-  Rank rank = 0;
-  mpi().Comm_size(comm, &p);
-  mpi().Comm_rank(comm, &rank);
   std::string node = system;
   if (settings.emulated) {
-    node += " " + std::to_string(settings.emulated->node_of(world_rank(rank)));
+    node += " " + std::to_string(settings.emulated->node_of(world_rank(comm)));
   }
   const Entry mine = {hash_of(system), hash_of(node), known_oversubscription(), own_processors()};
-  std::vector<Entry> all(static_cast<std::size_t>(p));
-  const int error =
-      mpi().Allgather(&mine, sizeof mine, mpi().byte, all.data(), sizeof mine, mpi().byte, comm);
-  if (error != MPI_SUCCESS) return error;
+  std::vector<Entry> all;
+  if (const int error = gather_at_all(mine, all, comm)) return error;
   std::map<std::uint64_t, int> numbers;
   std::vector<int> labels;
   std::map<std::uint64_t, std::vector<RankProcessors>> systems;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "run/mpi/exchange.hpp"
+
 namespace tutti {
 
 namespace {
@@ -17,8 +19,7 @@ constexpr int polls = 8;
 }  // namespace
 
 int RmaMessageQueue::open(MPI_Comm comm, std::unique_ptr<RmaNotifications>& made) {
-  int p = 0;
-  if (const int error = mpi().Comm_size(comm, &p)) return error;
+  const int p = size_of(comm);
   auto* const queue = new RmaMessageQueue(comm, p);
   made.reset(queue);
   if (p == 1) return MPI_SUCCESS;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "run/mpi/exchange.hpp"
 #include "run/rma/mpi_request_windows.hpp"
 
 namespace tutti {
@@ -13,10 +14,8 @@ namespace {
 /// Returns an MPI error code.
 int put_and_poll(MPI_Comm comm, const AllocatedWindow& window, char& seen) {
   using Clock = std::chrono::steady_clock;
-  int rank = 0;
-  int p = 1;
-  mpi().Comm_rank(comm, &rank);
-  mpi().Comm_size(comm, &p);
+  const Rank rank = rank_in(comm);
+  const int p = size_of(comm);
   int error = MPI_SUCCESS;
   if (rank == 0 && p > 1) {
     const std::int64_t word = 1;

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "run/mpi/exchange.hpp"
+
 namespace tutti {
 
 namespace {
@@ -53,13 +55,9 @@ RmaRequestWindows::RmaRequestWindows(Rank rank, int p)
       reported_(counters) {}
 
 int RmaRequestWindows::open(MPI_Comm comm, std::unique_ptr<RmaNotifications>& made) {
-  Rank rank = 0;
-  int p = 0;
-  mpi().Comm_rank(comm, &rank);
-  mpi().Comm_size(comm, &p);
-  auto* const system = new RmaRequestWindows(rank, p);
+  auto* const system = new RmaRequestWindows(rank_in(comm), size_of(comm));
   made.reset(system);
-  const auto ranks = static_cast<std::size_t>(p);
+  const auto ranks = static_cast<std::size_t>(system->p_);
   int error = system->requests_.open(comm, 2 * ranks * sizeof(Count), sizeof(Count));
   if (error == MPI_SUCCESS) {
     error = system->descriptions_.open(comm, ranks * slots * sizeof(RmaControlMessage),

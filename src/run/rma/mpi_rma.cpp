@@ -10,6 +10,7 @@
 
 #include "run/mpi/agree.hpp"
 #include "run/mpi/devices.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/thread.hpp"
 #include "run/node/mpi_node_names.hpp"
 #include "run/rma/mpi_message_queue.hpp"
@@ -55,8 +56,8 @@ int RmaSystem::open(MPI_Comm comm, const NodeSettings& settings, bool wants_wind
 int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings, bool wants_windows) {
   look_for_devices();
   if (const int error = OwnedComm::duplicate(comm, comm_)) return error;
-  rank_ = comm_.rank();
-  p_ = comm_.p();
+  rank_ = rank_in(this->comm());
+  p_ = size_of(this->comm());
   bool have_threads = false;
   int error = true_on_all(this->comm(), start_thread(), have_threads);
   if (error != MPI_SUCCESS) return error;

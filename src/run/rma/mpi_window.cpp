@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "run/mpi/devices.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/types.hpp"
 
 namespace tutti {
@@ -35,9 +36,7 @@ bool has_ranks_of(MPI_Win window, MPI_Comm comm) {
 
 int RmaWindow::open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& made) {
   auto window = std::make_unique<RmaWindow>();
-  int p = 0;
-  mpi().Comm_rank(comm, &window->rank_);
-  mpi().Comm_size(comm, &p);
+  window->rank_ = rank_in(comm);
   Part mine;
   const int* flavour = attribute<int>(handle, MPI_WIN_CREATE_FLAVOR);
   const int* unit = attribute<int>(handle, MPI_WIN_DISP_UNIT);
@@ -54,10 +53,8 @@ int RmaWindow::open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& m
                : dynamic                             ? MPI_ERR_RMA_FLAVOR
                : on_device                           ? MPI_ERR_BUFFER
                                                      : MPI_SUCCESS;
-  window->parts_.resize(static_cast<std::size_t>(p));
   // The standard's error classes are equal on all ranks, and so is what follows from them.
-  int error = mpi().Allgather(&mine, sizeof mine, mpi().byte, window->parts_.data(), sizeof mine,
-                              mpi().byte, comm);
+  int error = gather_at_all(mine, window->parts_, comm);
   for (const Part& part : window->parts_) {
     if (error == MPI_SUCCESS) error = static_cast<int>(part.valid);
   }
