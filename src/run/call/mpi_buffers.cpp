@@ -75,8 +75,8 @@ bool packing_pays(const RankBlocks& blocks, Bytes element, int p, bool are_shuff
   return scattered && elements * element < packed_block * p;
 }
 
-bool CallBuffers::is_one(Area area) const {
-  const CollectiveProperties& properties = properties_of(call_.collective);
+bool has_one_block(Collective collective, Area area) {
+  const CollectiveProperties& properties = properties_of(collective);
   if (properties.blocks != BlockKind::ranks) return properties.blocks == BlockKind::parts;
   return (area == Area::send ? properties.before : properties.after) == Holders::own;
 }
@@ -93,7 +93,7 @@ TypedBuffer CallBuffers::find_iov(const BufferRef& ref) {
   const CallSide& buffer = side(ref.area);
   TypedBuffer typed = {buffer.address, buffer.type, buffer.info};
   iov_.clear();
-  if (is_one(ref.area)) {
+  if (has_one_block(call_.collective, ref.area)) {
     append_iov(iov_, 0, buffer.blocks.count(0), buffer.info.extent);
     return typed;
   }
@@ -148,7 +148,8 @@ bool CallBuffers::copy(const BufferRef& from, const BufferRef& to) {
   const bool packs = to.area == Area::staging;
   if (packs == (from.area == Area::staging)) return false;
   const BufferRef& blocks = packs ? from : to;
-  if (blocks.blocks.range.count() == 1 || is_one(blocks.area)) return false;
+  if (blocks.blocks.range.count() == 1 || has_one_block(call_.collective, blocks.area))
+    return false;
   const TypedBuffer buffer = find_iov(blocks);
   if (!buffer.info.contiguous) return false;
   return copy_packed(buffer, iov_, scratch_ + (packs ? to.offset : from.offset), blocks.bytes,

@@ -46,6 +46,10 @@ inline constexpr Bytes packed_block = 256;
 /// the datatype in bytes. O(1) for equal blocks, else O(p).
 [[nodiscard]] bool packing_pays(const RankBlocks& blocks, Bytes element, int p, bool are_shuffled);
 
+/// Has this side of a collective that moves data one block or vector, not one for or from each
+/// rank?
+[[nodiscard]] bool has_one_block(Collective collective, Area area);
+
 /// The buffers of a call, except reductions. Data of contiguous types moves as bytes, other data
 /// with its type, and arrives directly in the user's buffer, at any displacements. Area::send is
 /// the send side, Area::receive the receive side.
@@ -63,8 +67,6 @@ class CallBuffers final : public Buffers {
   [[nodiscard]] const CallSide& side(Area area) const {
     return area == Area::send ? call_.send : call_.receive;
   }
-  /// Has this side one vector, or one block?
-  [[nodiscard]] bool is_one(Area area) const;
   /// The rank that a block of one side goes to or comes from.
   [[nodiscard]] Rank rank_of(BlockIndex block, Area area) const;
   /// The buffer of `ref`; sets iov_ to the address ranges of its blocks there.

@@ -1,5 +1,4 @@
 /// Describes calls as hierarchical calls.
-#include <algorithm>
 
 #include "run/hierarchical/mpi_sides.hpp"
 
@@ -27,47 +26,33 @@ bool are_apart(MPI_Datatype type, const TypeInfo& info) {
          lower >= 0 && lower + extent <= info.extent;
 }
 
-/// Describes one call, by the kind of its collective.
+/// Describes one call.
 class Description {
  public:
   Description(const MpiCall& call, Rank rank, int p, SideMemory& memory,
               HierarchicalCall& hierarchical)
       : call_(call), rank_(rank), p_(p), memory_(memory), hierarchical_(hierarchical) {}
 
-  int make(std::string& refused) {
-    if (reduces(call_.collective)) return reduced(refused);
-    if (block_kind(call_.collective) == BlockKind::pairs) return pairs();
-    if (block_kind(call_.collective) == BlockKind::parts) return vector();
-    return has_root(call_.collective) ? rooted() : gathered();
-  }
+  int make(std::string& refused) { return reduces(call_.collective) ? reduced(refused) : moved(); }
 
  private:
   using Use = SideMemory::Use;
 
-  int rooted();
-  int vector();
-  int gathered();
-  int pairs();
+  int moved();
   int reduced(std::string& refused);
-  /// One block for or from each rank.
-  int hold_all(const CallSide& side, Use use, HierarchicalSide& held) {
-    if (!is_plain(side)) return memory_.hold(blocks_of(side, p_), use, held);
-    TypedBlock whole = block_of(side, 0);
-    whole.count *= p_;
-    return memory_.hold(whole, use, held);
-  }
-  [[nodiscard]] Use receives() const { return call_.in_place() ? Use::both : Use::receive; }
-  [[nodiscard]] static bool is_plain(const CallSide& side) {
-    return side.blocks.are_equal() && side.types == nullptr;
+  int measure();
+  int hold(const CallSide& side, Area area, Use use, HierarchicalSide& held);
+  /// The side with the rank's contribution, except in scatters.
+  [[nodiscard]] const CallSide& sent() const {
+    return call_.in_place() ? call_.receive : call_.send;
   }
   /// A vector with the gaps of its elements, because reductions work on the program's layout. The
   /// bytes in gaps, such as those of MPI_DOUBLE_INT, belong to the program.
   [[nodiscard]] TypedBlock vector_of(const CallSide& side, MPI_Count count) const {
-    TypeInfo whole = call_.receive.info.extent > 0 ? call_.receive.info : call_.send.info;
+    TypeInfo whole = call_.receive.info;
     whole.size = whole.extent;
     return {side.address, count, side.type, whole, !whole.contiguous};
   }
-  int scattered();
 
   const MpiCall& call_;
   Rank rank_;
@@ -76,113 +61,97 @@ class Description {
   HierarchicalCall& hierarchical_;
 };
 
-/// Describes a gather or scatter.
-int Description::rooted() {
-  const bool at_root = rank_ == call_.root;
-  const bool regular = !is_irregular(call_.collective);
-  const CallSide& whole = call_.whole();
-  const TypedBlock own = call_.in_place() ? block_of(whole, rank_) : block_of(call_.own(), 0);
-  Bytes& each = hierarchical_.call.sizes.each;
-  each = at_root && regular ? whole.bytes(0) : own.bytes();
-  if (!regular) {
-    hierarchical_.own_sizes[0] = own.bytes();
+int Description::hold(const CallSide& side, Area area, Use use, HierarchicalSide& held) {
+  TypedBlock whole = block_of(side, 0);
+  if (has_one_block(call_.collective, area)) return memory_.hold(whole, use, held);
+  if (!side.blocks.are_equal() || side.types != nullptr) {
+    return memory_.hold(blocks_of(side, p_), use, held);
+  }
+  whole.count *= p_;
+  return memory_.hold(whole, use, held);
+}
+
+/// Sets the sizes that follow from this rank's arguments. MPI_ERR_TRUNCATE if these contradict one
+/// another.
+int Description::measure() {
+  HierarchicalSizes& sizes = hierarchical_.call.sizes;
+  std::vector<Bytes>& words = hierarchical_.own_sizes;
+  const bool irregular = is_irregular(call_.collective);
+  if (is_gather_or_scatter(call_.collective)) {
+    const Bytes own = call_.own_bytes(rank_);
+    const bool at_root = rank_ == call_.root;
+    sizes.each = at_root && !irregular ? call_.whole().bytes(0) : own;
+    if (!irregular) return sizes.each == own ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+    words[0] = own;
     for (Rank other = 0; at_root && other < p_; ++other) {
-      hierarchical_.own_sizes[static_cast<std::size_t>(other) + 1] = whole.bytes(other);
+      words[static_cast<std::size_t>(other) + 1] = call_.whole().bytes(other);
     }
+    return MPI_SUCCESS;
   }
-  if (regular && each != own.bytes()) return MPI_ERR_TRUNCATE;
-  int error = MPI_SUCCESS;
-  if (call_.is_scatter()) {
-    if (!call_.in_place()) error = memory_.hold(own, Use::receive, hierarchical_.receive);
-    if (at_root && error == MPI_SUCCESS) error = hold_all(whole, Use::send, hierarchical_.send);
-  } else {
-    if (!call_.in_place()) error = memory_.hold(own, Use::send, hierarchical_.send);
-    if (at_root && error == MPI_SUCCESS) error = hold_all(whole, receives(), hierarchical_.receive);
+  const CallSide& received = call_.receive;
+  if (!irregular) {
+    sizes.each = received.bytes(0);
+    return sent().bytes(0) == sizes.each ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
   }
-  return error;
-}
-
-/// Describes the buffer of a bcast.
-int Description::vector() {
-  const TypedBlock buffer = block_of(call_.receive, 0);
-  hierarchical_.call.sizes.each = buffer.bytes();
-  if (rank_ == call_.root) return memory_.hold(buffer, Use::send, hierarchical_.receive);
-  return memory_.hold(buffer, Use::receive, hierarchical_.receive);
-}
-
-int Description::gathered() {
-  const CallSide& side = call_.receive;
-  const TypedBlock own = call_.in_place() ? block_of(side, rank_) : block_of(call_.send, 0);
-  HierarchicalSizes& sizes = hierarchical_.call.sizes;
-  for (Rank rank = 0; rank < p_ && is_irregular(call_.collective); ++rank) {
-    sizes.by_rank.push_back(side.bytes(rank));
-  }
-  if (!is_irregular(call_.collective)) sizes.each = side.bytes(0);
-  const int error = hold_all(side, receives(), hierarchical_.receive);
-  if (own.bytes() != side.bytes(rank_)) return MPI_ERR_TRUNCATE;
-  if (error != MPI_SUCCESS || call_.in_place()) return error;
-  return memory_.hold(own, Use::send, hierarchical_.send);
-}
-
-int Description::pairs() {
-  const CallSide& sent = call_.in_place() ? call_.receive : call_.send;
-  HierarchicalSizes& sizes = hierarchical_.call.sizes;
-  if (call_.collective == Collective::alltoall) {
-    sizes.each = call_.receive.bytes(0);
-    if (sent.bytes(0) != sizes.each) return MPI_ERR_TRUNCATE;
-  } else {
+  if (block_kind(call_.collective) == BlockKind::pairs) {
     for (Rank rank = 0; rank < p_; ++rank) {
-      hierarchical_.own_sizes[static_cast<std::size_t>(rank)] = sent.bytes(rank);
-      hierarchical_.own_sizes[static_cast<std::size_t>(p_ + rank)] = call_.receive.bytes(rank);
+      words[static_cast<std::size_t>(rank)] = sent().bytes(rank);
+      words[static_cast<std::size_t>(p_ + rank)] = received.bytes(rank);
     }
+    return MPI_SUCCESS;
   }
-  const int error = call_.in_place() ? MPI_SUCCESS : hold_all(sent, Use::send, hierarchical_.send);
-  return error == MPI_SUCCESS ? hold_all(call_.receive, receives(), hierarchical_.receive) : error;
+  for (Rank rank = 0; rank < p_; ++rank) sizes.by_rank.push_back(received.bytes(rank));
+  const Bytes own = call_.in_place() ? received.bytes(rank_) : call_.send.bytes(0);
+  return own == received.bytes(rank_) ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+}
+
+/// Describes a call that moves data.
+int Description::moved() {
+  if (const int error = measure()) return error;
+  const bool is_bcast = call_.collective == Collective::bcast;
+  const Use use = is_bcast           ? rank_ == call_.root ? Use::send : Use::receive
+                  : call_.in_place() ? Use::both
+                                     : Use::receive;
+  int error = MPI_SUCCESS;
+  if (call_.sends(rank_)) error = hold(call_.send, Area::send, Use::send, hierarchical_.send);
+  if (error != MPI_SUCCESS || !call_.receives(rank_)) return error;
+  return hold(call_.receive, Area::receive, use, hierarchical_.receive);
 }
 
 /// Describes the vectors of a reduction.
 int Description::reduced(std::string& refused) {
-  const CallSide& sent = call_.in_place() ? call_.receive : call_.send;
   const TypeInfo& info = call_.receive.info;
   int commutes = 0;
-  if (!info.named && !are_apart(sent.type, info)) {
+  if (!info.named && !are_apart(sent().type, info)) {
     refused = "elements of the reduction reach beyond their extent";
     return MPI_SUCCESS;
   }
   if (const int error = mpi().Op_commutative(call_.op, &commutes)) return error;
-  hierarchical_.type = sent.type;
+  hierarchical_.type = sent().type;
   hierarchical_.op = call_.op;
-  hierarchical_.call.commutative = commutes != 0;
-  hierarchical_.call.unit = info.extent;
-  if (block_kind(call_.collective) == BlockKind::ranks) return scattered();
-  const TypedBlock given = vector_of(sent, sent.blocks.count(0));
-  hierarchical_.call.sizes.each = given.bytes();
-  if (!call_.in_place()) {
-    if (const int error = memory_.hold(given, Use::send, hierarchical_.send)) return error;
-  }
-  if (call_.collective == Collective::reduce && rank_ != call_.root) return MPI_SUCCESS;
-  return memory_.hold(vector_of(call_.receive, given.count), receives(), hierarchical_.receive);
-}
-
-/// Describes the vectors of a reduce_scatter(_block).
-int Description::scattered() {
-  const CallSide& sent = call_.in_place() ? call_.receive : call_.send;
+  HierarchicalProblem& plain = hierarchical_.call;
+  plain.commutative = commutes != 0;
+  plain.unit = info.extent;
+  const bool scatters = block_kind(call_.collective) == BlockKind::ranks;
+  const bool irregular = is_irregular(call_.collective);
   const RankBlocks& counts = call_.receive.blocks;
-  std::vector<TypedBlock> blocks;
-  TypedBlock next = vector_of(sent, 0);
-  for (Rank rank = 0; rank < p_; ++rank) {
-    next.count = counts.count(rank);
-    blocks.push_back(next);
-    next.address = static_cast<std::byte*>(next.address) + next.bytes();
-    if (is_irregular(call_.collective)) hierarchical_.call.sizes.by_rank.push_back(next.bytes());
+  MPI_Count all = scatters ? 0 : sent().blocks.count(0);
+  for (Rank rank = 0; scatters && rank < p_; ++rank) {
+    all += counts.count(rank);
+    if (irregular) plain.sizes.by_rank.push_back(counts.count(rank) * info.extent);
   }
-  hierarchical_.call.sizes.each = is_irregular(call_.collective) ? 0 : blocks.front().bytes();
-  if (const int error = memory_.hold(blocks, Use::send, hierarchical_.send)) return error;
-  if (call_.in_place()) {
-    if (const int error = memory_.part(hierarchical_.send)) return error;
+  const MPI_Count mine = scatters ? counts.count(rank_) : all;
+  if (!irregular) plain.sizes.each = mine * info.extent;
+  const bool in_place = call_.in_place();
+  const bool is_copied = in_place && !can_be_in_place(call_.collective);
+  int error = MPI_SUCCESS;
+  if (!in_place || is_copied) {
+    error = memory_.hold(vector_of(sent(), all), is_copied ? Use::copied : Use::send,
+                         hierarchical_.send);
   }
-  return memory_.hold(vector_of(call_.receive, counts.count(rank_)), Use::receive,
-                      hierarchical_.receive);
+  if (error != MPI_SUCCESS || !has_result(call_.collective, rank_, call_.root)) return error;
+  return memory_.hold(vector_of(call_.receive, mine),
+                      in_place && !is_copied ? Use::both : Use::receive, hierarchical_.receive);
 }
 
 }  // namespace

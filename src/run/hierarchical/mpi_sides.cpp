@@ -63,23 +63,18 @@ bool can_be_inner_buffers(const HierarchicalCall& hierarchical) {
   return can_be(hierarchical.send) && can_be(hierarchical.receive);
 }
 
-/// Allocates staging. Null instead of an exception if memory is short: others need this rank's part
-/// all the same.
-std::byte* SideMemory::more(Bytes bytes) {
-  memory_.emplace_back(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]());
-  return memory_.back().get();
-}
-
-/// Allocates staging for the blocks, and packs them if they are sent.
+/// Allocates staging for the blocks, and packs them if they are sent. If memory is short, returns
+/// an error instead of an exception: others need this rank's part all the same.
 int SideMemory::pack(std::span<const TypedBlock> blocks, Use use, std::byte*& packed) {
   Bytes bytes = 0;
   for (const TypedBlock& block : blocks) bytes += block.bytes();
-  packed = more(bytes);
+  packed =
+      memory_.emplace_back(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]()).get();
   if (packed == nullptr) return MPI_ERR_NO_MEM;
   std::byte* at = packed;
   for (const TypedBlock& block : blocks) {
     if (block.bytes() == 0) continue;
-    if (use != Use::send) unpacked_.push_back({block, at});
+    if (use == Use::receive || use == Use::both) unpacked_.push_back({block, at});
     if (use != Use::receive) {
       if (const int error = transport_.copy(region_of(block), held_region(block, at))) return error;
     }
@@ -91,22 +86,10 @@ int SideMemory::pack(std::span<const TypedBlock> blocks, Use use, std::byte*& pa
 int SideMemory::hold(std::span<const TypedBlock> blocks, Use use, HierarchicalSide& side) {
   if (std::any_of(blocks.begin(), blocks.end(), is_nowhere)) return MPI_ERR_BUFFER;
   std::byte* packed = nullptr;
-  const int error = are_contiguous(blocks) ? MPI_SUCCESS : pack(blocks, use, packed);
-  if (error == MPI_SUCCESS) side = side_of(blocks, packed);
-  return error;
-}
-
-int SideMemory::part(HierarchicalSide& side) {
-  std::byte* const packed = more(side.bytes);
-  if (packed == nullptr) {
-    side = {};
-    return MPI_ERR_NO_MEM;
+  if (use == Use::copied || !are_contiguous(blocks)) {
+    if (const int error = pack(blocks, use, packed)) return error;
   }
-  std::byte* at = packed;
-  side.visit(0, side.bytes, [&at](const std::byte* from, Bytes part) {
-    if (from != nullptr) at = std::copy_n(from, part, at);
-  });
-  side = {packed, {}, side.bytes};
+  side = side_of(blocks, packed);
   return MPI_SUCCESS;
 }
 

@@ -27,7 +27,12 @@ class SideMemory {
  public:
   explicit SideMemory(Transport& transport) : transport_(transport) {}
 
-  enum class Use : std::uint8_t { send, receive, both };
+  enum class Use : std::uint8_t {
+    send,
+    copied,  ///< the same, if the call overwrites the buffer before all of it is read
+    receive,
+    both
+  };
   /// Describes the blocks of a send buffer, a receive buffer, which finish() fills if it needs
   /// staging, or one that has the rank's contribution too. Returns an MPI error code, as do the
   /// functions below, and then leaves `side` without memory. MPI_ERR_BUFFER: a null buffer with
@@ -38,15 +43,12 @@ class SideMemory {
   }
   /// Unpacks the received data.
   int finish();
-  /// Copies a send buffer that the call overwrites before all of it is read.
-  int part(HierarchicalSide& side);
 
  private:
   struct Unpacked {
     TypedBlock block;
     std::byte* packed;
   };
-  std::byte* more(Bytes bytes);
   int pack(std::span<const TypedBlock> blocks, Use use, std::byte*& packed);
 
   Transport& transport_;
