@@ -5,7 +5,7 @@
 
 #include "api/hierarchical.hpp"
 #include "api/selections.hpp"
-#include "run/mpi/order_free.hpp"
+#include "run/mpi/operations.hpp"
 #include "select/hierarchical.hpp"
 #include "select/reductions.hpp"
 

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "api/distance_source.hpp"
-#include "run/distance/mpi_locations.hpp"
+#include "run/distance/mpi_distances.hpp"
 #include "select/rank_orders.hpp"
 #include "topology/distance_rows.hpp"
 #include "topology/shared_links.hpp"

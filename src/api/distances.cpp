@@ -8,7 +8,6 @@
 #include "api/distance_source.hpp"
 #include "api/entry.hpp"
 #include "run/distance/mpi_distances.hpp"
-#include "run/distance/mpi_locations.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "topology/distance_rows.hpp"

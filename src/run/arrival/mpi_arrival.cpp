@@ -10,8 +10,8 @@
 #include <new>
 
 #include "run/mpi/agree.hpp"
+#include "run/mpi/end.hpp"
 #include "run/mpi/exchange.hpp"
-#include "run/mpi/thread.hpp"
 
 namespace tutti {
 

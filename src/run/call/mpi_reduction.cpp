@@ -144,16 +144,4 @@ bool OperationCache::can_reduce(const MpiCall& call, MPI_Comm comm) {
   return true;
 }
 
-bool is_programs_own(MPI_Op op) {
-  const auto has = [op](const auto& ops) {
-    return std::find(ops.begin(), ops.end(), op) != ops.end();
-  };
-  return !has(mpi().combining) && !has(mpi().other_ops);
-}
-
-bool commutes(MPI_Op op) {
-  int answer = 0;
-  return mpi().Op_commutative(op, &answer) == MPI_SUCCESS && answer != 0;
-}
-
 }  // namespace tutti

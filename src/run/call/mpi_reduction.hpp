@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "run/call/mpi_call.hpp"
+#include "run/mpi/operations.hpp"
 #include "run/plan/executor.hpp"
 
 namespace tutti {
@@ -100,12 +101,5 @@ class OperationCache {
   std::size_t used_ = 0;
   std::size_t next_ = 0;
 };
-
-/// Is this handle the program's own operation, not a predefined one? True for invalid handles
-/// too, but for MPI_OP_NULL.
-[[nodiscard]] bool is_programs_own(MPI_Op op);
-
-/// Does a valid operation commute?
-[[nodiscard]] bool commutes(MPI_Op op);
 
 }  // namespace tutti

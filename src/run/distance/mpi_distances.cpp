@@ -1,13 +1,15 @@
 /// Ping-pongs between one pair of ranks after the other.
 #include "run/distance/mpi_distances.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <limits>
 
 #include "run/clock.hpp"
-#include "run/distance/mpi_locations.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/yielding.hpp"
 
@@ -18,6 +20,11 @@ namespace {
 constexpr int data_tag = 1;
 constexpr int turn_tag = 2;
 constexpr std::chrono::microseconds nap{100};
+
+struct Location {
+  std::array<char, 252> host{};
+  Rank world = no_rank;
+};
 
 /// The result for a pair, at its first rank.
 struct Sample {
@@ -170,6 +177,21 @@ MeasuredDistances assembled(const Hierarchy& hierarchy, const std::vector<Sample
 }
 
 }  // namespace
+
+int gather_locations(MPI_Comm comm, std::vector<RankLocation>& locations, int& world) {
+  Location mine;
+  gethostname(mine.host.data(), mine.host.size() - 1);
+  world = 0;
+  if (has_world()) {
+    mine.world = rank_in(mpi().comm_world);
+    world = size_of(mpi().comm_world);
+  }
+  std::vector<Location> all;
+  const int error = gather_at_first(mine, all, comm);
+  locations.clear();
+  for (const Location& location : all) locations.push_back({location.host.data(), location.world});
+  return error;
+}
 
 int measure_distances(MPI_Comm comm, const PingPong& how, DistanceFile& distances) {
   const Rank rank = rank_in(comm);

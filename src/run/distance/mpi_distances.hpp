@@ -1,8 +1,9 @@
-/// Measures the distances between ranks.
+/// Measures the distances between ranks, and finds their locations.
 #pragma once
 
 #include "run/mpi/functions.hpp"
 #include "topology/distance_file.hpp"
+#include "topology/distance_rows.hpp"
 
 namespace tutti {
 
@@ -22,5 +23,9 @@ struct PingPong {
 /// `distances` at rank 0, with the method and its duration. `comm` must be Tutti's own. Collective.
 /// Returns an MPI error code.
 int measure_distances(MPI_Comm comm, const PingPong& how, DistanceFile& distances);
+
+/// Sets `locations` at rank 0 to the host and the world's rank of each rank, and `world` to the
+/// number of ranks in MPI_COMM_WORLD, 0 if there is none. Collective. Returns an MPI error code.
+int gather_locations(MPI_Comm comm, std::vector<RankLocation>& locations, int& world);
 
 }  // namespace tutti

@@ -1,5 +1,4 @@
 /// Describes calls as hierarchical calls.
-
 #include "run/hierarchical/mpi_sides.hpp"
 
 namespace tutti {
@@ -121,16 +120,14 @@ int Description::moved() {
 /// Describes the vectors of a reduction.
 int Description::reduced(std::string& refused) {
   const TypeInfo& info = call_.receive.info;
-  int commutes = 0;
   if (!info.named && !are_apart(sent().type, info)) {
     refused = "elements of the reduction reach beyond their extent";
     return MPI_SUCCESS;
   }
-  if (const int error = mpi().Op_commutative(call_.op, &commutes)) return error;
   hierarchical_.type = sent().type;
   hierarchical_.op = call_.op;
   HierarchicalProblem& plain = hierarchical_.call;
-  plain.commutative = commutes != 0;
+  plain.commutative = commutes(call_.op);
   plain.unit = info.extent;
   const bool scatters = block_kind(call_.collective) == BlockKind::ranks;
   const bool irregular = is_irregular(call_.collective);

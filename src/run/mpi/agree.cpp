@@ -12,10 +12,6 @@ namespace tutti {
 
 namespace {
 
-/// Indices of operations in MpiFunctions::combining.
-constexpr std::size_t max = 0;
-constexpr std::size_t add = 2;
-
 /// Not nonblocking on an MPI that yields by itself, whose nonblocking collectives may not match
 /// (see OwnedComm::check_nonblocking).
 int combine(MPI_Comm comm, std::span<const std::int64_t> mine, std::int64_t* result, MPI_Op op) {
@@ -41,18 +37,18 @@ extern "C" void combine_max_and_sum(void* more, void* all, int* count, MPI_Datat
 int true_on_all(MPI_Comm comm, bool mine, bool& all) {
   const std::int64_t denied = mine ? 0 : 1;
   std::int64_t most = 0;
-  const int error = combine(comm, {&denied, 1}, &most, mpi().combining[max]);
+  const int error = combine(comm, {&denied, 1}, &most, mpi().combining[MpiFunctions::max]);
   all = error == MPI_SUCCESS && most == 0;
   return error;
 }
 
 int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum) {
-  return combine(comm, {&mine, 1}, &sum, mpi().combining[add]);
+  return combine(comm, {&mine, 1}, &sum, mpi().combining[MpiFunctions::sum]);
 }
 
 int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& values) {
   const std::array<Bytes, 2> mine = values;
-  return combine(comm, mine, values.data(), mpi().combining[max]);
+  return combine(comm, mine, values.data(), mpi().combining[MpiFunctions::max]);
 }
 
 Combination::~Combination() {

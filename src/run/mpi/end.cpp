@@ -6,7 +6,8 @@
 #include <atomic>
 #include <cstring>
 
-#include "run/mpi/functions.hpp"
+#include "run/background.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/quirks.hpp"
 
 namespace tutti {
@@ -51,11 +52,12 @@ bool note_end_of_mpi() { return !has_ended.exchange(true); }
 
 bool is_end_of_mpi() { return has_ended; }
 
-bool can_end_threads() {
-  int initialized = 0;
-  mpi().Initialized(&initialized);
-  if (has_ended || initialized == 0) return false;
-  return !ends_locks_before_attributes() || comes_to_tutti();
+bool start_thread() {
+  if (has_ended || !has_world()) return false;
+  if (ends_locks_before_attributes() && !comes_to_tutti()) return false;
+  int level = MPI_THREAD_SINGLE;
+  mpi().Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE && Background::of_process().start();
 }
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// The end of MPI, and whether Tutti learns of it in time.
+/// The end of MPI, and the background thread, which must end before.
 #pragma once
 
 namespace tutti {
@@ -11,10 +11,11 @@ void note_front(const void* address);
 bool note_end_of_mpi();
 [[nodiscard]] bool is_end_of_mpi();
 
-/// May Tutti start a thread that calls MPI? Only if it learns of the end before MPI breaks under
-/// the thread. If MPI_Finalize removes the locks first, the program's calls of it must come to
-/// Tutti: to the preloaded front, or to this library's MPI_Finalize, if it is linked before the
-/// MPI. Sessions give no such sign.
-[[nodiscard]] bool can_end_threads();
+/// Starts the process's background thread, unless it runs. False if it is not allowed: it needs
+/// MPI_THREAD_MULTIPLE, and that Tutti learns of the end before MPI breaks under the thread. If
+/// MPI_Finalize removes the locks first, the program's calls of it must come to Tutti: to the
+/// preloaded front, or to this library's MPI_Finalize, if it is linked before the MPI. Sessions
+/// give no such sign.
+[[nodiscard]] bool start_thread();
 
 }  // namespace tutti

@@ -76,10 +76,12 @@ struct MpiFunctions : large::Functions {
   MPI_Group group_null{};
   MPI_Info info_null{};
   MPI_Request request_null{};
-  /// The predefined operations that combine values and commute; the first is MPI_MAX.
+  /// The predefined operations that combine values and commute; the indices of some follow.
   std::array<MPI_Op, 10> combining{};
+  static constexpr std::size_t max = 0, sum = 2, product = 3;
   /// The other predefined operations, and MPI_OP_NULL.
   std::array<MPI_Op, 5> other_ops{};
+  static constexpr std::size_t no_op = 3;
   /// The predefined integers of C and Fortran; null where an MPI has none.
   std::array<MPI_Datatype, 26> integers{};
 

@@ -7,13 +7,6 @@
 
 namespace tutti {
 
-namespace {
-
-constexpr std::size_t sum = 2;      ///< index in MpiFunctions::combining
-constexpr std::size_t nothing = 3;  ///< index in MpiFunctions::other_ops
-
-}  // namespace
-
 int AllocatedWindow::open(MPI_Comm comm, std::size_t bytes, int unit) {
   // MPICH 4.0 puts beside the target in windows that are no multiple of 16 bytes.
   const auto rounded = static_cast<MPI_Aint>((bytes + 63) / 64 * 64);
@@ -33,7 +26,7 @@ int AllocatedWindow::close() {
 
 int AllocatedWindow::add(std::int64_t by, Rank to, std::size_t at) const {
   const int error = mpi().Accumulate(&by, 1, mpi().int64, to, static_cast<MPI_Aint>(at), 1,
-                                     mpi().int64, mpi().combining[sum], handle);
+                                     mpi().int64, mpi().combining[MpiFunctions::sum], handle);
   return error == MPI_SUCCESS ? mpi().Win_flush(to, handle) : error;
 }
 
@@ -41,7 +34,7 @@ int AllocatedWindow::read(std::vector<std::int64_t>& numbers, Rank own) const {
   const auto count = static_cast<int>(numbers.size());
   const int error =
       mpi().Get_accumulate(nullptr, 0, mpi().int64, numbers.data(), count, mpi().int64, own, 0,
-                           count, mpi().int64, mpi().other_ops[nothing], handle);
+                           count, mpi().int64, mpi().other_ops[MpiFunctions::no_op], handle);
   return error == MPI_SUCCESS ? mpi().Win_flush(own, handle) : error;
 }
 

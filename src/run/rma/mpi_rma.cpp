@@ -10,8 +10,8 @@
 
 #include "run/mpi/agree.hpp"
 #include "run/mpi/devices.hpp"
+#include "run/mpi/end.hpp"
 #include "run/mpi/exchange.hpp"
-#include "run/mpi/thread.hpp"
 #include "run/node/mpi_node_names.hpp"
 #include "run/rma/mpi_message_queue.hpp"
 #include "run/rma/mpi_probe.hpp"

@@ -1,9 +1,16 @@
-/// Reductions whose result does not depend on the sequence of combination.
+/// Properties of reduction operations.
 #pragma once
 
 #include "run/mpi/functions.hpp"
 
 namespace tutti {
+
+/// Is this handle the program's own operation, not a predefined one? True for invalid handles
+/// too, but for MPI_OP_NULL.
+[[nodiscard]] bool is_programs_own(MPI_Op op);
+
+/// Does a valid operation commute?
+[[nodiscard]] bool commutes(MPI_Op op);
 
 /// Is the result of `op` on elements of `type` the same, bit for bit, in whatever sequence and
 /// association vectors are combined? True for predefined operations other than MPI_SUM and
