@@ -93,7 +93,8 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
   if (const int error = lanes_of(hierarchical.call.leaders, lanes)) return error;
   base_ = begin_ + sizes_sequence;
   refused.clear();
-  if (exchanges_sizes(hierarchical.call.collective) && !node_->holds_sizes()) {
+  const Bytes sizes = size_exchange_bytes(hierarchical.call.collective);
+  if (sizes > node_->capacity() / 2) {
     refused = "node memory cannot hold the sizes that ranks exchange";
     return MPI_SUCCESS;
   }
@@ -112,7 +113,8 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
   if (error == MPI_SUCCESS) {
     const Program* program = program_of(hierarchical.call, refused);
     if (program != nullptr) {
-      NodeBuffers buffers(*node_, hierarchical, *program, *lanes, begin_, base_);
+      NodeBuffers buffers(*node_, node_->data() + sizes, hierarchical, *program, *lanes, begin_,
+                          base_);
       // Runs all operations, even after an error, so that no rank waits for this one in vain.
       error = executor_.run(*program, buffers, transport_);
     }

@@ -85,6 +85,13 @@ class HierarchicalRunner {
   [[nodiscard]] static bool exchanges_sizes(Collective collective) {
     return size_exchange_words(collective, 1, false) > 0;
   }
+  /// Bytes at the start of node memory in which the ranks of a node exchange sizes, 2 p numbers
+  /// each; 0 for most collectives. They may take 50 % of it. Equal on all ranks.
+  [[nodiscard]] Bytes size_exchange_bytes(Collective collective) const;
+  [[nodiscard]] std::int64_t* exchanged_sizes(int local) const {
+    return reinterpret_cast<std::int64_t*>(node_->data()) +
+           std::ptrdiff_t{2} * local * node_->nodes().p();
+  }
   static void keep_first(int& error, int another) {
     if (error == MPI_SUCCESS) error = another;
   }

@@ -97,8 +97,10 @@ int HierarchicalRunner::learn_size(HierarchicalCall& hierarchical) {
 int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes) {
   int error = MPI_SUCCESS;
   if (node_->local() == 0) {
-    const int chunks = chunks_for(hierarchical.call, node_->nodes(), rank_, node_->capacity())
-                           .value_or(refused_chunks);
+    const int chunks =
+        chunks_for(hierarchical.call, node_->nodes(), rank_,
+                   node_->capacity() - size_exchange_bytes(hierarchical.call.collective))
+            .value_or(refused_chunks);
     std::vector<int> all(static_cast<std::size_t>(node_->nodes().count()), chunks);
     if (!lanes.empty()) {
       error = mpi().Allgather(&chunks, sizeof chunks, mpi().byte, all.data(), sizeof chunks,
@@ -123,11 +125,18 @@ int HierarchicalRunner::await(NodeSignal::Count sequence, int first, int last) {
   return MPI_SUCCESS;
 }
 
+Bytes HierarchicalRunner::size_exchange_bytes(Collective collective) const {
+  if (!exchanges_sizes(collective)) return 0;
+  const Nodes& nodes = node_->nodes();
+  const Bytes bytes = Bytes{2 * sizeof(std::int64_t)} * nodes.p() * nodes.most();
+  return (bytes + 63) / 64 * 64;  // whole cache lines
+}
+
 int HierarchicalRunner::exchange_sizes(HierarchicalCall& hierarchical) {
   // Wait until all have read the sizes of the last call.
   if (const int error = await(begin_, 0, node_->ranks())) return error;
   std::copy(hierarchical.own_sizes.begin(), hierarchical.own_sizes.end(),
-            node_->exchanged_sizes(node_->local()));
+            exchanged_sizes(node_->local()));
   return signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
 }
 
@@ -138,7 +147,7 @@ void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
   const int here = nodes.node_of(rank_);
   if (hierarchical.call.collective == Collective::alltoallv) {
     for (int local = 0; local < node_->ranks(); ++local) {
-      const std::int64_t* exchanged = node_->exchanged_sizes(local);
+      const std::int64_t* exchanged = exchanged_sizes(local);
       sizes.sent.insert(sizes.sent.end(), exchanged, exchanged + p);
       sizes.received.insert(sizes.received.end(), exchanged + p, exchanged + 2 * p);
     }
@@ -147,22 +156,21 @@ void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
       const auto sender = static_cast<std::size_t>(nodes.rank_at(here, from));
       for (int to = 0; to < node_->ranks(); ++to) {
         sizes.received[static_cast<std::size_t>(to) * p + sender] =
-            node_->exchanged_sizes(from)[nodes.rank_at(here, to)];
+            exchanged_sizes(from)[nodes.rank_at(here, to)];
       }
     }
     return;
   }
   if (nodes.node_of(hierarchical.call.root) == here) {
     // The root's counts apply.
-    const std::int64_t* exchanged =
-        node_->exchanged_sizes(nodes.local_of(hierarchical.call.root)) + 1;
+    const std::int64_t* exchanged = exchanged_sizes(nodes.local_of(hierarchical.call.root)) + 1;
     sizes.by_rank.assign(exchanged, exchanged + p);
     return;
   }
   sizes.by_rank.assign(p, 0);
   for (int local = 0; local < node_->ranks(); ++local) {
     const auto rank = static_cast<std::size_t>(nodes.rank_at(here, local));
-    sizes.by_rank[rank] = node_->exchanged_sizes(local)[0];
+    sizes.by_rank[rank] = exchanged_sizes(local)[0];
   }
 }
 

@@ -8,7 +8,7 @@ namespace tutti {
 bool NodeBuffers::copy(const BufferRef& from, const BufferRef& to) {
   const bool in = to.area == Area::node;
   const BufferRef& used = in ? from : to;
-  std::byte* at = node_.data() + (in ? to : from).offset;
+  std::byte* at = memory_ + (in ? to : from).offset;
   const HierarchicalSide& side =
       used.area == Area::send ? hierarchical_.send : hierarchical_.receive;
   side.visit(used.offset, used.bytes, [&at, in](std::byte* address, Bytes bytes) {
@@ -25,13 +25,13 @@ bool NodeBuffers::copy(const BufferRef& from, const BufferRef& to) {
 
 int NodeBuffers::reduce(const BufferRef& from, const BufferRef& to) {
   if (hierarchical_.is_dummy) return MPI_SUCCESS;
-  return mpi().Reduce_local(node_.data() + from.offset, node_.data() + to.offset,
+  return mpi().Reduce_local(memory_ + from.offset, memory_ + to.offset,
                             static_cast<int>(to.bytes / hierarchical_.call.unit),
                             hierarchical_.type, hierarchical_.op);
 }
 
 std::byte* NodeBuffers::address_of(const InnerBuffer& buffer) const {
-  std::byte* const base = buffer.area == Area::node   ? node_.data()
+  std::byte* const base = buffer.area == Area::node   ? memory_
                           : buffer.area == Area::send ? hierarchical_.send.base
                                                       : hierarchical_.receive.base;
   return base + buffer.at;

@@ -50,10 +50,13 @@ using Lanes = std::vector<PrivateComm*>;
 /// The memory, signals and lanes of one call.
 class NodeBuffers final : public Buffers {
  public:
-  /// Sequence number 0 of the program is `begin` of the node's signals, and n > 0 is base + n.
-  NodeBuffers(SharedNode& node, const HierarchicalCall& hierarchical, const Program& program,
-              const Lanes& lanes, NodeSignal::Count begin, NodeSignal::Count base)
+  /// The program's node memory begins at `memory`. Its sequence number 0 is `begin` of the node's
+  /// signals, and n > 0 is base + n.
+  NodeBuffers(SharedNode& node, std::byte* memory, const HierarchicalCall& hierarchical,
+              const Program& program, const Lanes& lanes, NodeSignal::Count begin,
+              NodeSignal::Count base)
       : node_(node),
+        memory_(memory),
         hierarchical_(hierarchical),
         program_(program),
         lanes_(lanes),
@@ -73,6 +76,7 @@ class NodeBuffers final : public Buffers {
   [[nodiscard]] std::byte* address_of(const InnerBuffer& buffer) const;
 
   SharedNode& node_;
+  std::byte* memory_;
   const HierarchicalCall& hierarchical_;
   const Program& program_;
   const Lanes& lanes_;

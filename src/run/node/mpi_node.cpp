@@ -25,17 +25,8 @@ Rank world_rank(MPI_Comm comm) { return rank_in(has_world() ? mpi().comm_world :
 /// Bytes of the signals and numbers of the ranks, in whole pages.
 Bytes SharedNode::header_bytes() const {
   const Bytes bytes =
-      ranks_ * (Bytes{sizeof(NodeSignal)} + words_of_rank() * Bytes{sizeof(std::int64_t)});
+      ranks_ * (Bytes{sizeof(NodeSignal)} + further_words * Bytes{sizeof(std::int64_t)});
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
-}
-
-/// Signals are mandatory. Exchanged sizes are included if the header takes at most 50 % of
-/// `memory`; data gets the rest.
-void SharedNode::lay_out(Bytes memory) {
-  has_room_ = true;
-  if (header_bytes() > memory / 2) has_room_ = false;
-  header_ = header_bytes();
-  wanted_ = std::max(memory, header_);
 }
 
 int MpiProgress::progress() {
@@ -49,7 +40,6 @@ struct SharedNode::Attempt {
   std::int64_t shares;
   std::int64_t capacity;
   std::int64_t group;
-  std::int64_t has_room;
 };
 
 int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
@@ -102,7 +92,8 @@ int SharedNode::attempt(const Nodes& nodes, const NodeSettings& settings, NodeSe
     ranks_ = nodes.size(here);
     local_ = nodes.local_of(rank_);
     kind_ = kind;
-    lay_out(settings.memory);
+    header_ = header_bytes();
+    wanted_ = std::max(settings.memory, header_);  // signals are mandatory
     if (ranks_ > 1 && local_ == 0) segment = make_segment(kind);
   }
   const SegmentName own = segment ? segment->name() : SegmentName();
@@ -117,8 +108,7 @@ int SharedNode::attempt(const Nodes& nodes, const NodeSettings& settings, NodeSe
   }
   const auto& emulated = settings.emulated;
   const Attempt mine = {mapping_ ? 1 : 0, mapping_ ? capacity_ : -1,
-                        emulated ? emulated->group_of(world_rank(comm_)) : group_on_node("/sys"),
-                        has_room_ ? 1 : 0};
+                        emulated ? emulated->group_of(world_rank(comm_)) : group_on_node("/sys")};
   const int error = gather_at_all(mine, attempts, comm_);
   // All ranks of the node have opened the segment, or have tried to.
   if (segment) segment->take_name_away();
@@ -162,13 +152,11 @@ void SharedNode::map_private() {
 int SharedNode::take(const Nodes& nodes, const std::vector<Attempt>& attempts) {
   std::vector<int> labels;
   std::vector<int> groups;
-  holds_sizes_ = true;
   capacity_ = attempts.front().capacity;
   for (const Attempt& attempt : attempts) {
     labels.push_back(nodes.node_of(static_cast<Rank>(labels.size())));
     groups.push_back(static_cast<int>(attempt.group));
     capacity_ = std::min<Bytes>(capacity_, attempt.capacity);
-    holds_sizes_ = holds_sizes_ && attempt.has_room != 0;
   }
   if (capacity_ < 0) return MPI_ERR_NO_MEM;
   nodes_ = Nodes::of(labels, groups);

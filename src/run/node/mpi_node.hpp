@@ -59,27 +59,16 @@ class SharedNode {
   [[nodiscard]] std::byte* data() const { return mapping_.data() + header_; }
   /// `further_words` numbers of a local rank, which others may read after its signal.
   [[nodiscard]] std::int64_t* further(int local) const {
-    return words_ + std::ptrdiff_t{local} * words_of_rank();
+    return words_ + std::ptrdiff_t{local} * further_words;
   }
   static constexpr int further_words = 32;
-  /// Does node memory hold the sizes that ranks exchange in some calls? They may take 50 % of it.
-  /// Equal on all ranks.
-  [[nodiscard]] bool holds_sizes() const { return holds_sizes_; }
-  /// The exchanged sizes of a local rank: 2 p numbers.
-  [[nodiscard]] std::int64_t* exchanged_sizes(int local) const {
-    return further(local) + further_words;
-  }
   [[nodiscard]] NodeSignal& signal(int local) const { return signals_[local]; }
   /// Waits until the signal of rank `local` reaches `count`. Returns 0 or an MPI error code.
   int wait(int local, NodeSignal::Count count);
 
  private:
   SharedNode(MPI_Comm comm, Rank rank, int p) : comm_(comm), rank_(rank), p_(p), progress_(comm) {}
-  [[nodiscard]] std::ptrdiff_t words_of_rank() const {
-    return (has_room_ ? 2 * std::ptrdiff_t{p_} : 0) + further_words;
-  }
   [[nodiscard]] Bytes header_bytes() const;
-  void lay_out(Bytes memory);
   struct Attempt;
   int find(Nodes nodes, const NodeSettings& settings);
   int attempt(const Nodes& nodes, const NodeSettings& settings, NodeSegment::Kind kind,
@@ -100,8 +89,6 @@ class SharedNode {
   Bytes capacity_ = 0;
   Bytes wanted_ = 0;  ///< bytes of the whole segment
   Bytes header_ = 0;
-  bool has_room_ = false;  ///< this node's memory holds exchanged sizes
-  bool holds_sizes_ = false;
   Mapping mapping_;
   NodeSignal* signals_ = nullptr;
   std::int64_t* words_ = nullptr;
