@@ -2,6 +2,7 @@
 #include "run/mpi/types.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "run/mpi/devices.hpp"
@@ -43,6 +44,19 @@ IndexedType::~IndexedType() {
   if (!is_made_) return;
   const auto alone = alone_with_types();
   mpi().Type_free(&made_);
+}
+
+MPI_Datatype datatype(std::uint64_t type) {
+  if (type == 0) return mpi().packed;
+  MPI_Datatype handle;
+  std::memcpy(&handle, &type, sizeof handle);
+  return handle;
+}
+
+std::uint64_t region_type(MPI_Datatype type) {
+  std::uint64_t handle = 0;
+  std::memcpy(&handle, &type, sizeof type);
+  return handle;
 }
 
 TypeInfo info_at(const void* address, TypeInfo info) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,12 @@ class IndexedType {
   MPI_Datatype made_{};
   bool is_made_ = false;
 };
+
+/// A datatype handle as a number, as in Region::type; 0, which is no valid handle, stands for
+/// bytes.
+[[nodiscard]] std::uint64_t region_type(MPI_Datatype type);
+/// The inverse; bytes are MPI_PACKED.
+[[nodiscard]] MPI_Datatype datatype(std::uint64_t type);
 
 struct TypeInfo {
   bool valid = false;

@@ -3,43 +3,25 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include "algorithms/problems.hpp"
 #include "lowering/lower.hpp"
+#include "run/mpi/types.hpp"
 
 namespace tutti {
 
 namespace {
 
-/// Predefined types as numbers, equal on all ranks. Open MPI's handles are addresses: Fortran's
-/// serve.
-template <class Handle>
-std::int64_t number_of(Handle type) {
+// Predefined types as numbers, equal on all ranks. Open MPI's handles are addresses: Fortran's
+// serve.
 #if defined(OPEN_MPI)
-  return mpi().Type_c2f(type);
+std::int64_t number_of(MPI_Datatype type) { return mpi().Type_c2f(type); }
+MPI_Datatype type_of(std::int64_t number) { return mpi().Type_f2c(static_cast<MPI_Fint>(number)); }
 #else
-  if constexpr (std::is_pointer_v<Handle>) {
-    return reinterpret_cast<std::intptr_t>(type);
-  } else {
-    return type;
-  }
+std::int64_t number_of(MPI_Datatype type) { return static_cast<std::int64_t>(region_type(type)); }
+MPI_Datatype type_of(std::int64_t number) { return datatype(static_cast<std::uint64_t>(number)); }
 #endif
-}
-
-template <class Handle>
-Handle type_of(std::int64_t number) {
-#if defined(OPEN_MPI)
-  return mpi().Type_f2c(static_cast<MPI_Fint>(number));
-#else
-  if constexpr (std::is_pointer_v<Handle>) {
-    return reinterpret_cast<Handle>(number);
-  } else {
-    return static_cast<Handle>(number);
-  }
-#endif
-}
 
 constexpr int type_bits = 48;
 
@@ -199,8 +181,7 @@ int RmaOperation::run(const Operation& operation) {
 int RmaOperation::reduce(const BufferRef& from, const BufferRef& to) {
   const MPI_Op op =
       mpi().combining[static_cast<std::size_t>((control_.combination >> type_bits) - 1)];
-  const auto type =
-      type_of<MPI_Datatype>(control_.combination & ((std::int64_t{1} << type_bits) - 1));
+  const MPI_Datatype type = type_of(control_.combination & ((std::int64_t{1} << type_bits) - 1));
   MPI_Count size = 1;
   mpi().Type_size_x(type, &size);
   const auto count = static_cast<int>(to.bytes / std::max<MPI_Count>(size, 1));

@@ -49,19 +49,6 @@ Elements elements_of(const Region& typed) {
 
 }  // namespace
 
-MPI_Datatype datatype(std::uint64_t type) {
-  if (type == 0) return mpi().packed;
-  MPI_Datatype handle;
-  std::memcpy(&handle, &type, sizeof handle);
-  return handle;
-}
-
-std::uint64_t region_type(MPI_Datatype type) {
-  std::uint64_t handle = 0;
-  std::memcpy(&handle, &type, sizeof type);
-  return handle;
-}
-
 int MpiTransport::begin(int slot, const Transfer& transfer) {
   fruitless_polls_ = 0;
   if (!transfer.sends && transfer.region.type != 0 && typed_receives_truncate()) {

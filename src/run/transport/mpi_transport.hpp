@@ -9,11 +9,6 @@
 
 namespace tutti {
 
-/// A datatype handle in the form of Region::type; 0, which is no valid handle, stands for bytes.
-[[nodiscard]] std::uint64_t region_type(MPI_Datatype type);
-/// The inverse; bytes are MPI_PACKED.
-[[nodiscard]] MPI_Datatype datatype(std::uint64_t type);
-
 class MpiTransport final : public Transport {
  public:
   /// `comm` must return its errors and must not be used for anything else.
