@@ -58,46 +58,35 @@ bool RmaMessageQueue::can_post(const RmaControlMessage&, Rank to) const {
 
 std::span<std::byte> RmaMessageQueue::compose(RmaControlMessage control,
                                               const std::vector<Rank>& order, Bytes carried) {
-  if (!spare_.empty()) {
-    composed_ = std::move(spare_.back());
-    spare_.pop_back();
-  }
+  if (spare_.empty()) spare_.emplace_front();
+  std::vector<std::byte>& message = spare_.front().message;
   control.listed = static_cast<std::int32_t>(order.size());
   const std::size_t listed = order.size() * sizeof(Rank);
-  composed_.resize(sizeof control + listed + static_cast<std::size_t>(carried));
-  std::memcpy(composed_.data(), &control, sizeof control);
-  if (listed > 0) std::memcpy(composed_.data() + sizeof control, order.data(), listed);
-  return std::span(composed_).subspan(sizeof control + listed);
+  message.resize(sizeof control + listed + static_cast<std::size_t>(carried));
+  std::memcpy(message.data(), &control, sizeof control);
+  if (listed > 0) std::memcpy(message.data() + sizeof control, order.data(), listed);
+  return std::span(message).subspan(sizeof control + listed);
 }
 
 int RmaMessageQueue::post(Rank to) {
-  sends_.push_back(mpi().request_null);
-  receivers_.push_back(to);
-  messages_.push_back(std::move(composed_));
+  sends_.splice(sends_.end(), spare_, spare_.begin());
+  Send& send = sends_.back();
+  send.to = to;
   ++on_way_[static_cast<std::size_t>(to)];
-  const auto& message = messages_.back();
-  return mpi().Isend(message.data(), static_cast<int>(message.size()), mpi().byte, to, tag, comm_,
-                     &sends_.back());
+  return mpi().Isend(send.message.data(), static_cast<int>(send.message.size()), mpi().byte, to,
+                     tag, comm_, &send.request);
 }
 
-/// Reuses the memory of completed sends.
 int RmaMessageQueue::forget_sent() {
-  if (sends_.empty()) return MPI_SUCCESS;
-  const int all = static_cast<int>(sends_.size());
-  int count = 0;
-  sent_.resize(sends_.size());
-  const int error = mpi().Testsome(all, sends_.data(), &count, sent_.data(), MPI_STATUSES_IGNORE);
-  if (error != MPI_SUCCESS || count == 0) return error;
-  for (std::size_t i = sends_.size(); i-- > 0;) {
-    if (sends_[i] != mpi().request_null) continue;
-    --on_way_[static_cast<std::size_t>(receivers_[i])];
-    if (spare_.size() < max_spare) spare_.push_back(std::move(messages_[i]));
-    sends_[i] = sends_.back();
-    receivers_[i] = receivers_.back();
-    std::swap(messages_[i], messages_.back());
-    sends_.pop_back();
-    receivers_.pop_back();
-    messages_.pop_back();
+  for (auto send = sends_.begin(); send != sends_.end();) {
+    int is_sent = 0;
+    const int error = mpi().Test(&send->request, &is_sent, MPI_STATUS_IGNORE);
+    if (error != MPI_SUCCESS) return error;
+    const auto tested = send++;
+    if (is_sent == 0) continue;
+    --on_way_[static_cast<std::size_t>(tested->to)];
+    spare_.splice(spare_.begin(), sends_, tested);
+    if (spare_.size() > max_spare) spare_.pop_back();
   }
   return MPI_SUCCESS;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,11 @@ class RmaMessageQueue : public RmaNotifications {
   [[nodiscard]] std::optional<RmaMessage> take(int& error) override;
 
  private:
+  struct Send {
+    MPI_Request request{};
+    Rank to = no_rank;
+    std::vector<std::byte> message;
+  };
   struct Receive {
     MPI_Request request{};
     std::vector<std::byte> message;
@@ -41,13 +47,9 @@ class RmaMessageQueue : public RmaNotifications {
   std::array<Receive, 8> receives_;  ///< a ring, in the sequence in which messages fill them
   std::size_t next_ = 0;             ///< the receive that is filled next
   Receive* taken_ = nullptr;         ///< its message is in use by the caller
-  std::vector<std::byte> composed_;
-  std::vector<MPI_Request> sends_;
-  std::vector<Rank> receivers_;                   ///< of `sends_`
-  std::vector<std::vector<std::byte>> messages_;  ///< of `sends_`
-  std::vector<std::vector<std::byte>> spare_;
+  std::list<Send> sends_;
+  std::list<Send> spare_;    ///< whose memory is reused; the one that was composed last is first
   std::vector<int> on_way_;  ///< by rank: number of `sends_` to it
-  std::vector<int> sent_;    ///< indices of completed `sends_`
 };
 
 }  // namespace tutti
