@@ -1,42 +1,9 @@
 /// Requests, descriptions and done counters in windows.
 #include "run/rma/mpi_request_windows.hpp"
 
-#include <cstring>
-
 #include "run/mpi/exchange.hpp"
 
 namespace tutti {
-
-int AllocatedWindow::open(MPI_Comm comm, std::size_t bytes, int unit) {
-  // MPICH 4.0 puts beside the target in windows that are no multiple of 16 bytes.
-  const auto rounded = static_cast<MPI_Aint>((bytes + 63) / 64 * 64);
-  int error = mpi().Win_allocate(rounded, unit, mpi().info_null, comm, static_cast<void*>(&memory),
-                                 &handle);
-  if (error != MPI_SUCCESS) return error;
-  std::memset(memory, 0, static_cast<std::size_t>(rounded));
-  error = mpi().Win_lock_all(0, handle);
-  if (error == MPI_SUCCESS) error = mpi().Win_sync(handle);
-  return error == MPI_SUCCESS ? mpi().Barrier(comm) : error;
-}
-
-int AllocatedWindow::close() {
-  const int error = mpi().Win_unlock_all(handle);
-  return error == MPI_SUCCESS ? mpi().Win_free(&handle) : error;
-}
-
-int AllocatedWindow::add(std::int64_t by, Rank to, std::size_t at) const {
-  const int error = mpi().Accumulate(&by, 1, mpi().int64, to, static_cast<MPI_Aint>(at), 1,
-                                     mpi().int64, mpi().combining[MpiFunctions::sum], handle);
-  return error == MPI_SUCCESS ? mpi().Win_flush(to, handle) : error;
-}
-
-int AllocatedWindow::read(std::vector<std::int64_t>& numbers, Rank own) const {
-  const auto count = static_cast<int>(numbers.size());
-  const int error =
-      mpi().Get_accumulate(nullptr, 0, mpi().int64, numbers.data(), count, mpi().int64, own, 0,
-                           count, mpi().int64, mpi().other_ops[MpiFunctions::no_op], handle);
-  return error == MPI_SUCCESS ? mpi().Win_flush(own, handle) : error;
-}
 
 RmaRequestWindows::RmaRequestWindows(Rank rank, int p)
     : rank_(rank),

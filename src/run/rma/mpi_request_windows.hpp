@@ -5,24 +5,10 @@
 #include <memory>
 #include <vector>
 
-#include "run/mpi/functions.hpp"
+#include "run/rma/mpi_window.hpp"
 #include "run/rma/notifications.hpp"
 
 namespace tutti {
-
-/// Zeroed memory of each rank in a passive-target epoch of all ranks. Functions return an MPI error
-/// code.
-struct AllocatedWindow {
-  MPI_Win handle{};
-  void* memory = nullptr;
-  /// Collective; displacements count `unit` bytes.
-  int open(MPI_Comm comm, std::size_t bytes, int unit);
-  /// Collective.
-  int close();
-  /// Adds `by` to the number `at` of a rank, or reads numbers of this rank; complete on return.
-  int add(std::int64_t by, Rank to, std::size_t at) const;
-  int read(std::vector<std::int64_t>& numbers, Rank own) const;
-};
 
 /// Three windows (Paznikov 2024, figures 3 to 6), which the ranks' threads poll:
 ///

@@ -14,7 +14,6 @@
 #include "run/mpi/exchange.hpp"
 #include "run/node/mpi_node_names.hpp"
 #include "run/rma/mpi_message_queue.hpp"
-#include "run/rma/mpi_probe.hpp"
 #include "run/rma/mpi_request_windows.hpp"
 
 namespace tutti {

@@ -1,7 +1,9 @@
-/// Queries a window, and puts into it.
+/// Queries windows, and puts into them.
 #include "run/rma/mpi_window.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstring>
 
 #include "run/mpi/devices.hpp"
 #include "run/mpi/exchange.hpp"
@@ -30,6 +32,27 @@ bool has_ranks_of(MPI_Win window, MPI_Comm comm) {
   }
   mpi().Group_free(&of_window);
   return same == MPI_IDENT;
+}
+
+/// Returns an MPI error code.
+int put_and_poll(MPI_Comm comm, const AllocatedWindow& window, char& seen) {
+  using Clock = std::chrono::steady_clock;
+  const Rank rank = rank_in(comm);
+  const int p = size_of(comm);
+  int error = MPI_SUCCESS;
+  if (rank == 0 && p > 1) {
+    const std::int64_t word = 1;
+    error = mpi().Put(&word, 1, mpi().int64, p - 1, 0, 1, mpi().int64, window.handle);
+    if (error == MPI_SUCCESS) error = mpi().Win_flush(p - 1, window.handle);
+  }
+  if (rank == p - 1 && p > 1) {
+    const auto* const word = static_cast<const std::int64_t*>(window.memory);
+    const auto end = Clock::now() + std::chrono::milliseconds(20);
+    while (seen == 0 && Clock::now() < end) {
+      seen = __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0 ? 1 : 0;
+    }
+  }
+  return error != MPI_SUCCESS ? error : mpi().Bcast(&seen, 1, mpi().byte, p - 1, comm);
 }
 
 }  // namespace
@@ -114,6 +137,47 @@ int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
     if (error != MPI_SUCCESS) return error;
   }
   return MPI_SUCCESS;
+}
+
+int AllocatedWindow::open(MPI_Comm comm, std::size_t bytes, int unit) {
+  // MPICH 4.0 puts beside the target in windows that are no multiple of 16 bytes.
+  const auto rounded = static_cast<MPI_Aint>((bytes + 63) / 64 * 64);
+  int error = mpi().Win_allocate(rounded, unit, mpi().info_null, comm, static_cast<void*>(&memory),
+                                 &handle);
+  if (error != MPI_SUCCESS) return error;
+  std::memset(memory, 0, static_cast<std::size_t>(rounded));
+  error = mpi().Win_lock_all(0, handle);
+  if (error == MPI_SUCCESS) error = mpi().Win_sync(handle);
+  return error == MPI_SUCCESS ? mpi().Barrier(comm) : error;
+}
+
+int AllocatedWindow::close() {
+  const int error = mpi().Win_unlock_all(handle);
+  return error == MPI_SUCCESS ? mpi().Win_free(&handle) : error;
+}
+
+int AllocatedWindow::add(std::int64_t by, Rank to, std::size_t at) const {
+  const int error = mpi().Accumulate(&by, 1, mpi().int64, to, static_cast<MPI_Aint>(at), 1,
+                                     mpi().int64, mpi().combining[MpiFunctions::sum], handle);
+  return error == MPI_SUCCESS ? mpi().Win_flush(to, handle) : error;
+}
+
+int AllocatedWindow::read(std::vector<std::int64_t>& numbers, Rank own) const {
+  const auto count = static_cast<int>(numbers.size());
+  const int error =
+      mpi().Get_accumulate(nullptr, 0, mpi().int64, numbers.data(), count, mpi().int64, own, 0,
+                           count, mpi().int64, mpi().other_ops[MpiFunctions::no_op], handle);
+  return error == MPI_SUCCESS ? mpi().Win_flush(own, handle) : error;
+}
+
+int probe_rma_progress(MPI_Comm comm, bool& progresses) {
+  AllocatedWindow window;
+  if (const int error = window.open(comm, sizeof(std::int64_t), sizeof(std::int64_t))) return error;
+  char seen = 0;
+  const int error = put_and_poll(comm, window, seen);
+  const int closed = window.close();
+  progresses = seen != 0;
+  return error != MPI_SUCCESS ? error : closed;
 }
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// A window of the program, with the parts of all ranks.
+/// Windows of the program, with the parts of all ranks, and of Tutti.
 #pragma once
 
 #include <map>
@@ -58,5 +58,24 @@ class RmaWindow {
   std::map<Rank, RmaArrivals> arrivals_;
   std::int64_t begun_ = 0;  ///< operations of this rank
 };
+
+/// Zeroed memory of each rank in a passive-target epoch of all ranks. Functions return an MPI error
+/// code.
+struct AllocatedWindow {
+  MPI_Win handle{};
+  void* memory = nullptr;
+  /// Collective; displacements count `unit` bytes.
+  int open(MPI_Comm comm, std::size_t bytes, int unit);
+  /// Collective.
+  int close();
+  /// Adds `by` to the number `at` of a rank, or reads numbers of this rank; complete on return.
+  int add(std::int64_t by, Rank to, std::size_t at) const;
+  int read(std::vector<std::int64_t>& numbers, Rank own) const;
+};
+
+/// Sets `progresses` to whether a put from rank 0 arrives at the last rank while that computes
+/// outside the MPI; false with one rank. Takes 20 ms at most. Returns an MPI error code.
+/// Collective.
+int probe_rma_progress(MPI_Comm comm, bool& progresses);
 
 }  // namespace tutti
