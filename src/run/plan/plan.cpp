@@ -16,21 +16,6 @@ std::size_t bytes_of(const BufferRef& ref) { return bytes_of(ref.blocks.holes); 
 
 }  // namespace
 
-Problem CallProblem::outline() const {
-  Problem whole;
-  whole.collective = collective();
-  whole.p = p;
-  whole.rank = rank;
-  whole.root = root;
-  whole.parameters = specification->parameters;
-  return whole;
-}
-
-bool CallProblem::lacks_arrivals() const {
-  return specification->algorithm->takes("order") && specification->needs_arrivals() &&
-         arrivals == nullptr;
-}
-
 void PlanKey::describe(const CallProblem& problem) {
   specification = *problem.specification;
   root = problem.root;

@@ -38,10 +38,6 @@ struct CallProblem {
 
   [[nodiscard]] Collective collective() const { return specification->algorithm->collective; }
   [[nodiscard]] bool at_root() const { return rank == root; }
-  /// The argument of the algorithm without its order, sizes and tree.
-  [[nodiscard]] Problem outline() const;
-  /// Is this an order by arrival, with unknown arrivals?
-  [[nodiscard]] bool lacks_arrivals() const;
 };
 
 /// The inputs that a plan depends on. `known` is the rank's knowledge of sizes as numbers.

@@ -35,11 +35,12 @@ void append(std::vector<std::int64_t>& words, const Subtree& subtree) {
   for (const BlockRange& hole : subtree.holes) words.insert(words.end(), {hole.begin, hole.end});
 }
 
-}  // namespace
-
+/// What this rank knows of the sizes of a gather or scatter.
 Knowledge knowledge_of(const CallProblem& problem) {
   return problem.sizes_exchanged ? Knowledge::all_sizes : problem.specification->knowledge();
 }
+
+}  // namespace
 
 int Planner::prepare(const CallProblem& problem, Executor& executor, Transport& transport,
                      const Plan*& plan) {
@@ -170,7 +171,12 @@ Plan Planner::build(const CallProblem& problem) const {
 }
 
 Problem Planner::problem_of(const CallProblem& problem) const {
-  Problem whole = problem.outline();
+  Problem whole;
+  whole.collective = problem.collective();
+  whole.p = problem.p;
+  whole.rank = problem.rank;
+  whole.root = problem.root;
+  whole.parameters = problem.specification->parameters;
   whole.order = order_for(problem);
   whole.sizes = sizes_of(problem, whole.order);
   whole.tree = tree_of(problem, whole);
@@ -181,10 +187,13 @@ Problem Planner::problem_of(const CallProblem& problem) const {
 Order Planner::order_for(const CallProblem& problem) const {
   const Specification& spec = *problem.specification;
   const Collective collective = problem.collective();
-  if (problem.lacks_arrivals()) return Order::rotated(problem.p, problem.root);
+  const bool takes_order = spec.algorithm->takes("order");
+  if (takes_order && spec.needs_arrivals() && problem.arrivals == nullptr) {
+    return Order::rotated(problem.p, problem.root);
+  }
   const std::vector<Bytes>* sizes = nullptr;
   std::vector<Bytes> equal;
-  if (spec.algorithm->takes("order") && spec.order == OrderName::by_size) {
+  if (takes_order && spec.order == OrderName::by_size) {
     const bool rooted = is_gather_or_scatter(collective);
     const bool by_rank = is_irregular(collective) && block_kind(collective) == BlockKind::ranks;
     const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes ||

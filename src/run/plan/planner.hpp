@@ -60,7 +60,4 @@ class Planner {
   std::optional<RootTree> root_tree_;
 };
 
-/// What this rank knows of the sizes of a gather or scatter.
-[[nodiscard]] Knowledge knowledge_of(const CallProblem& problem);
-
 }  // namespace tutti
