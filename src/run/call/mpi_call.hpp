@@ -26,9 +26,6 @@ class RankBlocks {
   RankBlocks(const int* counts, const int* displacements) : RankBlocks(counted(counts)) {
     place(displacements);
   }
-  RankBlocks(const MPI_Count* counts, const MPI_Aint* displacements) : RankBlocks(counted(counts)) {
-    place(displacements);
-  }
 
   /// Counts alone (MPI_Reduce_scatter): displacement() is undefined.
   static RankBlocks counted(const int* counts) {
