@@ -95,13 +95,13 @@ std::string replace_text_file(const std::string& path, std::string_view text) {
   return why;
 }
 
-std::string cache_file(const std::string& name) {
-  const auto variable = [](const char* key) {
+std::string user_file(const char* variable, const char* in_home, const std::string& name) {
+  const auto value_of = [](const char* key) {
     const char* value = std::getenv(key);
     return std::string(value == nullptr ? "" : value);
   };
-  std::string folder = variable("XDG_CACHE_HOME");
-  if (folder.empty() && !variable("HOME").empty()) folder = variable("HOME") + "/.cache";
+  std::string folder = value_of(variable);
+  if (folder.empty() && !value_of("HOME").empty()) folder = value_of("HOME") + in_home;
   return folder.empty() ? "" : folder + "/tutti/" + name;
 }
 

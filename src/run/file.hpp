@@ -22,9 +22,15 @@ namespace tutti {
 /// other. Creates its folder. Returns why it could not; empty if it could.
 [[nodiscard]] std::string replace_text_file(const std::string& path, std::string_view text);
 
-/// A file in this user's cache folder: tutti/`name` in XDG_CACHE_HOME, or in ~/.cache if that is
-/// not set. Empty if neither is known.
-[[nodiscard]] std::string cache_file(const std::string& name);
+/// A file of this user: tutti/`name` in the folder that an environment variable names, or in
+/// `in_home` below the home folder if that is not set. Empty if neither is known.
+[[nodiscard]] std::string user_file(const char* variable, const char* in_home,
+                                    const std::string& name);
+
+/// Such a file in XDG_CACHE_HOME, or in ~/.cache.
+[[nodiscard]] inline std::string cache_file(const std::string& name) {
+  return user_file("XDG_CACHE_HOME", "/.cache", name);
+}
 
 /// Writes a whole text to an open file, in one write if possible, so that the texts of several
 /// processes do not mix. False if that fails, with the reason in errno.

@@ -3,16 +3,11 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
+#include "run/file.hpp"
 
 namespace tutti {
 
 namespace {
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
@@ -22,11 +17,8 @@ std::vector<RuleFile> rule_files(const std::string& setting, const std::string& 
   std::vector<RuleFile> files;
   if (setting == "none") return files;
   if (!setting.empty()) files.push_back({setting, true});
-  std::string config = variable("XDG_CONFIG_HOME");
-  const std::string home = variable("HOME");
-  if (config.empty() && !home.empty()) config = home + "/.config";
-  const std::string users = config + "/tutti/rules.json";
-  if (!config.empty() && exists(users)) files.push_back({users});
+  const std::string users = user_file("XDG_CONFIG_HOME", "/.config", "rules.json");
+  if (exists(users)) files.push_back({users});
   if (library_folder.empty()) return files;
   for (const char* const up : {"/..", "/../.."}) {
     const std::string sites = library_folder + up + "/share/tutti/rules.json";

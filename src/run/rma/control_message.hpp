@@ -1,7 +1,8 @@
-/// The control message of one-sided operations.
+/// The control message of one-sided operations, and the record of those that have arrived.
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <type_traits>
 
 #include "algorithms/algorithms.hpp"
@@ -38,5 +39,24 @@ struct RmaControlMessage {
   friend bool operator==(const RmaControlMessage&, const RmaControlMessage&) = default;
 };
 static_assert(std::has_unique_object_representations_v<RmaControlMessage>, "no gaps travel");
+
+/// Records which operations of a root have arrived; they may overtake one another. They have
+/// numbers from 1 on.
+class RmaArrivals {
+ public:
+  void add(std::int64_t number) {
+    ahead_.insert(number);
+    while (!ahead_.empty() && *ahead_.begin() == all_up_to_ + 1) {
+      ahead_.erase(ahead_.begin());
+      ++all_up_to_;
+    }
+  }
+  /// All operations up to this number have arrived.
+  [[nodiscard]] std::int64_t all_up_to() const { return all_up_to_; }
+
+ private:
+  std::int64_t all_up_to_ = 0;
+  std::set<std::int64_t> ahead_;
+};
 
 }  // namespace tutti

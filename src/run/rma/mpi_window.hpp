@@ -7,7 +7,7 @@
 
 #include "core/types.hpp"
 #include "run/mpi/functions.hpp"
-#include "run/rma/arrivals.hpp"
+#include "run/rma/control_message.hpp"
 
 namespace tutti {
 

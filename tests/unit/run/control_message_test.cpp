@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "run/rma/arrivals.hpp"
-
 namespace tutti {
 namespace {
 
