@@ -36,18 +36,21 @@ class BineTree {
     return static_cast<Position>(has_odd_digits ? p_ / 3L : 2L * p_ / 3);
   }
 
-  struct Subtree {
-    Position root = 0;
-    BlockRange range;
-  };
-  /// A position of the tree: its parent (-1 at the root), and its subtree and its children with
-  /// theirs, largest first.
+  /// -1 at the root. O(log p), as are the others.
+  [[nodiscard]] Position parent(Position v) const { return at(v).parent; }
+  [[nodiscard]] BlockRange subtree(Position v) const { return at(v).range; }
+  /// Smallest subtrees first.
+  [[nodiscard]] std::vector<Position> children(Position v) const {
+    const std::vector<Position> largest_first = at(v).children;
+    return {largest_first.rbegin(), largest_first.rend()};
+  }
+
+ private:
   struct Node {
     Position parent = -1;
     BlockRange range;
-    std::vector<Subtree> children;
+    std::vector<Position> children;  ///< largest subtrees first
   };
-  /// O(log p).
   [[nodiscard]] Node at(Position v) const {
     Node node{-1, {0, p_}, {}};
     Position holder = root();
@@ -60,7 +63,7 @@ class BineTree {
       const BlockRange& others = holder < cut ? right : left;
       range = holder < cut ? left : right;
       if (holder == v) {
-        node.children.push_back({mirror, others});
+        node.children.push_back(mirror);
       } else if (others.contains(v)) {
         node = {holder, others, {}};
         holder = mirror;
@@ -70,7 +73,6 @@ class BineTree {
     return node;
   }
 
- private:
   int p_;
 };
 

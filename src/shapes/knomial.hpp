@@ -23,6 +23,7 @@ class Knomial {
  public:
   Knomial(int p, int k) : p_(p), k_(k) {}
 
+  [[nodiscard]] Position root() const { return 0; }
   [[nodiscard]] Position parent(Position v) const {
     return static_cast<Position>(v - v % (span(v) * k_));
   }

@@ -119,7 +119,6 @@ class ProgramVerifier {
   [[nodiscard]] int united(Node node, int left, int right);
   [[nodiscard]] Fault check_results(Rank rank);
   [[nodiscard]] Fault check_barrier();
-  [[nodiscard]] Fault stuck() const;
   [[nodiscard]] std::string in_words(Node node) const;
   [[nodiscard]] std::string in_words(const ByteSymbols& symbols) const;
 

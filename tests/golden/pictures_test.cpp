@@ -1,6 +1,7 @@
 /// The pictures in the comments of the sources are what the code does.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -79,8 +80,8 @@ TEST(Picture, OfTheBineShapeAndItsAlgorithms) {
   TreeShape shape;
   shape.root = tree.root();
   shape.children = [&](int v) {
-    std::vector<int> children;
-    for (const auto& child : tree.at(v).children) children.push_back(child.root);
+    std::vector<int> children = tree.children(v);
+    std::reverse(children.begin(), children.end());
     return children;
   };
   shape.label = [](int v) { return std::to_string(v); };
@@ -88,7 +89,7 @@ TEST(Picture, OfTheBineShapeAndItsAlgorithms) {
   for (const Collective collective : {Collective::bcast, Collective::gather, Collective::scatter}) {
     const Call call{collective, 2, std::vector<Bytes>(6, 1)};
     EXPECT_EQ(drawn(Problems(*specification(collective, "bine"), call).schedules(), false),
-              profile_in("algorithms/" + std::string(name_of(collective)) + "/bine.cpp",
+              profile_in("algorithms/" + std::string(name_of(collective)) + "/tree.cpp",
                          "p = 6, root 2"));
   }
 }
@@ -96,9 +97,9 @@ TEST(Picture, OfTheBineShapeAndItsAlgorithms) {
 TEST(Picture, OfTheKnomialGatherAndScatter) {
   const Order order = Order::listed({2, 0, 5, 1, 4, 3});
   EXPECT_EQ(drawn(Collective::gather, "knomial:k=2", order),
-            profile_in("algorithms/gather/knomial.cpp", "p = 6, k = 2"));
+            profile_in("algorithms/gather/tree.cpp", "p = 6, k = 2"));
   EXPECT_EQ(drawn(Collective::scatter, "knomial:k=2", order),
-            profile_in("algorithms/scatter/knomial.cpp", "p = 6, k = 2"));
+            profile_in("algorithms/scatter/tree.cpp", "p = 6, k = 2"));
 }
 
 TEST(Picture, OfTheLinearGatherAndScatter) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <ranges>
 #include <set>
 
 #include "shapes/bine.hpp"
@@ -46,12 +47,6 @@ TEST(Knomial, GivesTheRootFewChildren) {
 }
 
 /// The children of position v, in the sequence of the sends.
-std::vector<Position> children_of(const BineTree& tree, Position v) {
-  std::vector<Position> children;
-  for (const auto& child : tree.at(v).children) children.push_back(child.root);
-  return children;
-}
-
 TEST(BineTree, IsATreeOfRangesInTheFewestRounds) {
   for (int p = 1; p <= 300; ++p) {
     const BineTree tree(p);
@@ -60,20 +55,18 @@ TEST(BineTree, IsATreeOfRangesInTheFewestRounds) {
     std::vector<Position> senders = {tree.root()};
     for (std::size_t i = 0; i < senders.size(); ++i) {
       const Position v = senders[i];
-      const BineTree::Node node = tree.at(v);
       int round = informed[static_cast<std::size_t>(v)];
       BlockIndex inside = 1;
-      for (const auto& child : node.children) {
+      for (const Position child : tree.children(v) | std::views::reverse) {
         ++reached;
-        inside += child.range.count();
-        const BineTree::Node below = tree.at(child.root);
-        ASSERT_EQ(below.parent, v);
-        ASSERT_EQ(below.range, child.range);
-        ASSERT_TRUE(child.range.contains(child.root));
-        informed[static_cast<std::size_t>(child.root)] = ++round;
-        senders.push_back(child.root);
+        inside += tree.subtree(child).count();
+        ASSERT_EQ(tree.parent(child), v);
+        ASSERT_TRUE(tree.subtree(child).contains(child));
+        ASSERT_TRUE(tree.subtree(v).contains(child));
+        informed[static_cast<std::size_t>(child)] = ++round;
+        senders.push_back(child);
       }
-      ASSERT_EQ(inside, node.range.count()) << "p " << p << " v " << v;
+      ASSERT_EQ(inside, tree.subtree(v).count()) << "p " << p << " v " << v;
     }
     ASSERT_EQ(reached, p);
     ASSERT_EQ(*std::max_element(informed.begin(), informed.end()),
@@ -86,10 +79,9 @@ TEST(BineTree, IsATreeOfRangesInTheFewestRounds) {
 TEST(BineTree, IsThatOfThePaperForPowersOfTwo) {
   const BineTree tree(16);
   const Position root = tree.root();
-  EXPECT_EQ(children_of(tree, root),
-            (std::vector<Position>{root - 5, root + 3, root - 1, root + 1}));
-  EXPECT_EQ(children_of(tree, root - 5), (std::vector<Position>{root - 8, root - 4, root - 6}));
-  EXPECT_EQ(children_of(tree, root + 3), (std::vector<Position>{root + 4, root + 2}));
+  EXPECT_EQ(tree.children(root), (std::vector<Position>{root + 1, root - 1, root + 3, root - 5}));
+  EXPECT_EQ(tree.children(root - 5), (std::vector<Position>{root - 6, root - 4, root - 8}));
+  EXPECT_EQ(tree.children(root + 3), (std::vector<Position>{root + 2, root + 4}));
 }
 
 TEST(BineTree, HasShorterDistancesThanTheBinomialTree) {
@@ -103,7 +95,7 @@ TEST(BineTree, HasShorterDistancesThanTheBinomialTree) {
     int near = 0;
     int far = 0;
     for (Position v = 0; v < p; ++v) {
-      if (v != bine.root()) near += distance(p, v, bine.at(v).parent);
+      if (v != bine.root()) near += distance(p, v, bine.parent(v));
       if (v != 0) far += distance(p, v, binomial.parent(v));
     }
     EXPECT_LT(near, 0.8 * far) << p;

@@ -1,9 +1,7 @@
-/// k-nomial scatter over the order of the problem.
+/// Scatter along k-nomial and Bine trees.
+#include "algorithms/tree.hpp"
+#include "shapes/bine.hpp"
 #include "shapes/knomial.hpp"
-
-#include <ranges>
-
-#include "schedule/builder.hpp"
 
 namespace tutti {
 
@@ -21,14 +19,18 @@ Schedule scatter_ordered_tree(const Problem& problem);
 /// With k = 2, `binomial`, the block at position v travels popcount(v) hops (Proficz 2020, BNOM).
 Schedule scatter_knomial(const Problem& problem) {
   if (problem.tree.self.root != no_rank) return scatter_ordered_tree(problem);
-  ScheduleBuilder schedule(problem);
-  const Knomial tree(problem.p, problem.parameters.k);
-  const Position me = problem.position();
-  if (me != 0) schedule.recv(problem.rank_at(tree.parent(me)), tree.subtree(me));
-  for (const Position child : tree.children(me) | std::views::reverse) {
-    schedule.send(problem.rank_at(child), tree.subtree(child));
-  }
-  return schedule.done();
+  return scatter_along(problem, Knomial(problem.p, problem.parameters.k));
+}
+
+/// The Bine gather backwards (De Sensi et al. 2025, section 4):
+///
+///     p = 6, root 2
+///         2 -+- 3 --- 4 --- 5
+///            +- 1 --- 0
+///
+/// ceil(log2 p) alpha + (p - 1) m beta for any p.
+Schedule scatter_bine(const Problem& problem) {
+  return scatter_along(problem, BineTree(problem.p));
 }
 
 }  // namespace tutti

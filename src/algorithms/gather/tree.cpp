@@ -1,7 +1,7 @@
-/// k-nomial gather over the order of the problem.
+/// Gather along k-nomial and Bine trees.
+#include "algorithms/tree.hpp"
+#include "shapes/bine.hpp"
 #include "shapes/knomial.hpp"
-
-#include "schedule/builder.hpp"
 
 namespace tutti {
 
@@ -21,14 +21,16 @@ Schedule gather_ordered_tree(const Problem& problem);
 /// travels popcount(v) hops (Proficz 2020, BNOM).
 Schedule gather_knomial(const Problem& problem) {
   if (problem.tree.self.root != no_rank) return gather_ordered_tree(problem);
-  ScheduleBuilder schedule(problem);
-  const Knomial tree(problem.p, problem.parameters.k);
-  const Position me = problem.position();
-  for (const Position child : tree.children(me)) {
-    schedule.recv(problem.rank_at(child), tree.subtree(child));
-  }
-  if (me != 0) schedule.send(problem.rank_at(tree.parent(me)), tree.subtree(me));
-  return schedule.done();
+  return gather_along(problem, Knomial(problem.p, problem.parameters.k));
 }
+
+/// A subtree is a range too (De Sensi et al. 2025, section 4; see shapes/bine.hpp):
+///
+///     p = 6, root 2
+///         2 -+- 1 --- 0
+///            +- 3 --- 4 --- 5
+///
+/// ceil(log2 p) alpha + (p - 1) m beta for any p.
+Schedule gather_bine(const Problem& problem) { return gather_along(problem, BineTree(problem.p)); }
 
 }  // namespace tutti
