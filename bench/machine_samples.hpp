@@ -7,7 +7,6 @@
 
 #include "core/result.hpp"
 #include "cost/machine.hpp"
-#include "cost/node_machine.hpp"
 
 namespace tutti::bench {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/machine_samples.hpp"
-#include "cost/node_machine.hpp"
+#include "cost/machine.hpp"
 #include "run/file.hpp"
 
 namespace tutti::bench {

@@ -3,7 +3,6 @@
 
 #include "bench/mpi_job.hpp"
 #include "cost/machine.hpp"
-#include "cost/node_machine.hpp"
 
 namespace tutti::bench {
 

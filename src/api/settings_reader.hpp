@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "algorithms/staging.hpp"
-#include "cost/node_machine.hpp"
+#include "cost/machine.hpp"
 #include "select/selection.hpp"
 #include "select/tuner.hpp"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/types.hpp"
-#include "cost/node_machine.hpp"
+#include "cost/machine.hpp"
 
 namespace tutti {
 

@@ -7,8 +7,6 @@
 #include <charconv>
 #include <span>
 
-#include "cost/node_machine.hpp"
-
 namespace tutti {
 
 namespace {
@@ -40,18 +38,10 @@ std::string_view take_word(std::string_view& line) {
   return word;
 }
 
-/// A machine, and the number of lines of its text that named one of its numbers.
+/// Reads a machine. Adds to `lines` the number of lines that named one of its numbers.
 template <class M>
-struct FieldsRead {
+Result<M> read_fields(std::span<const MachineField<M>> fields, std::string_view text, int& lines) {
   M machine;
-  int lines = 0;
-};
-
-/// Reads a machine. # begins a comment; missing names keep their defaults, unknown names are
-/// ignored. The error names the line and the accepted values.
-template <class M>
-Result<FieldsRead<M>> read_fields(std::span<const MachineField<M>> fields, std::string_view text) {
-  FieldsRead<M> read;
   for (int number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
@@ -68,11 +58,11 @@ Result<FieldsRead<M>> read_fields(std::span<const MachineField<M>> fields, std::
                      "\": expected " + std::string(name) + " from " + number_text(field.min) +
                      " to " + number_text(field.max)};
       }
-      read.machine.*field.value = value;
-      ++read.lines;
+      machine.*field.value = value;
+      ++lines;
     }
   }
-  return read;
+  return machine;
 }
 
 template <class M>
@@ -86,7 +76,6 @@ std::string write_fields(std::span<const MachineField<M>> fields, const M& machi
   return text;
 }
 
-/// The first number outside its accepted range, with its name, value and range; else an empty text.
 /// Accepts 0, which means unknown.
 template <class M>
 std::string field_out_of_range(std::span<const MachineField<M>> fields, const M& machine) {
@@ -136,47 +125,39 @@ constexpr std::array<MachineField<NodeMachine>, 10> node_fields = {{
 
 }  // namespace
 
-Result<Machine> machine_from_text(std::string_view text, int* lines) {
-  const auto read = read_fields<Machine>(machine_fields, text);
-  if (!read) return Error{read.error()};
-  if (lines != nullptr) *lines = read->lines;
-  return read->machine;
+Result<Machine> machine_from_text(std::string_view text) {
+  int lines = 0;
+  return read_fields<Machine>(machine_fields, text, lines);
+}
+
+Result<NodeMachine> node_machine_from_text(std::string_view text) {
+  int lines = 0;
+  return read_fields<NodeMachine>(node_fields, text, lines);
+}
+
+Result<Machines> machines_from_text(std::string_view text) {
+  int lines = 0;
+  const auto messages = read_fields<Machine>(machine_fields, text, lines);
+  if (!messages) return Error{messages.error()};
+  const auto nodes = read_fields<NodeMachine>(node_fields, text, lines);
+  if (!nodes) return Error{nodes.error()};
+  if (lines == 0) return Error{"expected at least one line such as \"latency 2e-6\""};
+  return Machines{*messages, *nodes};
 }
 
 std::string out_of_range(const Machine& machine) {
   return field_out_of_range<Machine>(machine_fields, machine);
 }
-
-std::string to_text(const Machine& machine) {
-  return write_fields<Machine>(machine_fields, machine);
-}
-
-Result<NodeMachine> node_machine_from_text(std::string_view text) {
-  const auto read = read_fields<NodeMachine>(node_fields, text);
-  if (!read) return Error{read.error()};
-  return read->machine;
-}
-
-Result<Machines> machines_from_text(std::string_view text) {
-  int lines = 0;
-  const Result<Machine> messages = machine_from_text(text, &lines);
-  if (!messages) return Error{messages.error()};
-  const auto nodes = read_fields<NodeMachine>(node_fields, text);
-  if (!nodes) return Error{nodes.error()};
-  if (lines + nodes->lines == 0) {
-    return Error{"expected at least one line such as \"latency 2e-6\""};
-  }
-  return Machines{*messages, nodes->machine};
-}
-
 std::string out_of_range(const NodeMachine& machine) {
   return field_out_of_range<NodeMachine>(node_fields, machine);
 }
 
+std::string to_text(const Machine& machine) {
+  return write_fields<Machine>(machine_fields, machine);
+}
 std::string to_text(const NodeMachine& machine) {
   return write_fields<NodeMachine>(node_fields, machine);
 }
-
 std::string to_text(const Machine& machine, const NodeMachine& node_machine) {
   const std::span<const MachineField<NodeMachine>> all = node_fields;
   return to_text(machine) + write_fields<NodeMachine>(all.subspan(shared_fields), node_machine);

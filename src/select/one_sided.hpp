@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/nodes.hpp"
-#include "cost/node_machine.hpp"
+#include "cost/machine.hpp"
 #include "select/selection.hpp"
 
 namespace tutti {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/algorithms.hpp"
-#include "cost/node_machine.hpp"
+#include "cost/machine.hpp"
 #include "schedule/schedule.hpp"
 #include "select/selection.hpp"
 #include "simulate/simulate.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <locale>
 
-#include "cost/node_machine.hpp"
+#include "cost/machine.hpp"
 #include "select/reductions.hpp"
 
 namespace tutti {
