@@ -13,9 +13,6 @@ namespace tutti {
 
 namespace {
 
-/// Rounds up to whole cache lines, where the memory of the second chunk begins.
-Bytes aligned(Bytes bytes) { return (bytes + 63) / 64 * 64; }
-
 /// The chunks of a call. A barrier has no data to divide.
 int chunks_of(const HierarchicalProblem& call) {
   return call.collective == Collective::barrier ? 1 : call.chunks;
@@ -195,14 +192,6 @@ Bytes max_memory(const HierarchicalProblem& call, const Nodes& nodes, int own) {
 }
 
 }  // namespace
-
-Bytes half_of_node_memory(const HierarchicalProblem& call, const Nodes& nodes, int node) {
-  Bytes most = 0;
-  for (int i = 0; i < call.chunks; ++i) {
-    most = std::max(most, chunk_memory(HierarchicalView(call, nodes, node, i)));
-  }
-  return aligned(most);
-}
 
 Collective form_between(Collective collective, const Nodes& nodes, int leaders) {
   const int ranks = nodes.most();

@@ -10,6 +10,7 @@ namespace tutti {
 
 namespace {
 
+/// Rounds up to whole cache lines, where the memory of the second chunk begins.
 Bytes aligned(Bytes bytes) { return (bytes + 63) / 64 * 64; }
 
 bool is_alltoall(Collective collective) { return block_kind(collective) == BlockKind::pairs; }
@@ -313,6 +314,12 @@ HierarchicalChunk hierarchical_chunk(const HierarchicalView& view, Rank rank, By
   return ChunkLowerer(view, rank, base).done();
 }
 
-Bytes chunk_memory(const HierarchicalView& view) { return regions_of(view).bytes; }
+Bytes half_of_node_memory(const HierarchicalProblem& call, const Nodes& nodes, int node) {
+  Bytes most = 0;
+  for (int i = 0; i < call.chunks; ++i) {
+    most = std::max(most, regions_of(HierarchicalView(call, nodes, node, i)).bytes);
+  }
+  return aligned(most);
+}
 
 }  // namespace tutti

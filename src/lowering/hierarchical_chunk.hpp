@@ -45,9 +45,6 @@ struct HierarchicalChunk {
 [[nodiscard]] HierarchicalChunk hierarchical_chunk(const HierarchicalView& view, Rank rank,
                                                    Bytes base);
 
-/// Bytes that the chunk needs on the view's node.
-[[nodiscard]] Bytes chunk_memory(const HierarchicalView& view);
-
 /// The most bytes that any chunk needs, in whole cache lines.
 [[nodiscard]] Bytes half_of_node_memory(const HierarchicalProblem& call, const Nodes& nodes,
                                         int node);

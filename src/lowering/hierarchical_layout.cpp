@@ -2,7 +2,7 @@
 #include "lowering/hierarchical_layout.hpp"
 
 #include <algorithm>
-#include <cassert>
+#include <span>
 
 #include "core/index.hpp"
 
@@ -10,18 +10,26 @@ namespace tutti {
 
 namespace {
 
-/// Calls visit(layout, node, locals, lane) for each lane and node, and records what it has laid
-/// out.
+/// The ranks of a lane on a node.
+std::span<const Rank> ranks_of_lane(const HierarchicalView& view, int lane, int node) {
+  const std::span<const Rank> ranks = view.nodes().ranks(node);
+  const BlockRange locals = locals_of_lane(lane, view.lanes(), static_cast<int>(ranks.size()));
+  return ranks.subspan(index(locals.begin), index(locals.count()));
+}
+
+/// Calls visit(layout, lane, node) for each lane and each of the nodes [first, last), and records
+/// what it has laid out.
 template <class Visit>
-LaneLayout by_lane_and_node(const HierarchicalView& view, std::size_t pieces, Visit visit) {
+LaneLayout by_lane_and_node(const HierarchicalView& view, int pieces, int first, int last,
+                            Visit visit) {
   LaneLayout layout;
-  layout.at.assign(pieces, 0);
+  layout.at.assign(index(pieces), 0);
   for (int lane = 0; lane < view.lanes(); ++lane) {
     InnerBuffer end;
     end.at = layout.bytes;
-    for (int node = 0; node < view.nodes().count(); ++node) {
+    for (int node = first; node < last; ++node) {
       const Bytes begin = layout.bytes;
-      visit(layout, node, locals_of_lane(lane, view.lanes(), view.nodes().size(node)), lane);
+      visit(layout, lane, node);
       end.displacements.push_back(begin - end.at);
       end.counts.push_back(layout.bytes - begin);
     }
@@ -30,9 +38,10 @@ LaneLayout by_lane_and_node(const HierarchicalView& view, std::size_t pieces, Vi
   return layout;
 }
 
-void lay(LaneLayout& layout, std::size_t piece, Bytes bytes) {
-  layout.at[piece] = layout.bytes;
-  layout.bytes += bytes;
+/// Appends the chunk's part of a block.
+void lay(LaneLayout& layout, const HierarchicalView& view, int piece, Bytes block) {
+  layout.at[index(piece)] = layout.bytes;
+  layout.bytes += view.part(block).bytes();
 }
 
 }  // namespace
@@ -71,55 +80,44 @@ InnerBuffer LaneLayout::end(int lane, Bytes base) const {
 }
 
 LaneLayout layout_of_all(const HierarchicalView& view) {
-  return by_lane_and_node(
-      view, index(view.nodes().p()), [&](LaneLayout& layout, int node, BlockRange locals, int) {
-        for (auto local = static_cast<int>(locals.begin); local < locals.end; ++local) {
-          const Rank rank = view.nodes().rank_at(node, local);
-          lay(layout, index(rank), view.part(view.size(rank)).bytes());
-        }
-      });
+  const Nodes& nodes = view.nodes();
+  return by_lane_and_node(view, nodes.p(), 0, nodes.count(),
+                          [&](LaneLayout& layout, int lane, int node) {
+                            for (const Rank rank : ranks_of_lane(view, lane, node)) {
+                              lay(layout, view, rank, view.size(rank));
+                            }
+                          });
 }
 
 LaneLayout layout_of_node(const HierarchicalView& view) {
-  LaneLayout layout;
-  for (int lane = 0; lane < view.lanes(); ++lane) {
-    const BlockRange locals = locals_of_lane(lane, view.lanes(), view.ranks());
-    InnerBuffer end{Area::node, layout.bytes, {0}, {0}};
-    for (auto local = static_cast<int>(locals.begin); local < locals.end; ++local) {
-      const Bytes bytes = view.part(view.size(view.nodes().rank_at(view.node(), local))).bytes();
-      layout.at.push_back(layout.bytes);
-      layout.bytes += bytes;
-    }
-    end.counts[0] = layout.bytes - end.at;
-    layout.lanes.push_back(std::move(end));
-  }
-  return layout;
+  return by_lane_and_node(view, view.ranks(), view.node(), view.node() + 1,
+                          [&](LaneLayout& layout, int lane, int node) {
+                            for (const Rank rank : ranks_of_lane(view, lane, node)) {
+                              lay(layout, view, view.nodes().local_of(rank), view.size(rank));
+                            }
+                          });
 }
 
 LaneLayout layout_to_all(const HierarchicalView& view) {
-  const int p = view.nodes().p();
-  return by_lane_and_node(view, index(view.ranks()) * index(p),
-                          [&](LaneLayout& layout, int node, BlockRange locals, int) {
-                            for (auto t = static_cast<int>(locals.begin); t < locals.end; ++t) {
-                              const Rank to = view.nodes().rank_at(node, t);
+  const Nodes& nodes = view.nodes();
+  return by_lane_and_node(view, view.ranks() * nodes.p(), 0, nodes.count(),
+                          [&](LaneLayout& layout, int lane, int node) {
+                            for (const Rank to : ranks_of_lane(view, lane, node)) {
                               for (int s = 0; s < view.ranks(); ++s) {
-                                lay(layout, index(s) * index(p) + index(to),
-                                    view.part(view.sent(s, to)).bytes());
+                                lay(layout, view, s * nodes.p() + to, view.sent(s, to));
                               }
                             }
                           });
 }
 
 LaneLayout layout_from_all(const HierarchicalView& view) {
-  const int p = view.nodes().p();
-  return by_lane_and_node(view, index(view.ranks()) * index(p),
-                          [&](LaneLayout& layout, int node, BlockRange, int lane) {
-                            const BlockRange locals =
-                                locals_of_lane(lane, view.lanes(), view.ranks());
-                            for (auto t = static_cast<int>(locals.begin); t < locals.end; ++t) {
-                              for (const Rank from : view.nodes().ranks(node)) {
-                                lay(layout, index(t) * index(p) + index(from),
-                                    view.part(view.received(t, from)).bytes());
+  const Nodes& nodes = view.nodes();
+  return by_lane_and_node(view, view.ranks() * nodes.p(), 0, nodes.count(),
+                          [&](LaneLayout& layout, int lane, int node) {
+                            for (const Rank to : ranks_of_lane(view, lane, view.node())) {
+                              for (const Rank from : nodes.ranks(node)) {
+                                const int t = nodes.local_of(to);
+                                lay(layout, view, t * nodes.p() + from, view.received(t, from));
                               }
                             }
                           });

@@ -1,5 +1,6 @@
 /// Reduce along k-nomial and Bine trees.
 #include "algorithms/tree.hpp"
+
 #include "shapes/bine.hpp"
 #include "shapes/knomial.hpp"
 
