@@ -8,6 +8,17 @@
 
 namespace tutti {
 
+namespace {
+
+/// A use of bytes in words, which `who` may be `using_them` at the same time.
+std::string clash(const ByteAccess& access, const std::string& who, const char* using_them) {
+  return std::string(access.writes ? "writes" : "reads") + " bytes " +
+         std::to_string(access.bytes.begin) + " to " + std::to_string(access.bytes.end) + " of " +
+         name_of(access.area) + ", which " + who + " may be " + using_them;
+}
+
+}  // namespace
+
 ProgramVerifier::Fault ProgramVerifier::verify(const ProgramCall& call,
                                                std::span<const Program> programs,
                                                std::span<const BufferLayout> layouts,
@@ -233,10 +244,7 @@ ProgramVerifier::Fault ProgramVerifier::check_memory(Rank rank) {
                  std::string("uses overlapping bytes of ") + name_of(one.area));
   }
   return fault(rank, other.operation,
-               std::string(other.writes ? "writes" : "reads") + " bytes " +
-                   std::to_string(other.bytes.begin) + " to " + std::to_string(other.bytes.end) +
-                   " of " + name_of(other.area) + ", which " + in_words(first + one.operation) +
-                   " may be " + (one.writes ? "writing" : "reading"));
+               clash(other, in_words(first + one.operation), one.writes ? "writing" : "reading"));
 }
 
 /// Checks what the ranks of nodes share: signals, collectives between nodes, and node memory.
@@ -251,19 +259,13 @@ ProgramVerifier::Fault ProgramVerifier::check_nodes() {
 }
 
 ProgramVerifier::Fault ProgramVerifier::check_node_memory(int node) {
-  const auto uses = [&](const ByteAccess& access) {
-    return std::string(access.writes ? "writes" : "reads") + " bytes " +
-           std::to_string(access.bytes.begin) + " to " + std::to_string(access.bytes.end) +
-           " of node memory, which ";
-  };
   std::vector<ByteAccess>& accesses = node_accesses_[at(node)];
   for (const ByteAccess& access : accesses) {
     const Rank rank = rank_of(access.operation);
     for (const Rank other : call_->nodes->ranks(node)) {
       if (!access.writes || node_order_.has_left(other, access.operation)) continue;
-      return fault(
-          rank, number(access.operation),
-          uses(access) + "rank " + std::to_string(other) + " may be using in the call before");
+      return fault(rank, number(access.operation),
+                   clash(access, "rank " + std::to_string(other), "using in the call before"));
     }
   }
   const auto found = find_conflict(accesses, [&](Node first, Node second) {
@@ -271,10 +273,10 @@ ProgramVerifier::Fault ProgramVerifier::check_node_memory(int node) {
   });
   if (!found) return std::nullopt;
   const auto& [first, second] = *found;
+  const std::string who =
+      in_words(first.operation) + " of rank " + std::to_string(rank_of(first.operation));
   return fault(rank_of(second.operation), number(second.operation),
-               uses(second) + in_words(first.operation) + " of rank " +
-                   std::to_string(rank_of(first.operation)) + " may be " +
-                   (first.writes ? "writing" : "reading"));
+               clash(second, who, first.writes ? "writing" : "reading"));
 }
 
 ProgramVerifier::Fault ProgramVerifier::pair_messages() {
