@@ -6,24 +6,25 @@
 #
 # Without names every algorithm of `tutti list` is forced for every collective that has it, in as many
 # runs as the collective with the most algorithms has: run i takes the i-th of each collective. Of
-# these runs part=0/2 takes every second one, and part=1/2 the others. A named algorithm has its own
-# run, for all collectives that have it.
+# these runs part=0/2 takes every second one, and part=1/2 the others; names come after these. A named
+# algorithm has its own run, for all collectives that have it.
 # nodes=NODES, as in nodes=1,3 or nodes=1,3:round_robin, runs all collectives hierarchically on nodes
 # that TUTTI_NODE=NODES emulates, with the MPI's own between nodes. nodes=NODES+leaders=2 uses 2
 # leaders; nodes=NODES+ALGORITHM, as in nodes=1,3+ring:leaders=2, uses an algorithm between nodes if
 # the list has it; nodes=NODES+all uses every one, in as many runs as above. TUTTI_LIBRARY_DIR is the
 # folder of libtutti.so (build/all/lib), TUTTI_ABI_CACHE that of builds for the tests (build/abi);
-# pytest tests/abi builds mpi4py there. Prints one line per run; the last is "N passed, N failed".
+# pytest tests/abi puts mpi4py there. Prints one line per run; the last is "N passed, N failed".
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 mpi=${1:?mpich or openmpi} np=${2:?the number of ranks}
 shift 2
-part=0/1
+part=
+if (($# == 0)); then part=0/1; fi
 if [[ ${1:-} == part=* ]]; then
   part=${1#part=}
   shift
 fi
-runs=("$@")
+runs=()
 command=${TUTTI_COMMAND:-$root/.venv/bin/tutti}
 
 # Lines "name collective" of all algorithms.
@@ -42,10 +43,9 @@ together() {
       for (name in n) line = line " TUTTI_" toupper(name) "=" of[name, i % n[name]]
       print substr(line, 2) } }' <<<"$list"
 }
-((${#runs[@]})) ||
+[[ -z $part ]] ||
   mapfile -t runs < <(together | awk -v i="${part%/*}" -v n="${part#*/}" '(NR - 1) % n == i')
-named=("${runs[@]}") runs=()
-for run in "${named[@]}"; do
+for run; do
   if [[ $run == nodes=*+all ]]; then
     mapfile -t -O ${#runs[@]} runs < <(together | sed "s|[^ ]*|&:level=node|g; s|^|${run%all}|")
   else
@@ -59,7 +59,7 @@ limit=${TUTTI_SUITE_SECONDS:-900}
 # These variables belong to this script; the library would report them as unknown settings.
 export -n TUTTI_LIBRARY_DIR TUTTI_ABI_CACHE TUTTI_SUITE_SECONDS TUTTI_COMMAND
 [[ -e $library ]] || { echo "$library is not built; set TUTTI_LIBRARY_DIR" >&2; exit 2; }
-[[ -x $python ]] || { echo "$python is missing; pytest tests/abi builds it" >&2; exit 2; }
+[[ -x $python ]] || { echo "$python is missing; pytest tests/abi makes it" >&2; exit 2; }
 
 version=$("$python" -c 'import mpi4py; print(mpi4py.__version__)')
 source=$cache/mpi4py-$version
