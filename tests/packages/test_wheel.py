@@ -93,8 +93,10 @@ class Installation:
 
 
 def install(folder: Path, *packages) -> Path:
-    run(sys.executable, "-m", "venv", folder)
-    run(folder / "bin/python", "-m", "pip", "install", "--quiet", *packages, limit=600)
+    run(sys.executable, "-m", "venv", "--without-pip", folder)
+    # Most modules of these packages are never imported.
+    run(sys.executable, "-m", "pip", "--python", folder / "bin/python", "install", "--quiet",
+        "--no-compile", *packages, limit=600)  # fmt: skip
     return folder
 
 
