@@ -14,7 +14,6 @@
 #include "api/environment.hpp"
 #include "api/kept_rules.hpp"
 #include "api/report.hpp"
-#include "api/report_collect.hpp"
 #include "api/rma.hpp"
 #include "api/selections.hpp"
 #include "run/mpi/end.hpp"

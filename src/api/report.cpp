@@ -21,7 +21,6 @@
 
 #include "api/environment.hpp"
 #include "api/hooks.hpp"
-#include "api/report_collect.hpp"
 #include "api/report_sites.hpp"
 #include "api/rma.hpp"
 #include "report/content.hpp"
@@ -48,16 +47,11 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unknown host";
 }
 
-bool is_json(const std::string& destination) { return destination.ends_with(".json"); }
-
-std::span<const CallCounter>& counters() {
-  static constinit std::span<const CallCounter> the_counters;
-  return the_counters;
-}
+constinit std::span<const CallCounter> counters;
 
 std::vector<OtherCalls> other_calls() {
   std::vector<OtherCalls> calls;
-  for (const CallCounter& counter : counters()) {
+  for (const CallCounter& counter : counters) {
     const std::uint64_t number = __atomic_load_n(&counter.calls, __ATOMIC_RELAXED);
     if (number > 0) calls.push_back({counter.function, static_cast<std::int64_t>(number)});
   }
@@ -116,7 +110,7 @@ void put(ReportContent content, const std::string& named) {
   content.program = path_of_program();
   content.modules = modules_of_sites();
   note_single_rank(content);
-  const std::string text = is_json(destination) ? to_json(content) : to_text(content);
+  const std::string text = destination.ends_with(".json") ? to_json(content) : to_text(content);
   if (destination == "-") {
     write_all(STDERR_FILENO, text);
     return;
@@ -141,14 +135,17 @@ void put(ReportContent content, const std::string& named) {
 void put_own(const Recorder& all, const std::string& destination, int ranks) {
   const Summary summary = own_summary(all, {});
   if (destination.empty()) return;
-  if (summary.calls.empty()) {
-    int rank = -1;
-    if (ranks > 0) mpi().Comm_rank(mpi().comm_world, &rank);
-    if (rank == 0) put(nothing_content_of(summary, library_version(), ranks), destination);
-    return;
-  }
+  const bool is_empty = summary.calls.empty();
+  int rank = is_empty ? -1 : 0;
+  if (is_empty && ranks > 0) mpi().Comm_rank(mpi().comm_world, &rank);
+  if (rank != 0) return;
   const std::string who = "process " + std::to_string(getpid()) + " on " + host_name();
-  put(partial_content_of(summary, all.mpi, ranks, who), destination);
+  ReportContent content =
+      content_of(summary, is_empty ? library_version() : all.mpi, is_empty ? "" : who);
+  content.ranks = ranks;
+  content.nodes.reset();
+  if (is_empty) content.notes.push_back("rank 0 made no collective call that Tutti handles");
+  put(std::move(content), destination);
 }
 
 /// For programs that end without MPI_Finalize, or only use sessions. MPI may have ended.
@@ -182,7 +179,7 @@ std::uint64_t new_communicator_id() {
   return process + ++count * 0x9E3779B97F4A7C15U;
 }
 
-void set_counters(std::span<const CallCounter> all) { counters() = all; }
+void set_counters(std::span<const CallCounter> all) { counters = all; }
 
 void record_call(const CallRecord& record) noexcept {
   Recorder& all = of_process<Recorder>();

@@ -1,9 +1,7 @@
 /// Summaries travel up a binomial tree over a private duplicate of MPI_COMM_WORLD.
-#include "api/report_collect.hpp"
-
 #include <algorithm>
 
-#include "report/summary_bytes.hpp"
+#include "api/report.hpp"
 #include "run/arrival/mpi_clock.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"

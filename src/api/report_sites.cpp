@@ -3,11 +3,11 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <set>
 
 #include "run/process.hpp"
@@ -28,9 +28,8 @@ using Modules = std::set<std::string>;
 }  // namespace
 
 std::string path_of_program() {
-  std::array<char, 4096> path{};
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : "";
+  std::error_code unknown;
+  return std::filesystem::read_symlink("/proc/self/exe", unknown).string();
 }
 
 std::string site_name(const void* site) {

@@ -2,15 +2,10 @@
 #include "report/call_log.hpp"
 
 #include <algorithm>
-#include <functional>
 
 namespace tutti {
 
 namespace {
-
-std::size_t mixed(std::size_t hash, std::size_t more) {
-  return (hash ^ more) * std::size_t{0x9E3779B97F4A7C15U};
-}
 
 /// 1 if all blocks are equal, also if all are empty, and for a vector.
 double irregularity_of(const CallRecord& record) {
@@ -30,7 +25,8 @@ SizedCalls sized(const CallRecord& record) {
                                           static_cast<double>(sent)
                                     : 1;
   } else {
-    one.bytes = message_size(record.collective, record.total, record.p);
+    const bool is_vector = block_kind(record.collective) == BlockKind::parts;
+    one.bytes = is_vector ? record.total : record.total / record.p;
   }
   one.size_class = class_of(one.bytes);
   return one;
@@ -47,14 +43,24 @@ void add_time(Track& track, const TimedCall& timed) {
 
 }  // namespace
 
-std::size_t CallLog::Hash::operator()(const CallsKey& key) const {
-  const std::size_t flags = 2 * static_cast<std::size_t>(key.collective) + (key.at_root ? 1 : 0);
-  return mixed(mixed(std::hash<const void*>()(key.site), key.decision), flags);
-}
-
-std::size_t CallLog::Hash::operator()(const TrackKey& key) const {
-  return mixed(static_cast<std::size_t>(key.communicator),
-               static_cast<std::size_t>(key.collective) + 1);
+void add(std::vector<SizedCalls>& sizes, const SizedCalls& more) {
+  const auto found = std::find_if(sizes.begin(), sizes.end(), [&](const SizedCalls& one) {
+    return one.p == more.p && one.size_class == more.size_class;
+  });
+  if (found == sizes.end()) {
+    if (sizes.size() < sizes_at_most) sizes.push_back(more);
+    return;
+  }
+  found->calls += more.calls;
+  found->bytes += more.bytes;
+  found->irregularity_sum += more.irregularity_sum;
+  found->seconds += more.seconds;
+  if (found->root == more.root) {
+    found->root_calls += more.root_calls;
+  } else if (std::pair(more.root_calls, -more.root) > std::pair(found->root_calls, -found->root)) {
+    found->root = more.root;
+    found->root_calls = more.root_calls;
+  }
 }
 
 void CallTotals::add(const CallTotals& more) {
@@ -101,39 +107,27 @@ std::uint32_t CallLog::find_logged(const CallRecord& record) {
       return last_logged;
     }
   }
-  const CallsKey key = {record.site, find_decision(*record.decision), record.collective, at_root};
+  const auto [decision, is_new_decision] =
+      decision_at_.try_emplace(*record.decision, static_cast<std::uint32_t>(decisions_.size()));
+  if (is_new_decision) decisions_.push_back(*record.decision);
   const auto [found, is_new] =
-      logged_at_.try_emplace(key, static_cast<std::uint32_t>(logged_.size()));
+      logged_at_.try_emplace({record.site, decision->second, record.collective, at_root},
+                             static_cast<std::uint32_t>(logged_.size()));
   if (is_new) {
-    LoggedCalls& logged = logged_.emplace_back();
-    logged.collective = key.collective;
-    logged.site = key.site;
-    logged.decision = key.decision;
-    logged.at_root = at_root;
+    logged_.push_back({{}, record.collective, record.site, decision->second, at_root});
   }
   return last_logged = found->second;
 }
 
-std::uint32_t CallLog::find_decision(const std::string& text) {
-  const auto [found, is_new] =
-      decision_at_.try_emplace(text, static_cast<std::uint32_t>(decisions_.size()));
-  if (is_new) decisions_.push_back(text);
-  return found->second;
-}
-
 Track* CallLog::find_track(const CallRecord& record) {
-  const TrackKey key = {record.communicator, record.collective};
+  const std::pair key(record.communicator, record.collective);
   const auto found = track_at_.find(key);
   if (found != track_at_.end()) return &tracks_[found->second];
   if (tracks_.size() == tracks_at_most) return nullptr;
   track_at_.emplace(key, static_cast<std::uint32_t>(tracks_.size()));
-  Track& track = tracks_.emplace_back();
-  track.communicator = record.communicator;
-  track.collective = record.collective;
-  track.rank = record.rank;
-  track.p = record.p;
-  track.calls.reserve(calls_in_track);
-  return &track;
+  tracks_.push_back({record.communicator, record.collective, record.rank, record.p, 1, {}});
+  tracks_.back().calls.reserve(calls_in_track);
+  return &tracks_.back();
 }
 
 }  // namespace tutti

@@ -5,13 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "core/size_class.hpp"
 #include "core/types.hpp"
-#include "report/sized_calls.hpp"
 #include "report/tuning.hpp"
 
 namespace tutti {
@@ -39,6 +40,26 @@ struct CallRecord {
   /// Seconds from this rank's progress hint to its arrival; NaN without a hint.
   double progress_hint = std::numeric_limits<double>::quiet_NaN();
 };
+
+/// The calls with one number of ranks and one class of message sizes. Sums over these calls. The
+/// message size is as rules define it: the vector of a bcast or reduction, else the mean block.
+struct SizedCalls {
+  int p = 1;
+  SizeClass size_class = 0;
+  std::int64_t calls = 0;
+  Bytes bytes = 0;              ///< of message sizes
+  double irregularity_sum = 0;  ///< of largest block / mean block
+  double seconds = 0;           ///< of the root's exit - arrival
+  Rank root = 0;                ///< the root of most of these calls
+  std::int64_t root_calls = 0;  ///< of that root
+};
+
+/// Beyond this number, calls of further sizes or numbers of ranks are left out.
+inline constexpr std::size_t sizes_at_most = 64;
+
+/// Adds calls to those with equal ranks and size. Requires one root in `more`, or the root of most
+/// of its calls. O(sizes).
+void add(std::vector<SizedCalls>& sizes, const SizedCalls& more);
 
 /// Sums over calls, exact for any number of them.
 struct CallTotals {
@@ -87,8 +108,9 @@ struct Track {
   std::vector<TimedCall> calls;  ///< in the sequence of their ends
 };
 
-/// The log. Adding a record takes constant time, and no allocation if its call site, decision and
-/// communicator are known. Not thread-safe.
+/// The log. Adding a record takes O(log n) in the number of call sites with decisions, O(1) for
+/// those of the call before, and no allocation if its call site, decision and communicator are
+/// known. Not thread-safe.
 class CallLog {
  public:
   static constexpr std::size_t calls_in_track = 1024;
@@ -105,34 +127,17 @@ class CallLog {
   [[nodiscard]] bool is_empty() const { return logged_.empty(); }
 
  private:
-  struct CallsKey {
-    const void* site;
-    std::uint32_t decision;
-    Collective collective;
-    bool at_root;
-    friend bool operator==(const CallsKey&, const CallsKey&) = default;
-  };
-  struct TrackKey {
-    std::uint64_t communicator;
-    Collective collective;
-    friend bool operator==(const TrackKey&, const TrackKey&) = default;
-  };
-  struct Hash {
-    std::size_t operator()(const CallsKey& key) const;
-    std::size_t operator()(const TrackKey& key) const;
-  };
-
   std::uint32_t find_logged(const CallRecord& record);
-  std::uint32_t find_decision(const std::string& text);
   Track* find_track(const CallRecord& record);
 
   std::vector<LoggedCalls> logged_;
   std::vector<std::string> decisions_;
   std::vector<Track> tracks_;
   TuningRecords tuning_;
-  std::unordered_map<CallsKey, std::uint32_t, Hash> logged_at_;
-  std::unordered_map<std::string, std::uint32_t> decision_at_;
-  std::unordered_map<TrackKey, std::uint32_t, Hash> track_at_;
+  /// By site, decision, collective, and whether this process was root.
+  std::map<std::tuple<const void*, std::uint32_t, Collective, bool>, std::uint32_t> logged_at_;
+  std::map<std::string, std::uint32_t> decision_at_;
+  std::map<std::pair<std::uint64_t, Collective>, std::uint32_t> track_at_;  ///< by communicator
   /// By collective, and by whether this process was root: the index of the last call. The next call
   /// usually has the same.
   std::array<std::array<std::uint32_t, 2>, all_collectives.size()> last_logged_{};

@@ -1,7 +1,9 @@
-/// Derives the content of a report from sums.
+/// Derives the content of a report from sums, and counts what measured candidates saved.
 #include "report/content.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "report/numbers.hpp"
@@ -55,24 +57,109 @@ ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool part
   std::sort(line.sizes.begin(), line.sizes.end(), [](const SizedCalls& a, const SizedCalls& b) {
     return std::pair(a.p, a.size_class) < std::pair(b.p, b.size_class);
   });
+  std::sort(line.other_sites.begin(), line.other_sites.end());
   if (calls.split > 0) line.late = who_is_late(calls.pattern, summary.clock_error);
   line.note = note_of(calls, summary, partial);
   return line;
 }
 
-/// Uses elapsed times, because run times of consecutive calls overlap and do not add up.
-double seconds_in(const ReportedCalls& line) {
-  return static_cast<double>(line.calls) * line.elapsed;
+bool is_measured(const MeasuredCandidate& candidate) { return candidate.median >= 0; }
+
+/// A case without calls. What is on the table, with 0 seconds so far, is the fastest measured
+/// candidate: that of the lowest number if several are.
+ReportedCase case_of(const TuningRecord& record, const MeasuredCase& measured) {
+  ReportedCase one = {record.collective, record.p, measured};
+  one.interval.emplace();
+  const auto& candidates = measured.candidates;
+  const auto fastest = std::min_element(
+      candidates.begin(), candidates.end(), [](const auto& candidate, const auto& other) {
+        return is_measured(candidate) && (!is_measured(other) || candidate.median < other.median);
+      });
+  const int number = static_cast<int>(fastest - candidates.begin());
+  one.on_table = {number, 0,
+                  number == measured.selected ? "calls before it was selected" : fastest->why};
+  return one;
 }
 
-ReportContent content_of(const Summary& summary, const std::string& mpi, bool partial) {
+/// Adds calls of one site that a case decided.
+void add(ReportedCase& one, const std::string& name, const CallsOfCase& calls) {
+  const auto& candidates = one.measured.candidates;
+  const auto at = static_cast<std::size_t>(calls.of.candidate);
+  if (calls.of.candidate < 0 || at >= candidates.size()) return;
+  one.calls += calls.calls;
+  const auto site = std::find_if(one.sites.begin(), one.sites.end(),
+                                 [&](const auto& known) { return known.name == name; });
+  if (site != one.sites.end()) {
+    site->calls += calls.calls;
+  } else {
+    one.sites.push_back({name, calls.calls});
+  }
+  const MeasuredCandidate& native = candidates[0];
+  const MeasuredCandidate& ran = candidates[at];
+  if (calls.of.explores || !is_measured(ran)) return;
+  const auto count = static_cast<double>(calls.calls);
+  const auto best = static_cast<std::size_t>(one.on_table->candidate);
+  one.on_table->seconds += count * (ran.median - candidates[best].median);
+  if (at == 0) return;
+  if (native.confidence <= 0 || ran.confidence <= 0) one.interval.reset();
+  if (!is_measured(native)) return;
+  one.saved += count * (native.median - ran.median);
+  if (!one.interval) return;
+  one.interval->least += count * (native.least - ran.most);
+  one.interval->most += count * (native.most - ran.least);
+}
+
+/// Native time, as if all calls of the case had run the MPI's own; else the selected one's.
+double weight_of(const ReportedCase& one) {
+  const auto& candidates = one.measured.candidates;
+  const auto& selected = candidates[static_cast<std::size_t>(one.measured.selected)];
+  const double median = std::max({0.0, candidates[0].median, selected.median});
+  return median * static_cast<double>(one.calls) * one.ranks;
+}
+
+}  // namespace
+
+ReportedTuning tuning_of(const Summary& summary, int ranks) {
+  ReportedTuning tuning;
+  const auto share = [ranks](int p) { return ranks > 0 ? static_cast<double>(p) / ranks : 1.0; };
+  // By communicator, collective and number.
+  std::map<std::tuple<std::uint64_t, Collective, int>, ReportedCase> cases;
+  for (const TuningRecord& record : summary.tuning.all) {
+    tuning.exploring += record.exploring * share(record.p);
+    for (const MeasuredCase& measured : record.cases) {
+      cases.try_emplace({record.communicator, record.collective, measured.id},
+                        case_of(record, measured));
+    }
+  }
+  tuning.left_out = summary.tuning.left_out;
+  if (ranks > 0) tuning.exploring += summary.tuning.left_out_exploring / ranks;
+  for (const SiteCalls& calls : summary.calls) {
+    for (const CallsOfCase& of_case : calls.cases) {
+      const auto found = cases.find({of_case.communicator, calls.collective, of_case.of.id});
+      if (found != cases.end()) add(found->second, calls.site, of_case);
+    }
+  }
+  for (auto& [key, one] : cases) {
+    if (one.calls == 0) continue;
+    if (one.on_table->seconds <= 0) one.on_table.reset();
+    tuning.saved += one.saved * share(one.ranks);
+    tuning.cases.push_back(std::move(one));
+  }
+  std::stable_sort(tuning.cases.begin(), tuning.cases.end(),
+                   [](const auto& a, const auto& b) { return weight_of(a) > weight_of(b); });
+  return tuning;
+}
+
+ReportContent content_of(const Summary& summary, const std::string& mpi, const std::string& who) {
+  const bool partial = !who.empty();
   ReportContent content;
   content.version = TUTTI_VERSION;
   content.mpi = short_version(mpi);
   content.ranks = summary.ranks;
-  content.nodes = summary.nodes;
+  if (!partial) content.nodes = summary.nodes;
   content.clock_error = summary.clock_error;
-  content.clock = clock_of(summary);
+  content.clock = partial ? "each rank reads its own clock" : clock_of(summary);
+  if (partial) content.partial = "only calls with " + who + " as root";
   content.seconds_mean = summary.seconds_sum / std::max(1, summary.ranks);
   content.seconds_max = summary.seconds_max;
   content.wall = summary.wall_sum / std::max(1, summary.ranks);
@@ -83,37 +170,15 @@ ReportContent content_of(const Summary& summary, const std::string& mpi, bool pa
   for (const SiteCalls& calls : summary.calls) {
     content.calls.push_back(reported(calls, summary, partial));
   }
+  // By elapsed times, because run times of consecutive calls overlap and do not add up.
+  const auto seconds_in = [](const ReportedCalls& line) {
+    return static_cast<double>(line.calls) * line.elapsed;
+  };
   std::stable_sort(content.calls.begin(), content.calls.end(),
-                   [](const ReportedCalls& one, const ReportedCalls& other) {
+                   [&](const ReportedCalls& one, const ReportedCalls& other) {
                      return seconds_in(one) > seconds_in(other);
                    });
-  return content;
-}
-
-}  // namespace
-
-ReportContent content_of(const Summary& summary, const std::string& mpi) {
-  ReportContent content = content_of(summary, mpi, false);
-  content.tuning = tuning_of(summary, summary.ranks);
-  return content;
-}
-
-ReportContent partial_content_of(const Summary& summary, const std::string& mpi, int ranks,
-                                 const std::string& who) {
-  ReportContent content = content_of(summary, mpi, true);
-  content.tuning = tuning_of(summary, 0);
-  content.ranks = ranks;
-  content.nodes.reset();
-  content.clock = "each rank reads its own clock";
-  content.partial = "only calls with " + who + " as root";
-  return content;
-}
-
-ReportContent nothing_content_of(const Summary& summary, const std::string& mpi, int ranks) {
-  ReportContent content = content_of(summary, mpi, false);
-  content.ranks = ranks;
-  content.nodes.reset();
-  content.notes.push_back("rank 0 made no collective call that Tutti handles");
+  content.tuning = tuning_of(summary, partial ? 0 : summary.ranks);
   return content;
 }
 

@@ -1,130 +1,197 @@
 /// Writes the report as JSON.
+#include "core/json.hpp"
+
 #include <algorithm>
+#include <array>
+#include <concepts>
+#include <functional>
+#include <string_view>
 
 #include "report/content.hpp"
-#include "report/json_parts.hpp"
+#include "report/numbers.hpp"
 
 namespace tutti {
 
 namespace {
 
-std::string times(const std::vector<float>& seconds) {
-  return json_list(seconds, json_five_digits);
+/// A value as text; null by default.
+struct Json {
+  std::string text = "null";
+
+  Json() = default;
+  Json(std::integral auto number) : text(std::to_string(number)) {}
+  /// The shortest text that reads back as the same number; null for infinities and NaN.
+  Json(double number) : text(std::isfinite(number) ? in_characters(number) : "null") {}
+  Json(bool truth) : text(truth ? "true" : "false") {}
+  Json(std::string_view string) : text(json_string(string)) {}
+  Json(const std::string& string) : Json(std::string_view(string)) {}
+  Json(const char* string) : Json(std::string_view(string)) {}
+};
+
+/// A number with five digits, for the many measured times of a report.
+Json five_digits(double number) {
+  Json value;
+  if (std::isfinite(number)) value.text = in_characters(number, std::chars_format::general, 5);
+  return value;
 }
 
-/// The values of each call; null if no rank has one in any call.
-std::string where_known(const std::vector<CallTimes>& calls,
-                        std::vector<float> CallTimes::*by_rank) {
+/// [first,second], each element as `show` gives it: a function, or a member of the elements.
+template <class Elements, class Show = std::identity>
+Json json_list(const Elements& elements, Show show = {}) {
+  Json list;
+  list.text = "[";
+  for (const auto& each : elements) {
+    if (list.text.size() > 1) list.text += ",";
+    list.text += Json(std::invoke(show, each)).text;
+  }
+  list.text += "]";
+  return list;
+}
+
+/// {"first":1,"second":2} of names and their values in turn.
+template <class... Members>
+Json json_object(const Members&... members) {
+  const std::array all = {Json(members)...};
+  Json object;
+  object.text.clear();
+  for (std::size_t i = 0; i < all.size(); i += 2) {
+    object.text += (i == 0 ? "{" : ",") + all[i].text + ":" + all[i + 1].text;
+  }
+  object.text += "}";
+  return object;
+}
+
+constexpr const char* method_of_tuning =
+    "median of at most the latest 16 calls noted: time after the last arrival, of rooted and "
+    "irregular collectives and scans the mean of the longest and the mean elapsed time; interval "
+    "of the median by order statistics";
+
+using TimesByRank = std::vector<float> CallTimes::*;
+
+Json times(const std::vector<CallTimes>& calls, TimesByRank by_rank) {
+  return json_list(calls,
+                   [&](const CallTimes& call) { return json_list(call.*by_rank, five_digits); });
+}
+
+/// Null if no rank has a time in any call.
+Json times_if_known(const std::vector<CallTimes>& calls, TimesByRank by_rank) {
   const auto is_known = [](float seconds) { return !std::isnan(seconds); };
   const bool any = std::any_of(calls.begin(), calls.end(), [&](const CallTimes& call) {
     return std::any_of((call.*by_rank).begin(), (call.*by_rank).end(), is_known);
   });
-  if (!any) return "null";
-  return json_list(calls, [&](const CallTimes& call) { return times(call.*by_rank); });
+  return any ? times(calls, by_rank) : Json();
 }
 
 /// The pattern by call, and its means by rank.
-std::string to_json(const ArrivalPattern& pattern, int communicators) {
+Json json_of(const ArrivalPattern& pattern, int communicators) {
   const std::vector<CallTimes>& calls = pattern.calls;
   const std::vector<RankShare> shares = shares_of(pattern);
-  const double begin = calls.front().begin;
-  const auto by_call = [&](auto show) { return json_list(calls, show); };
-  const auto by_rank = [&](auto show) { return json_list(shares, show); };
-  return "{\"communicators\":" + json_whole(communicators) +
-         ",\"ranks\":" + json_list(pattern.world, json_whole<Rank>) +
-         ",\"calls\":" + by_call([](const CallTimes& call) { return json_whole(call.call); }) +
-         ",\"roots\":" + by_call([](const CallTimes& call) { return json_whole(call.root); }) +
-         ",\"begins\":" +
-         by_call([&](const CallTimes& call) { return json_number(call.begin - begin); }) +
-         ",\"delays\":" + by_call([](const CallTimes& call) { return times(call.delays); }) +
-         ",\"elapsed\":" + by_call([](const CallTimes& call) { return times(call.elapsed); }) +
-         ",\"ahead\":" + where_known(calls, &CallTimes::ahead) +
-         ",\"progress_hint\":" + where_known(calls, &CallTimes::progress_hint) + ",\"waiting\":" +
-         by_rank([](const RankShare& share) { return json_five_digits(share.parts.waiting); }) +
-         ",\"held\":" +
-         by_rank([](const RankShare& share) { return json_five_digits(share.parts.held); }) +
-         ",\"moving\":" +
-         by_rank([](const RankShare& share) { return json_five_digits(share.parts.moving); }) +
-         ",\"mean_delay\":" +
-         by_rank([](const RankShare& share) { return json_five_digits(share.delays); }) +
-         ",\"last\":" + by_rank([](const RankShare& share) { return json_whole(share.last); }) +
-         "}";
+  const auto since_first = [&](const CallTimes& call) { return call.begin - calls.front().begin; };
+  const auto delay = [](const RankShare& share) { return five_digits(share.delays); };
+  const auto part = [&](double Parts::*which) {
+    return json_list(shares, [&](const RankShare& one) { return five_digits(one.parts.*which); });
+  };
+  return json_object(
+      "communicators", communicators, "ranks", json_list(pattern.world), "calls",
+      json_list(calls, &CallTimes::call), "roots", json_list(calls, &CallTimes::root), "begins",
+      json_list(calls, since_first), "delays", times(calls, &CallTimes::delays), "elapsed",
+      times(calls, &CallTimes::elapsed), "ahead", times_if_known(calls, &CallTimes::ahead),
+      "progress_hint", times_if_known(calls, &CallTimes::progress_hint), "waiting",
+      part(&Parts::waiting), "held", part(&Parts::held), "moving", part(&Parts::moving),
+      "mean_delay", json_list(shares, delay), "last", json_list(shares, &RankShare::last));
 }
 
-/// One element of `sizes`.
-std::string to_json(const SizedCalls& sized, bool is_rooted) {
-  const auto calls = static_cast<double>(sized.calls);
-  return "{\"p\":" + json_whole(sized.p) + ",\"bytes\":" + json_whole(sized.bytes / sized.calls) +
-         ",\"calls\":" + json_whole(sized.calls) +
-         ",\"irregularity\":" + json_number(sized.irregularity_sum / calls) +
-         ",\"seconds\":" + json_number(sized.seconds) +
-         ",\"root\":" + json_whole(is_rooted ? sized.root : no_rank) + "}";
-}
-
-std::string parts(const SiteCalls& calls) {
+Json json_of_parts(const SiteCalls& calls) {
   const Parts mean = calls.parts / static_cast<double>(calls.split);
-  return "{\"calls\":" + json_whole(calls.split) + ",\"waiting\":" + json_number(mean.waiting) +
-         ",\"held\":" + json_number(mean.held) + ",\"moving\":" + json_number(mean.moving) + "}";
+  return json_object("calls", calls.split, "waiting", mean.waiting, "held", mean.held, "moving",
+                     mean.moving);
 }
 
-/// The values that need the times of all ranks on one clock.
-std::string times_of(const ReportedCalls& line) {
-  if (line.timed == 0) return ",\"spread\":null,\"moving\":null";
-  return ",\"spread\":" +
-         json_object({{"median", line.spread.median()}, {"max", line.spread.max()}}) +
-         ",\"moving\":" + json_object({{"mean", line.moving_mean()}});
-}
-
-std::string to_json(const ReportedCalls& line) {
+Json json_of(const ReportedCalls& line) {
+  const bool timed = line.timed > 0;
   const bool split = line.split > 0;
   const double irregularity = line.irregularity_sum / static_cast<double>(line.calls);
-  return "{\"collective\":" + json_string(name_of(line.collective)) +
-         ",\"site\":" + json_string(line.site) +
-         ",\"other_sites\":" + json_list(line.other_sites, json_string) +
-         ",\"calls\":" + json_whole(line.calls) + ",\"explored\":" + json_whole(line.explored) +
-         ",\"bytes\":" + json_whole(line.bytes) + ",\"irregularity\":" +
-         json_object({{"mean", irregularity}, {"max", line.irregularity_max}}) + ",\"sizes\":" +
-         json_list(
-             line.sizes,
-             [&](const SizedCalls& sized) { return to_json(sized, has_root(line.collective)); }) +
-         ",\"algorithm\":" + json_string(line.algorithm) +
-         ",\"reason\":" + json_string(line.reason) + ",\"seconds\":" +
-         (line.timed > 0 ? json_object({{"mean", line.run_mean()}, {"max", line.run_max}})
-                         : std::string("null")) +
-         ",\"elapsed\":" + json_object({{"mean", line.elapsed}}) + times_of(line) +
-         ",\"spread_note\":" + json_string(line.note) +
-         ",\"parts\":" + (split ? parts(line) : "null") +
-         ",\"late\":" + (split ? json_string(line.late) : "null") +
-         ",\"pattern\":" + (split ? to_json(line.pattern, line.patterns) : "null") + "}";
+  const auto size = [&](const SizedCalls& sized) {
+    return json_object("p", sized.p, "bytes", sized.bytes / sized.calls, "calls", sized.calls,
+                       "irregularity", sized.irregularity_sum / static_cast<double>(sized.calls),
+                       "seconds", sized.seconds, "root",
+                       has_root(line.collective) ? sized.root : no_rank);
+  };
+  return json_object(
+      "collective", name_of(line.collective), "site", line.site, "other_sites",
+      json_list(line.other_sites), "calls", line.calls, "explored", line.explored, "bytes",
+      line.bytes, "irregularity", json_object("mean", irregularity, "max", line.irregularity_max),
+      "sizes", json_list(line.sizes, size), "algorithm", line.algorithm, "reason", line.reason,
+      "seconds", timed ? json_object("mean", line.run_mean(), "max", line.run_max) : Json(),
+      "elapsed", json_object("mean", line.elapsed), "spread",
+      timed ? json_object("median", line.spread.median(), "max", line.spread.max) : Json(),
+      "moving", timed ? json_object("mean", line.moving_mean()) : Json(), "spread_note", line.note,
+      "parts", split ? json_of_parts(line) : Json(), "late", split ? Json(line.late) : Json(),
+      "pattern", split ? json_of(line.pattern, line.patterns) : Json());
+}
+
+Json interval(double least, double most) { return json_list(std::array{least, most}, five_digits); }
+
+Json json_of(const MeasuredCandidate& candidate) {
+  const bool has_interval = candidate.confidence > 0;
+  return json_object("name", candidate.name, "state", candidate.state, "why", candidate.why,
+                     "calls", candidate.calls, "median",
+                     candidate.median >= 0 ? five_digits(candidate.median) : Json(), "interval",
+                     has_interval ? interval(candidate.least, candidate.most) : Json(),
+                     "confidence", has_interval ? five_digits(candidate.confidence) : Json());
+}
+
+Json json_of(const ReportedCase& one) {
+  const MeasuredCase& known = one.measured;
+  const auto name = [&](int candidate) {
+    return known.candidates[static_cast<std::size_t>(candidate)].name;
+  };
+  const auto site = [](const ReportedCase::Site& each) {
+    return json_object("site", each.name, "calls", each.calls);
+  };
+  const auto candidate = [](const MeasuredCandidate& each) { return json_of(each); };
+  const auto& table = one.on_table;
+  const auto& saved = one.interval;
+  const Json most = known.max_bytes < 0 ? Json() : Json(known.max_bytes);
+  return json_object(
+      "collective", name_of(one.collective), "ranks", one.ranks, "bytes",
+      json_list(std::array{Json(known.min_bytes), most}), "selected", name(known.selected),
+      "reason", known.reason, "evidence", known.evidence, "calls", one.calls, "explored",
+      known.explored, "saved", five_digits(one.saved), "saved_interval",
+      saved ? interval(saved->least, saved->most) : Json(), "exploring",
+      five_digits(known.exploring), "on_table",
+      table ? json_object("candidate", name(table->candidate), "seconds",
+                          five_digits(table->seconds), "why", table->why)
+            : Json(),
+      "sites", json_list(one.sites, site), "candidates", json_list(known.candidates, candidate));
+}
+
+Json json_of(const ReportedTuning& tuning, double seconds) {
+  const auto one = [](const ReportedCase& each) { return json_of(each); };
+  return json_object("seconds", five_digits(seconds), "saved", five_digits(tuning.saved),
+                     "exploring", five_digits(tuning.exploring), "left_out", tuning.left_out,
+                     "method", method_of_tuning, "cases", json_list(tuning.cases, one));
 }
 
 }  // namespace
 
 std::string to_json(const ReportContent& content) {
-  std::string text =
-      "{\"format\":2,\"tutti\":" + json_string(content.version) +
-      ",\"mpi\":" + json_string(content.mpi) + ",\"ranks\":" + std::to_string(content.ranks) +
-      ",\"nodes\":" + (content.nodes ? std::to_string(*content.nodes) : "null") +
-      ",\"clock_error\":" + json_number(content.clock_error) +
-      ",\"clock\":" + json_string(content.clock) +
-      ",\"one_sided\":" + (content.one_sided.empty() ? "null" : json_string(content.one_sided)) +
-      ",\"partial\":" + (content.partial.empty() ? "false" : "true") +
-      ",\"view\":" + (content.partial.empty() ? "\"all ranks\"" : json_string(content.partial)) +
-      ",\"seconds\":" +
-      json_object({{"mean", content.seconds_mean}, {"max", content.seconds_max}}) +
-      ",\"wall\":" + (content.wall > 0 ? json_number(content.wall) : "null") +
-      ",\"program\":" + json_string(content.program) +
-      ",\"modules\":" + json_list(content.modules, json_string) +
-      ",\"notes\":" + json_list(content.notes, json_string) + ",\"not_handled\":" +
-      json_list(content.others,
-                [](const OtherCalls& other) {
-                  return "{\"function\":" + json_string(other.function) +
-                         ",\"calls\":" + json_whole(other.calls) + "}";
-                }) +
-      ",\"calls\":[";
-  for (const ReportedCalls& line : content.calls) text += to_json(line) + ",";
-  if (!content.calls.empty()) text.pop_back();
-  return text + "],\"tuning\":" + to_json(content.tuning, content.seconds_mean) + "}\n";
+  const bool is_partial = !content.partial.empty();
+  const auto other = [](const OtherCalls& each) {
+    return json_object("function", each.function, "calls", each.calls);
+  };
+  const auto line = [](const ReportedCalls& each) { return json_of(each); };
+  const Json whole = json_object(
+      "format", 2, "tutti", content.version, "mpi", content.mpi, "ranks", content.ranks, "nodes",
+      content.nodes ? Json(*content.nodes) : Json(), "clock_error", content.clock_error, "clock",
+      content.clock, "one_sided", content.one_sided.empty() ? Json() : Json(content.one_sided),
+      "partial", is_partial, "view", is_partial ? content.partial : "all ranks", "seconds",
+      json_object("mean", content.seconds_mean, "max", content.seconds_max), "wall",
+      content.wall > 0 ? Json(content.wall) : Json(), "program", content.program, "modules",
+      json_list(content.modules), "notes", json_list(content.notes), "not_handled",
+      json_list(content.others, other), "calls", json_list(content.calls, line), "tuning",
+      json_of(content.tuning, content.seconds_mean));
+  return whole.text + "\n";
 }
 
 }  // namespace tutti

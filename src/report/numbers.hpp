@@ -7,11 +7,18 @@
 
 namespace tutti {
 
+/// The text that std::to_chars makes of a number with this format: without one, the shortest that
+/// reads back as the same number.
+template <class... Format>
+[[nodiscard]] std::string in_characters(double value, Format... format) {
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, value, format...);
+  return {text, end.ptr};
+}
+
 /// `value` with `digits` digits after the decimal point.
 [[nodiscard]] inline std::string fixed(double value, int digits) {
-  char text[64];
-  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits);
-  return {text, end.ptr};
+  return in_characters(value, std::chars_format::fixed, digits);
 }
 
 /// Three digits and a unit: "1.23 ms".
@@ -25,22 +32,6 @@ namespace tutti {
   if (seconds >= 0.9995) return three_digits(seconds, "s");
   if (seconds >= 0.9995e-3) return three_digits(seconds * 1e3, "ms");
   return three_digits(seconds * 1e6, "us");
-}
-
-/// The shortest text that reads back as the same number; null for infinities and NaN.
-[[nodiscard]] inline std::string json_number(double value) {
-  if (!std::isfinite(value)) return "null";
-  char text[64];
-  const auto end = std::to_chars(text, text + sizeof text, value);
-  return {text, end.ptr};
-}
-
-/// The same with five digits, for the many measured times of a report.
-[[nodiscard]] inline std::string json_five_digits(double value) {
-  if (!std::isfinite(value)) return "null";
-  char text[64];
-  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 5);
-  return {text, end.ptr};
 }
 
 }  // namespace tutti

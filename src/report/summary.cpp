@@ -9,39 +9,24 @@
 
 namespace tutti {
 
-void Quantiles::add(double value) {
-  values_.push_back(value);
-  max_ = std::max(max_, value);
-  if (values_.size() > values_at_most) thin_out();
-}
-
-void Quantiles::add(const Quantiles& other) {
-  values_.insert(values_.end(), other.values_.begin(), other.values_.end());
-  max_ = std::max(max_, other.max_);
-  while (values_.size() > values_at_most) thin_out();
-}
-
-/// Keeps one of each two neighbours in the sorted sequence, which moves a quantile by at most one
-/// position.
-void Quantiles::thin_out() {
-  std::sort(values_.begin(), values_.end());
-  const std::size_t kept = values_.size() / 2;
-  for (std::size_t at = 0; at < kept; ++at) values_[at] = values_[2 * at + at % 2];
-  values_.resize(kept);
+/// Too many values: keeps one of each two neighbours in the sorted sequence, which moves a quantile
+/// by at most one position.
+void Quantiles::add(const Quantiles& more) {
+  values.insert(values.end(), more.values.begin(), more.values.end());
+  max = std::max(max, more.max);
+  while (values.size() > values_at_most) {
+    std::sort(values.begin(), values.end());
+    const std::size_t kept = values.size() / 2;
+    for (std::size_t at = 0; at < kept; ++at) values[at] = values[2 * at + at % 2];
+    values.resize(kept);
+  }
 }
 
 double Quantiles::median() const {
-  std::vector<double> sorted = values_;
+  std::vector<double> sorted = values;
   std::sort(sorted.begin(), sorted.end());
   const std::size_t half = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
-
-Quantiles Quantiles::restored(std::vector<double> values, double max) {
-  Quantiles quantiles;
-  quantiles.values_ = std::move(values);
-  quantiles.max_ = max;
-  return quantiles;
 }
 
 namespace {
@@ -77,7 +62,7 @@ bool is_worse(const ArrivalPattern& one, const ArrivalPattern& other) {
 
 void add(SiteCalls& calls, const SiteCalls& more) {
   calls.CallTotals::add(more);
-  calls.other_sites.insert(more.other_sites.begin(), more.other_sites.end());
+  for (const std::string& site : more.other_sites) index_of(calls.other_sites, site);
   calls.measured += more.measured;
   calls.elapsed_sum += more.elapsed_sum;
   calls.timed += more.timed;
@@ -127,14 +112,15 @@ void settle(Summary& summary, const PendingTrack& track, const PendingCall& call
   ++calls.measured;
   calls.elapsed_sum += call.elapsed_sum / track.p;
   for (const std::uint32_t other : call.others) {
-    if (summary.sites[other] != calls.site) calls.other_sites.insert(summary.sites[other]);
+    if (summary.sites[other] != calls.site) index_of(calls.other_sites, summary.sites[other]);
   }
   if (track.node == PendingTrack::several) return;
   ++calls.timed;
   calls.run_sum += call.last_exit - call.first_arrival;
   calls.run_max = std::max(calls.run_max, call.last_exit - call.first_arrival);
   calls.moving_sum += call.last_exit - call.last_arrival;
-  calls.spread.add(call.last_arrival - call.first_arrival);
+  const double spread = call.last_arrival - call.first_arrival;
+  calls.spread.add({{spread}, spread});
 }
 
 /// The times of all ranks of a call; sets `world` to their ranks in MPI_COMM_WORLD.

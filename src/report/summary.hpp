@@ -5,14 +5,13 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/types.hpp"
 #include "report/call_log.hpp"
 #include "report/pattern.hpp"
-#include "report/sized_calls.hpp"
 
 namespace tutti {
 
@@ -20,28 +19,16 @@ namespace tutti {
 using Node = int;
 
 /// Values for quantiles, in bounded memory.
-class Quantiles {
- public:
+struct Quantiles {
   static constexpr std::size_t values_at_most = 65536;
 
-  void add(double value);
-  void add(const Quantiles& other);
-  [[nodiscard]] bool is_empty() const { return values_.empty(); }
+  std::vector<double> values;
+  double max = -std::numeric_limits<double>::infinity();  ///< exact
+
+  void add(const Quantiles& more);
   /// The median of all added values; approximate after more than `values_at_most`. Requires a
   /// value.
   [[nodiscard]] double median() const;
-  /// The exact maximum. Requires a value.
-  [[nodiscard]] double max() const { return max_; }
-
-  [[nodiscard]] const std::vector<double>& values() const { return values_; }
-  /// Restores the state with these values and this maximum.
-  static Quantiles restored(std::vector<double> values, double max);
-
- private:
-  void thin_out();
-
-  std::vector<double> values_;
-  double max_ = -std::numeric_limits<double>::infinity();
 };
 
 /// The calls of one collective from one call site of the root with one decision.
@@ -50,11 +37,11 @@ struct SiteCalls : CallTotals {
   std::string site;
   std::string decision;  ///< "algorithm: why"
 
-  std::set<std::string> other_sites = {};  ///< the call sites of other ranks
-  std::int64_t measured = 0;               ///< calls with the times of all ranks
-  double elapsed_sum = 0;                  ///< of the mean over ranks of exit - arrival
-  std::int64_t timed = 0;                  ///< measured calls with all ranks on one clock
-  double run_sum = 0;                      ///< of max exit - min arrival
+  std::vector<std::string> other_sites = {};  ///< the call sites of other ranks
+  std::int64_t measured = 0;                  ///< calls with the times of all ranks
+  double elapsed_sum = 0;                     ///< of the mean over ranks of exit - arrival
+  std::int64_t timed = 0;                     ///< measured calls with all ranks on one clock
+  double run_sum = 0;                         ///< of max exit - min arrival
   double run_max = 0;
   double moving_sum = 0;  ///< of max exit - max arrival
   Quantiles spread = {};  ///< max arrival - min arrival
@@ -167,5 +154,10 @@ struct ProcessLocation {
 
 /// Adds the logs of other processes. Takes the time of sorting both.
 void join(Summary& summary, Summary&& other);
+
+/// Writes a summary in the layout of this machine.
+[[nodiscard]] std::vector<std::byte> to_bytes(const Summary& summary);
+/// Reads the bytes that to_bytes() of the same version wrote; nothing if some are missing.
+[[nodiscard]] std::optional<Summary> summary_from_bytes(std::span<const std::byte> bytes);
 
 }  // namespace tutti

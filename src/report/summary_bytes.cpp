@@ -1,11 +1,10 @@
 /// Writes and reads summaries; one description of the fields serves both.
-#include "report/summary_bytes.hpp"
-
-#include <algorithm>
 #include <cstring>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+
+#include "report/summary.hpp"
 
 namespace tutti {
 
@@ -86,6 +85,8 @@ auto fields(Is<TuningRecords> auto& records) {
   return std::tie(records.all, records.left_out, records.left_out_exploring);
 }
 
+auto fields(Is<Quantiles> auto& quantiles) { return std::tie(quantiles.values, quantiles.max); }
+
 auto fields(Is<SiteCalls> auto& calls) {
   return std::tie(calls.collective, calls.site, calls.decision, calls.calls, calls.bytes,
                   calls.irregularity_sum, calls.irregularity_max, calls.seconds, calls.cases,
@@ -114,91 +115,16 @@ auto fields(Is<Summary> auto& summary) {
 // Writes or reads a value: a plain one by its bytes, a list, or an object with fields.
 
 template <class Stream, class Value>
-void visit(Stream& stream, Value& value);
-
-template <class Stream, class List>
-void visit_all(Stream& stream, List& elements) {
-  const std::size_t count = stream.length(elements.size());
-  if constexpr (!std::is_const_v<List>) elements.resize(count);
-  for (auto& element : elements) visit(stream, element);
-}
-
-/// Sets and quantiles give no access to their elements, so they are read and written as lists.
-void visit_as_list(Writer& writer, const std::set<std::string>& texts) {
-  const std::vector<std::string> list(texts.begin(), texts.end());
-  visit_all(writer, list);
-}
-void visit_as_list(Reader& reader, std::set<std::string>& texts) {
-  std::vector<std::string> list;
-  visit_all(reader, list);
-  texts.insert(list.begin(), list.end());
-}
-void visit_as_list(Writer& writer, const Quantiles& quantiles) {
-  visit_all(writer, quantiles.values());
-  if (!quantiles.is_empty()) writer.field(quantiles.max());
-}
-void visit_as_list(Reader& reader, Quantiles& quantiles) {
-  std::vector<double> values;
-  visit_all(reader, values);
-  if (values.empty()) return;
-  double max = 0;
-  reader.field(max);
-  quantiles = Quantiles::restored(std::move(values), max);
-}
-
-template <class Stream, class Value>
 void visit(Stream& stream, Value& value) {
   if constexpr (std::is_trivially_copyable_v<Value>) {
     stream.field(value);
-  } else if constexpr (requires { visit_as_list(stream, value); }) {
-    visit_as_list(stream, value);
   } else if constexpr (requires { value.size(); }) {
-    visit_all(stream, value);
+    const std::size_t count = stream.length(value.size());
+    if constexpr (!std::is_const_v<Value>) value.resize(count);
+    for (auto& element : value) visit(stream, element);
   } else {
     std::apply([&](auto&... each) { (visit(stream, each), ...); }, fields(value));
   }
-}
-
-bool is_sound(const PendingCall& call, int p, const Summary& summary) {
-  if (call.at != PendingCall::none && call.at >= summary.calls.size()) return false;
-  if (call.root != no_rank && (call.root < 0 || call.root >= p)) return false;
-  for (const std::uint32_t other : call.others) {
-    if (other >= summary.sites.size()) return false;
-  }
-  return true;
-}
-
-bool is_sound(const ArrivalPattern& pattern) {
-  const std::size_t p = pattern.world.size();
-  for (const CallTimes& call : pattern.calls) {
-    for (const std::vector<float>* by_rank :
-         {&call.delays, &call.elapsed, &call.ahead, &call.progress_hint}) {
-      if (by_rank->size() != p) return false;
-    }
-    if (call.root != no_rank && (call.root < 0 || static_cast<std::size_t>(call.root) >= p))
-      return false;
-  }
-  return true;
-}
-
-/// True if all indexes are valid.
-bool is_sound(const Summary& summary) {
-  for (const SiteCalls& calls : summary.calls) {
-    if (!is_sound(calls.pattern)) return false;
-  }
-  for (const TuningRecord& record : summary.tuning.all) {
-    const auto is_valid = [](const MeasuredCase& known) {
-      return known.selected >= 0 &&
-             static_cast<std::size_t>(known.selected) < known.candidates.size();
-    };
-    if (!std::all_of(record.cases.begin(), record.cases.end(), is_valid)) return false;
-  }
-  for (const PendingTrack& track : summary.tracks) {
-    for (const PendingCall& call : track.calls) {
-      if (!is_sound(call, track.p, summary)) return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace
@@ -213,7 +139,7 @@ std::optional<Summary> summary_from_bytes(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   Summary summary;
   visit(reader, summary);
-  if (reader.failed || !reader.at_end() || !is_sound(summary)) return std::nullopt;
+  if (reader.failed || !reader.at_end()) return std::nullopt;
   return summary;
 }
 

@@ -4,12 +4,47 @@
 #include <cmath>
 #include <string_view>
 
-#include "report/columns.hpp"
 #include "report/content.hpp"
+#include "report/numbers.hpp"
 
 namespace tutti {
 
 namespace {
+
+constexpr std::size_t columns = 80;
+
+/// `text` at the right end of `width` columns; longer texts are kept.
+std::string right(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+/// Equally wide for all units.
+std::string duration_in_column(double seconds) {
+  const std::string text = duration(seconds);
+  return text.ends_with(" s") ? text + " " : text;
+}
+
+/// Breaks `text` between words into lines that begin with `indent` blanks. Words longer than a line
+/// are cut: names of instantiated templates can be pages long. O(length).
+std::string wrapped(const std::string& text, std::size_t indent) {
+  const std::size_t width = columns - indent;
+  std::string lines;
+  std::string line;
+  const auto finish_line = [&] {
+    lines += std::string(indent, ' ') + line + "\n";
+    line.clear();
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    std::string word = text.substr(at, end - at);
+    if (word.size() > width) word = word.substr(0, width - 3) + "...";
+    if (!line.empty() && line.size() + 1 + word.size() > width) finish_line();
+    line += (line.empty() ? "" : " ") + word;
+    at = end + 1;
+  }
+  if (!line.empty()) finish_line();
+  return lines;
+}
 
 std::string volume(Bytes bytes) {
   constexpr std::array units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -28,9 +63,11 @@ std::string line_of(const ReportedCalls& line) {
     return right(line.timed > 0 ? duration_in_column(seconds) : "-  ", 9);
   };
   const double spread = line.timed > 0 ? line.spread.median() : 0;
-  return left(std::string(name_of(line.collective)), 21) + right(std::to_string(line.calls), 10) +
-         right(volume(line.bytes), 11) + time(line.run_mean()) + time(spread) +
-         time(line.moving_mean()) + right(duration_in_column(line.elapsed), 9) + "\n";
+  std::string name(name_of(line.collective));
+  name.resize(21, ' ');
+  return name + right(std::to_string(line.calls), 10) + right(volume(line.bytes), 11) +
+         time(line.run_mean()) + time(spread) + time(line.moving_mean()) +
+         right(duration_in_column(line.elapsed), 9) + "\n";
 }
 
 std::string percent(double part, double whole) { return fixed(100 * part / whole, 1) + " %"; }

@@ -28,7 +28,8 @@ SiteCalls write_calls() {
   calls.run_sum = 4 * 0.0025;
   calls.run_max = 0.125;
   calls.moving_sum = 4 * 0.0005;
-  for (const double spread : {0.00025, 0.00125, 0.00175, 0.0115}) calls.spread.add(spread);
+  for (const double spread : {0.00025, 0.00125, 0.00175, 0.0115})
+    calls.spread.add({{spread}, spread});
   calls.split = 2;
   calls.parts = {2 * 0.0004, 2 * 0.0001, 2 * 0.001};
   calls.patterns = 1;
@@ -129,7 +130,11 @@ TEST(ReportText, SaysThatNothingWasSeen) {
   Summary nothing;
   nothing.ranks = 1;
   nothing.others = {{"MPI_Iallreduce", 4}};
-  const std::string text = to_text(nothing_content_of(nothing, mpich, 8));
+  ReportContent content = content_of(nothing, mpich);
+  content.ranks = 8;
+  content.nodes.reset();
+  content.notes = {"rank 0 made no collective call that Tutti handles"};
+  const std::string text = to_text(content);
   EXPECT_NE(text.find(", 8 ranks\n"), std::string::npos) << text;
   EXPECT_NE(text.find("note: rank 0 made no collective call that Tutti handles\n"),
             std::string::npos)
@@ -153,8 +158,9 @@ TEST(ReportText, StaysWithin80Columns) {
 TEST(ReportText, PartialReportsSaySo) {
   Summary own = summary();
   own.calls = {setup_calls()};
-  const std::string text =
-      to_text(partial_content_of(own, "Open MPI v4.1.4, package: x", 0, "process 5 on n1"));
+  ReportContent content = content_of(own, "Open MPI v4.1.4, package: x", "process 5 on n1");
+  content.ranks = 0;
+  const std::string text = to_text(content);
   EXPECT_TRUE(
       text.starts_with("Tutti 0.1.0 with Open MPI v4.1.4\npartial: only calls with process 5 on n1 "
                        "as root\n"))
@@ -211,8 +217,12 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       R"("reason":"predicted speedup below 10 %","seconds":null,"elapsed":{"mean":1.25e-05},)"
       R"("spread":null,"moving":null,)"
       R"("spread_note":"unknown: no call has recorded times of all ranks",)"
-      R"("parts":null,"late":null,"pattern":null}],"tuning":)" +
-          to_json(ReportedTuning(), 0.006) + "}\n");
+      R"("parts":null,"late":null,"pattern":null}],"tuning":)"
+      R"({"seconds":0.006,"saved":0,"exploring":0,"left_out":0,"method":)"
+      R"("median of at most the latest 16 calls noted: time after the last arrival, of rooted )"
+      R"(and irregular collectives and scans the mean of the longest and the mean elapsed time; )"
+      R"(interval of the median by order statistics","cases":[]}})"
+      "\n");
 }
 
 TEST(ReportJson, IsValidWhateverNamesHold) {
