@@ -10,12 +10,10 @@
 #include "algorithms/staging.hpp"
 #include "api/entry.hpp"
 #include "api/report.hpp"
-#include "api/rma_choice.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/packing.hpp"
 #include "run/mpi/types.hpp"
 #include "run/process.hpp"
-#include "run/rma/mpi_rma.hpp"
 
 namespace tutti {
 
@@ -23,7 +21,7 @@ namespace {
 
 struct Request {
   std::shared_ptr<RmaOutcome> outcome;
-  std::shared_ptr<RmaSystem> system;
+  std::shared_ptr<RmaComm> owner;
   std::vector<std::byte> packed = {};  ///< for data with gaps
   Elements unpacked = {};              ///< final destination; no elements: none
   std::string decision = {};           ///< "algorithm: why"
@@ -35,7 +33,7 @@ struct RmaState {
   /// Never held while calling the MPI, whose callbacks may come here while it keeps other threads
   /// out.
   std::mutex mutex;
-  std::vector<Opened> opened;
+  std::vector<std::shared_ptr<RmaComm>> opened;
   std::map<int, Request> requests;
   int last_request = 0;
   std::string progress;  ///< as measured at the first start
@@ -44,24 +42,30 @@ struct RmaState {
   std::map<Collective, std::uint64_t> calls;
 };
 
-/// The first system of which `is_it` is true; a null system if there is none.
+/// The first one of which `is_it` is true; null if there is none.
 template <class Is>
-Opened find_opened(Is is_it) {
+std::shared_ptr<RmaComm> find_opened(Is is_it) {
   RmaState& all = of_process<RmaState>();
   std::unique_lock lock(all.mutex);
-  const std::vector<Opened> every = all.opened;
+  const auto every = all.opened;
   lock.unlock();
-  const auto found = std::find_if(every.begin(), every.end(), is_it);
-  return found != every.end() ? *found : Opened{mpi().comm_null, nullptr};
+  const auto found =
+      std::find_if(every.begin(), every.end(), [&](const auto& one) { return is_it(*one); });
+  return found != every.end() ? *found : nullptr;
 }
 
-std::shared_ptr<RmaSystem> system_of(MPI_Comm comm) {
-  return find_opened([&](const Opened& one) { return one.comm == comm; }).system;
+std::shared_ptr<RmaComm> opened_on(MPI_Comm comm) {
+  return find_opened([&](const RmaComm& one) { return one.comm() == comm; });
 }
 
-/// The system that a window is registered for, and the program's communicator.
-Opened owner_of(TUTTI_Window window) {
-  return find_opened([&](const Opened& one) { return one.system->has_window(window); });
+/// Runs a function with the system that a window is registered for; an error reaches the handler of
+/// its communicator.
+template <class Function>
+int on_window(TUTTI_Window window, Function function) {
+  const auto owner =
+      find_opened([&](const RmaComm& one) { return one.system().has_window(window); });
+  if (owner == nullptr) return MPI_ERR_WIN;
+  return guarded(owner->comm(), [&] { return raise_if(owner->comm(), function(owner)); });
 }
 
 /// Sets `bytes` to the bytes of one vector or block, of which the buffer holds `blocks`. Sets
@@ -115,9 +119,9 @@ TUTTI_Rma_request keep(Request made, MPI_Comm comm, Collective collective, const
 }
 
 int begin(Collective collective, const Elements& side, MPI_Op op, MPI_Aint displacement,
-          const Opened& owner, TUTTI_Window window, TUTTI_Rma_request* request) {
-  RmaSystem& system = *owner.system;
-  Request made{std::make_shared<RmaOutcome>(), owner.system};
+          const std::shared_ptr<RmaComm>& owner, TUTTI_Window window, TUTTI_Rma_request* request) {
+  RmaSystem& system = owner->system();
+  Request made{std::make_shared<RmaOutcome>(), owner};
   made.record.site = take_call_site();
   made.record.arrival = monotonic_seconds();
   RmaCall call;
@@ -130,26 +134,24 @@ int begin(Collective collective, const Elements& side, MPI_Op op, MPI_Aint displ
   if (error != MPI_SUCCESS) return error;
   call.users = made.packed.empty() ? static_cast<std::byte*>(side.address) : made.packed.data();
   made.record.own = made.record.total = made.record.largest = call.region.bytes * blocks;
-  Choice choice = owner.chooser->choose(collective, call.region.bytes);
+  Choice choice = owner->choose(collective, call.region.bytes);
   choice.specification =
       within(*choice.specification, system.p(), call.region.bytes * blocks, environment().memory);
   call.specification = *choice.specification;
-  call.order = owner.chooser->order_for(call.specification, call.region.bytes);
+  call.order = owner->order_for(call.specification, call.region.bytes);
   error = system.begin(call, window, made.outcome);
   if (error != MPI_SUCCESS) return error;
-  *request = keep(std::move(made), owner.comm, collective, choice);
+  *request = keep(std::move(made), owner->comm(), collective, choice);
   return MPI_SUCCESS;
 }
 
 /// Begins an operation, for all entry points that do so.
-int begin_guarded(Collective collective, const Elements& side, MPI_Op op, MPI_Aint displacement,
-                  TUTTI_Window window, TUTTI_Rma_request* request) {
+int begin(Collective collective, const Elements& side, MPI_Op op, MPI_Aint displacement,
+          TUTTI_Window window, TUTTI_Rma_request* request) {
   if (request == nullptr) return MPI_ERR_REQUEST;
   *request = TUTTI_RMA_REQUEST_NULL;
-  const Opened owner = owner_of(window);
-  if (owner.system == nullptr) return MPI_ERR_WIN;
-  return guarded(owner.comm, [&] {
-    return raise_if(owner.comm, begin(collective, side, op, displacement, owner, window, request));
+  return on_window(window, [&](const auto& owner) {
+    return begin(collective, side, op, displacement, owner, window, request);
   });
 }
 
@@ -180,42 +182,59 @@ int forget(TUTTI_Rma_request* request) {
   return error;
 }
 
+/// Completes an operation if it is over, or `waits` for its end. Sets `over` to whether it is.
+int complete(TUTTI_Rma_request* request, bool waits, bool& over) {
+  over = true;
+  if (request == nullptr) return MPI_ERR_REQUEST;
+  if (*request == TUTTI_RMA_REQUEST_NULL) return MPI_SUCCESS;
+  const Request* known = request_of(*request);
+  if (known == nullptr) return MPI_ERR_REQUEST;
+  RmaSystem& system = known->owner->system();
+  const auto is_over = [&] { return known->outcome->is_over.load(); };
+  const int error = waits ? system.wait(is_over) : is_over() ? MPI_SUCCESS : system.go_on();
+  if (error != MPI_SUCCESS) return error;
+  over = is_over();
+  return over ? forget(request) : MPI_SUCCESS;
+}
+
 int open(MPI_Comm comm) {
-  int inter = 0;
-  if (const int error = mpi().Comm_test_inter(comm, &inter)) return error;
-  if (inter != 0) return MPI_ERR_COMM;
-  int error = MPI_SUCCESS;
+  Communicator* communicator = nullptr;
   // Makes the communicator known, so that the end of MPI is watched.
-  const Communicator* communicator = Communicator::of(comm, error);
-  if (communicator == nullptr) return error;
-  std::unique_ptr<RmaSystem> made;
+  int error = Communicator::intra(comm, communicator);
+  if (error != MPI_SUCCESS) return error;
+  std::unique_ptr<RmaSystem> system;
   const Setting setting = setting_in_force(Collective::rma_bcast);
   const bool wants_windows = setting.kind == Setting::Kind::forced &&
                              setting.specification.parameters.protocol == Notifications::windows;
-  error = RmaSystem::open(comm, communicator->node_settings(), wants_windows, made);
+  error = RmaSystem::open(comm, communicator->node_settings(), wants_windows, system);
   if (error != MPI_SUCCESS) return error;
-  std::shared_ptr<RmaSystem> system = std::move(made);
-  std::shared_ptr<RmaChooser> chooser;
-  error = RmaChooser::open(system, chooser);
+  std::shared_ptr<RmaComm> opened;
+  error = RmaComm::open(comm, std::move(system), opened);
   if (error != MPI_SUCCESS) return error;
   RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
-  if (system->p() > 1 && all.progress.empty()) {
-    all.progress = system->progresses() ? "the MPI completes puts while their target computes"
-                                        : "puts wait until Tutti's thread polls at their target";
+  if (opened->system().p() > 1 && all.progress.empty()) {
+    all.progress = opened->system().progresses()
+                       ? "the MPI completes puts while their target computes"
+                       : "puts wait until Tutti's thread polls at their target";
   }
-  all.opened.push_back({comm, std::move(system), std::move(chooser)});
+  all.opened.push_back(std::move(opened));
   return MPI_SUCCESS;
 }
 
 int close(MPI_Comm comm) {
-  const auto system = system_of(comm);
-  if (system == nullptr) return MPI_ERR_COMM;
-  const int error = system->close();
+  const auto opened = opened_on(comm);
+  if (opened == nullptr) return MPI_ERR_COMM;
+  const int error = opened->system().close();
   RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
-  std::erase_if(all.opened, [&](const Opened& opened) { return opened.comm == comm; });
+  std::erase(all.opened, opened);
   return error;
+}
+
+/// MPI_ERR_ROOT unless there is such a rank.
+int check(Rank root, const RmaSystem& system) {
+  return root < 0 || root >= system.p() ? MPI_ERR_ROOT : MPI_SUCCESS;
 }
 
 }  // namespace
@@ -226,29 +245,28 @@ std::string progress_of_rma() {
   return all.progress;
 }
 
-Opened owner_of_handle(MPI_Win handle, int& number) {
-  return find_opened([&](const Opened& one) {
-    number = one.system->number_of(handle);
+std::shared_ptr<RmaComm> owner_of_handle(MPI_Win handle, int& number) {
+  return find_opened([&](const RmaComm& one) {
+    number = one.system().number_of(handle);
     return number >= 0;
   });
 }
 
 void close_all_rma() {
   RmaState& all = of_process<RmaState>();
-  while (!all.opened.empty()) close(all.opened.front().comm);  // removes it even after an error
+  while (!all.opened.empty()) close(all.opened.front()->comm());  // removes it even after an error
 }
 
 }  // namespace tutti
 
 using tutti::Collective;
-using tutti::guarded;
 using tutti::mpi;
 using tutti::on_comm;
-using tutti::raise_if;
+using tutti::on_window;
 
 int TUTTI_Rma_init(MPI_Comm comm) {
   return on_comm(
-      comm, [&] { return tutti::system_of(comm) != nullptr ? MPI_SUCCESS : tutti::open(comm); });
+      comm, [&] { return tutti::opened_on(comm) != nullptr ? MPI_SUCCESS : tutti::open(comm); });
 }
 
 int TUTTI_Rma_finalize(MPI_Comm comm) {
@@ -258,10 +276,11 @@ int TUTTI_Rma_finalize(MPI_Comm comm) {
 int TUTTI_Rma_window_register(MPI_Win win, MPI_Comm comm, TUTTI_Window* window) {
   return on_comm(comm, [&]() -> int {
     if (window == nullptr) return MPI_ERR_ARG;
-    const auto system = tutti::system_of(comm);
-    if (system == nullptr) return MPI_ERR_COMM;
-    int error = system->add_window(win, *window);
-    if (error == MPI_SUCCESS) error = system->confirm_window(*window, tutti::watch(win, *system));
+    const auto opened = tutti::opened_on(comm);
+    if (opened == nullptr) return MPI_ERR_COMM;
+    tutti::RmaSystem& system = opened->system();
+    int error = system.add_window(win, *window);
+    if (error == MPI_SUCCESS) error = system.confirm_window(*window, tutti::watch(win, system));
     if (error != MPI_SUCCESS) *window = TUTTI_WINDOW_NULL;
     return error;
   });
@@ -269,89 +288,78 @@ int TUTTI_Rma_window_register(MPI_Win win, MPI_Comm comm, TUTTI_Window* window) 
 
 int TUTTI_Rma_window_release(TUTTI_Window* window) {
   if (window == nullptr) return MPI_ERR_WIN;
-  const tutti::Opened owner = tutti::owner_of(*window);
-  if (owner.system == nullptr) return MPI_ERR_WIN;
-  return guarded(owner.comm, [&] {
-    const int error = owner.system->remove_window(*window);
+  return on_window(*window, [&](const auto& owner) {
+    const int error = owner->system().remove_window(*window);
     *window = TUTTI_WINDOW_NULL;
-    return raise_if(owner.comm, error);
+    return error;
   });
 }
 
 int TUTTI_Rma_bcast(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                     TUTTI_Window window, TUTTI_Rma_request* request) {
-  return tutti::begin_guarded(Collective::rma_bcast, {const_cast<void*>(buffer), count, datatype},
-                              {}, displacement, window, request);
+  return tutti::begin(Collective::rma_bcast, {const_cast<void*>(buffer), count, datatype}, {},
+                      displacement, window, request);
 }
 
 int TUTTI_Rma_scatter(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                       TUTTI_Window window, TUTTI_Rma_request* request) {
-  return tutti::begin_guarded(Collective::rma_scatter, {const_cast<void*>(buffer), count, datatype},
-                              {}, displacement, window, request);
+  return tutti::begin(Collective::rma_scatter, {const_cast<void*>(buffer), count, datatype}, {},
+                      displacement, window, request);
 }
 
 int TUTTI_Rma_gather(void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                      TUTTI_Window window, TUTTI_Rma_request* request) {
-  return tutti::begin_guarded(Collective::rma_gather, {buffer, count, datatype}, {}, displacement,
-                              window, request);
+  return tutti::begin(Collective::rma_gather, {buffer, count, datatype}, {}, displacement, window,
+                      request);
 }
 
 int TUTTI_Rma_reduce(void* buffer, int count, MPI_Datatype datatype, MPI_Op op,
                      MPI_Aint displacement, TUTTI_Window window, TUTTI_Rma_request* request) {
-  return tutti::begin_guarded(Collective::rma_reduce, {buffer, count, datatype}, op, displacement,
-                              window, request);
+  return tutti::begin(Collective::rma_reduce, {buffer, count, datatype}, op, displacement, window,
+                      request);
 }
 
 int TUTTI_Rma_test(TUTTI_Rma_request* request, int* flag) {
-  if (request == nullptr || flag == nullptr) return MPI_ERR_REQUEST;
-  *flag = 1;
-  if (*request == TUTTI_RMA_REQUEST_NULL) return MPI_SUCCESS;
-  const tutti::Request* known = tutti::request_of(*request);
-  if (known == nullptr) return MPI_ERR_REQUEST;
-  if (!known->outcome->is_over) {
-    if (const int error = known->system->go_on()) return error;
-  }
-  *flag = known->outcome->is_over ? 1 : 0;
-  return *flag != 0 ? tutti::forget(request) : MPI_SUCCESS;
+  if (flag == nullptr) return MPI_ERR_REQUEST;
+  bool over = false;
+  const int error = tutti::complete(request, false, over);
+  *flag = over ? 1 : 0;
+  return error;
 }
 
 int TUTTI_Rma_flush(TUTTI_Rma_request* request) {
-  if (request == nullptr) return MPI_ERR_REQUEST;
-  if (*request == TUTTI_RMA_REQUEST_NULL) return MPI_SUCCESS;
-  const tutti::Request* known = tutti::request_of(*request);
-  if (known == nullptr) return MPI_ERR_REQUEST;
-  const int error = known->system->wait([&] { return known->outcome->is_over.load(); });
-  return error == MPI_SUCCESS ? tutti::forget(request) : error;
+  bool over = false;
+  return tutti::complete(request, true, over);
 }
 
 int TUTTI_Rma_arrived(TUTTI_Window window, int root, long long* number) {
-  const tutti::Opened owner = tutti::owner_of(window);
-  if (owner.system == nullptr) return MPI_ERR_WIN;
-  if (number == nullptr) return MPI_ERR_ARG;
-  if (root < 0 || root >= owner.system->p()) return raise_if(owner.comm, MPI_ERR_ROOT);
-  std::int64_t known = 0;
-  const int error = owner.system->arrived(window, root, known);
-  *number = known;
-  return raise_if(owner.comm, error);
+  return on_window(window, [&](const auto& owner) {
+    if (number == nullptr) return MPI_ERR_ARG;
+    if (const int error = tutti::check(root, owner->system())) return error;
+    std::int64_t known = 0;
+    const int error = owner->system().arrived(window, root, known);
+    *number = known;
+    return error;
+  });
 }
 
 int TUTTI_Rma_wait(TUTTI_Window window, int root, long long number) {
-  const tutti::Opened owner = tutti::owner_of(window);
-  if (owner.system == nullptr) return MPI_ERR_WIN;
-  if (root < 0 || root >= owner.system->p()) return raise_if(owner.comm, MPI_ERR_ROOT);
-  int error = MPI_SUCCESS;
-  const int stopped = owner.system->wait([&] {
-    std::int64_t known = 0;
-    error = owner.system->arrived(window, root, known);
-    return error != MPI_SUCCESS || known >= number;
+  return on_window(window, [&](const auto& owner) {
+    int error = tutti::check(root, owner->system());
+    if (error != MPI_SUCCESS) return error;
+    const int stopped = owner->system().wait([&] {
+      std::int64_t known = 0;
+      error = owner->system().arrived(window, root, known);
+      return error != MPI_SUCCESS || known >= number;
+    });
+    return error != MPI_SUCCESS ? error : stopped;
   });
-  return raise_if(owner.comm, error != MPI_SUCCESS ? error : stopped);
 }
 
 int TUTTI_Rma_progress(MPI_Comm comm, int* flag) {
-  const auto system = comm == mpi().comm_null ? nullptr : tutti::system_of(comm);
-  if (system == nullptr) return MPI_ERR_COMM;
-  if (flag == nullptr) return raise_if(comm, MPI_ERR_ARG);
-  *flag = system->progresses() ? 1 : 0;
+  const auto opened = comm == mpi().comm_null ? nullptr : tutti::opened_on(comm);
+  if (opened == nullptr) return MPI_ERR_COMM;
+  if (flag == nullptr) return tutti::raise(comm, MPI_ERR_ARG);
+  *flag = opened->system().progresses() ? 1 : 0;
   return MPI_SUCCESS;
 }

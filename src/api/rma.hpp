@@ -1,24 +1,51 @@
-/// One-sided collectives at the end of MPI, and of windows.
+/// One-sided collectives: those of a communicator, at the end of MPI, and of windows.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <tuple>
+#include <vector>
 
-#include "api/rma_choice.hpp"
+#include "api/distance_orders.hpp"
 #include "run/rma/mpi_rma.hpp"
+#include "select/selection.hpp"
 
 namespace tutti {
 
-/// A communicator with one-sided collectives.
-struct Opened {
-  MPI_Comm comm;
-  std::shared_ptr<RmaSystem> system;
-  std::shared_ptr<RmaChooser> chooser = nullptr;
+/// A communicator with one-sided collectives. Each root selects alone, because its notifications
+/// name the algorithm. For any thread.
+class RmaComm {
+ public:
+  /// Takes over `system`. Collective over its ranks. Returns an MPI error code.
+  static int open(MPI_Comm comm, std::unique_ptr<RmaSystem> system, std::shared_ptr<RmaComm>& made);
+
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  [[nodiscard]] RmaSystem& system() const { return *system_; }
+  /// The algorithm for a vector, or one rank's block, of `bytes`: the requested one, or the fastest
+  /// by the model for threads that poll as often as they do now. O(1), except the first call of a
+  /// size (by powers of 2) and of a wait (by powers of 4).
+  [[nodiscard]] Choice choose(Collective collective, Bytes bytes);
+  /// The rank at each position, if that takes more than the specification: distances, or how late
+  /// ranks have polled for notifications of this root. Empty if all ranks can compute it.
+  [[nodiscard]] std::vector<Rank> order_for(const Specification& specification, Bytes bytes);
+
+ private:
+  RmaComm(MPI_Comm comm, std::unique_ptr<RmaSystem> system)
+      : comm_(comm), system_(std::move(system)) {}
+
+  MPI_Comm comm_;  ///< the program's
+  std::unique_ptr<RmaSystem> system_;
+  std::mutex mutex_;  ///< for the members below
+  std::unique_ptr<DistanceOrders> distances_;
+  /// By bits of bytes, and half the bits of microseconds of waiting.
+  std::map<std::tuple<Collective, int, int>, Choice> choices_;
 };
 
-/// The owner of a window of TUTTI_Rma_window_register, and the window's number there; a null system
-/// if there is none.
-[[nodiscard]] Opened owner_of_handle(MPI_Win handle, int& number);
+/// The owner of a window of TUTTI_Rma_window_register, and the window's number there; null if there
+/// is none.
+[[nodiscard]] std::shared_ptr<RmaComm> owner_of_handle(MPI_Win handle, int& number);
 
 /// Ends Tutti's operations on the window when it is freed, by the deletion callback of an
 /// attribute, if the program frees it past Tutti. `system` identifies the owner and may end

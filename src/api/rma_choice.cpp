@@ -1,12 +1,11 @@
 /// Selects by the model, the distances and the delays of ranks.
-#include "api/rma_choice.hpp"
-
 #include <algorithm>
 #include <bit>
 
 #include "algorithms/problems.hpp"
 #include "api/communicator.hpp"
 #include "api/environment.hpp"
+#include "api/rma.hpp"
 #include "select/one_sided.hpp"
 
 namespace tutti {
@@ -19,16 +18,17 @@ int bits_of(std::int64_t value) {
 
 }  // namespace
 
-int RmaChooser::open(const std::shared_ptr<RmaSystem>& system, std::shared_ptr<RmaChooser>& made) {
-  const std::shared_ptr<RmaChooser> chooser(new RmaChooser(system));
+int RmaComm::open(MPI_Comm comm, std::unique_ptr<RmaSystem> system,
+                  std::shared_ptr<RmaComm>& made) {
+  const std::shared_ptr<RmaComm> opened(new RmaComm(comm, std::move(system)));
   const Machine& machine = environment().machine;
-  int error = DistanceOrders::open(system->comm(), machine, chooser->distances_);
-  if (error == MPI_SUCCESS) error = chooser->distances_->let_all_find(machine);
-  if (error == MPI_SUCCESS) made = chooser;
+  int error = DistanceOrders::open(opened->system().comm(), machine, opened->distances_);
+  if (error == MPI_SUCCESS) error = opened->distances_->let_all_find(machine);
+  if (error == MPI_SUCCESS) made = opened;
   return error;
 }
 
-Choice RmaChooser::choose(Collective collective, Bytes bytes) {
+Choice RmaComm::choose(Collective collective, Bytes bytes) {
   const Setting setting = setting_in_force(collective);
   if (setting.kind == Setting::Kind::forced) return {setting.specification, "requested", {}};
   const int bits = bits_of(bytes);
@@ -47,7 +47,7 @@ Choice RmaChooser::choose(Collective collective, Bytes bytes) {
   return known->second;
 }
 
-std::vector<Rank> RmaChooser::order_for(const Specification& specification, Bytes bytes) {
+std::vector<Rank> RmaComm::order_for(const Specification& specification, Bytes bytes) {
   if (specification.order == OrderName::natural || specification.order == OrderName::rotated) {
     return {};
   }

@@ -15,13 +15,13 @@ thread_local bool is_replacing = false;
 int free_with_window(MPI_Win handle, int, void* attribute, void*) {
   if (is_replacing) return MPI_SUCCESS;
   int number = 0;
-  const Opened owner = owner_of_handle(handle, number);
-  if (owner.system == nullptr || attribute != owner.system.get()) return MPI_SUCCESS;
+  const auto owner = owner_of_handle(handle, number);
+  if (owner == nullptr || attribute != &owner->system()) return MPI_SUCCESS;
 #if defined(OPEN_MPI)
-  owner.system->lose_window(number);
+  owner->system().lose_window(number);
   return MPI_SUCCESS;
 #else
-  return owner.system->remove_window(number);
+  return owner->system().remove_window(number);
 #endif
 }
 
@@ -48,8 +48,7 @@ int watch(MPI_Win handle, RmaSystem& system) {
 
 void release_window(MPI_Win window) {
   int number = 0;
-  const Opened owner = owner_of_handle(window, number);
-  if (owner.system != nullptr) owner.system->remove_window(number);
+  if (const auto owner = owner_of_handle(window, number)) owner->system().remove_window(number);
 }
 
 }  // namespace tutti
