@@ -2,11 +2,9 @@
 #include <type_traits>
 
 #include "api/communicator.hpp"
-#include "api/distance_source.hpp"
 #include "api/environment.hpp"
-#include "api/kept_rules.hpp"
+#include "api/known_rules.hpp"
 #include "api/report.hpp"
-#include "api/rule_source.hpp"
 #include "api/selections.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
@@ -55,21 +53,6 @@ Broadcast own_broadcast(const Texts& texts) {
   return own;
 }
 
-/// Sets all ranks' `texts` to rank 0's, which have these lengths. Collective unless all are empty.
-int exchange(MPI_Comm comm, const std::array<std::size_t, 4>& lengths, Texts& texts) {
-  std::string whole;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    texts[i].resize(lengths[i]);
-    whole += texts[i];
-  }
-  if (whole.empty()) return MPI_SUCCESS;
-  const auto length = static_cast<int>(whole.size());
-  const int error = mpi().Bcast(whole.data(), length, mpi().byte, 0, comm);
-  std::size_t at = 0;
-  for (std::string& text : texts) at += whole.copy(text.data(), text.size(), at);
-  return error;
-}
-
 }  // namespace
 
 int Communicator::agree() {
@@ -84,7 +67,12 @@ int Communicator::agree() {
   suppress_environment_report(agreed.environment);
   if (agreed.is_refused) return MPI_ERR_ARG;
   agreement_ = agreed.agreement;
-  if (const int error = exchange(comm_, agreed.lengths, texts)) return error;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    texts[i].resize(agreed.lengths[i]);
+    const auto length = static_cast<int>(texts[i].size());
+    if (length == 0) continue;
+    if (const int error = mpi().Bcast(texts[i].data(), length, mpi().byte, 0, comm_)) return error;
+  }
   const auto& [requested, nodes, rules, kept] = texts;
   node_settings_.memory = agreement_.settings.node_memory;
   node_settings_.staging = agreement_.settings.memory;

@@ -16,10 +16,8 @@ bool follows_profiles(const Decision& decision) {
 
 int learn_arrivals(Communicator& communicator, const Decision& decision) {
   if (!communicator.wants_background()) return MPI_SUCCESS;
-  const auto& specification = decision.specification;
-  const bool useful = follows_profiles(decision) || decision.uses_arrivals ||
-                      (specification && (specification->needs_arrivals() ||
-                                         specification->runner == Runner::background));
+  const bool useful =
+      follows_profiles(decision) || decision.uses_arrivals || goes_by_arrivals(decision);
   return useful ? communicator.open_arrival() : MPI_SUCCESS;
 }
 

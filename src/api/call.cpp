@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
-#include "api/hierarchical.hpp"
-#include "api/selections.hpp"
+#include "api/report.hpp"
+#include "api/report_sites.hpp"
+#include "run/clock.hpp"
 #include "run/mpi/operations.hpp"
 #include "select/hierarchical.hpp"
 #include "select/reductions.hpp"
@@ -21,20 +22,6 @@ bool is_in_place_elsewhere(const MpiCall& call, const Communicator& communicator
 
 bool has_no_root(const MpiCall& call, const Communicator& communicator) {
   return has_root(call.collective) && (call.root < 0 || call.root >= communicator.p());
-}
-
-/// The error class of arguments that `looks_valid` refused. An MPI without a large-count form
-/// cannot name it.
-int fault_of(const MpiCall& call, const Communicator& communicator) {
-  if (has_no_root(call, communicator)) return MPI_ERR_ROOT;
-  if (is_in_place_elsewhere(call, communicator)) return MPI_ERR_ARG;
-  const Rank rank = communicator.rank();
-  for (const CallSide* side : {&call.send, &call.receive}) {
-    if (!(side == &call.send ? call.sends(rank) : call.receives(rank))) continue;
-    if (!side->blocks.are_given()) return MPI_ERR_ARG;
-    if (!side->blocks.are_counted(communicator.p())) return MPI_ERR_COUNT;
-  }
-  return MPI_ERR_TYPE;
 }
 
 Bytes element_size(const CallSide& side, Rank rank) {
@@ -55,12 +42,18 @@ void for_each_block(const CallSide& side, int blocks, Visit visit) {
 
 }  // namespace
 
-bool looks_valid(const MpiCall& call, const Communicator& communicator) {
-  if (has_no_root(call, communicator) || is_in_place_elsewhere(call, communicator)) return false;
+int fault_of(const MpiCall& call, const Communicator& communicator) {
+  if (has_no_root(call, communicator)) return MPI_ERR_ROOT;
+  if (is_in_place_elsewhere(call, communicator)) return MPI_ERR_ARG;
   const Rank rank = communicator.rank();
   const int p = communicator.p();
-  return (!call.sends(rank) || call.send.looks_valid(p)) &&
-         (!call.receives(rank) || call.receive.looks_valid(p));
+  for (const CallSide* side : {&call.send, &call.receive}) {
+    const bool counts = side == &call.send ? call.sends(rank) : call.receives(rank);
+    if (!counts || side->looks_valid(p)) continue;
+    if (!side->blocks.are_given()) return MPI_ERR_ARG;
+    return side->blocks.are_counted(p) ? MPI_ERR_TYPE : MPI_ERR_COUNT;
+  }
+  return MPI_SUCCESS;
 }
 
 namespace {
@@ -117,7 +110,10 @@ Bytes block_bytes(const MpiCall& call, const Communicator& communicator) {
   return sum;
 }
 
-/// A rank's own bytes are those of its block or blocks, of a bcast those of the vector.
+namespace {
+
+/// Fills in a call's root and sizes. A rank's own bytes are those of its block or blocks, of a
+/// bcast those of the vector.
 void describe(const MpiCall& call, CallRecord& record) {
   record.root = call.root;
   const BlockKind kind = block_kind(call.collective);
@@ -150,8 +146,6 @@ void describe(const MpiCall& call, CallRecord& record) {
   record.largest = largest;
 }
 
-namespace {
-
 /// Some MPIs accept the receive buffer of a reduction as the send buffer. Tutti treats it like
 /// MPI_IN_PLACE.
 void accept_one_buffer(MpiCall& call, const Communicator& communicator) {
@@ -165,10 +159,9 @@ void accept_one_buffer(MpiCall& call, const Communicator& communicator) {
 const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int& error) {
   Selections& selections = communicator.selections();
   const Decision& usual = selections.decide(call.collective);
-  const bool is_native = !usual.specification && !usual.level.hierarchical;
   // All calls count for the tuner, so that a rank with an invalid operation stays in step.
   const bool is_tuned = usual.deferred == DeferredLevel::all;
-  const bool is_final = is_native && (is_tuned || usual.deferred == DeferredLevel::none);
+  const bool is_final = usual.is_native() && (is_tuned || usual.deferred == DeferredLevel::none);
   if (is_final && !usual.needs_commutativity) return usual;
   const bool whole = communicator.takes_whole(call.op);
   const bool commutes_only = usual.specification && usual.specification->algorithm->commutative;
@@ -194,6 +187,40 @@ bool uses_unexpected_messages(const Specification& specification, const ArrivedC
 }
 
 }  // namespace
+
+Communicator* begin_call(MPI_Comm comm, CallRecord& record, int& error) {
+  if (Inside::another() || !environment().on || comm == mpi().comm_null || is_being_freed(comm)) {
+    return nullptr;
+  }
+  Communicator* communicator = Communicator::known(comm);
+  const bool is_known = communicator != nullptr;
+  if (!is_known) {
+    record.arrival = monotonic_seconds();  // what follows may wait for other ranks
+    communicator = Communicator::of(comm, error);
+  }
+  if (communicator == nullptr || communicator->is_inter()) return nullptr;
+  communicator->look_again();
+  if (!communicator->is_reported()) return communicator;
+  record.site = program_site(record.site);
+  if (is_known) record.arrival = monotonic_seconds();
+  return communicator;
+}
+
+void keep_record(const MpiCall& call, const Communicator& communicator, const Arrival* arrival,
+                 CallRecord record) {
+  record.exit = monotonic_seconds();
+  if (arrival != nullptr) {
+    const CallPrediction prediction = arrival->prediction_of_call();
+    record.ahead = prediction.ahead;
+    record.progress_hint = prediction.progress_hint;
+  }
+  record.collective = call.collective;
+  record.communicator = communicator.agreement().id;
+  record.rank = communicator.rank();
+  record.p = communicator.p();
+  describe(call, record);
+  record_call(record);
+}
 
 bool goes_by_arrivals(const Decision& decision) {
   const auto& specification = decision.specification;
@@ -248,7 +275,7 @@ int SelectedCall::resolve() {
 }
 
 /// All gathers and scatters exchange arrivals, other collectives those that use them.
-int SelectedCall::select(const void* site) {
+int SelectedCall::select() {
   int error = MPI_SUCCESS;
   const bool exchanges = is_gather_or_scatter(call_.collective);
   if (reduces(call_.collective)) {
@@ -262,10 +289,14 @@ int SelectedCall::select(const void* site) {
   const bool by_arrivals = exchanges || goes_by_arrivals(*decision_);
   if (by_arrivals) error = learn_arrivals(communicator_, *decision_);
   if (error != MPI_SUCCESS) return error;
-  arrived_.emplace(by_arrivals ? communicator_.arrival().get() : nullptr, call_.collective, site);
-  if (!exchanges) return MPI_SUCCESS;
-  error = arrived_->find_profile(*decision_);
-  return error == MPI_SUCCESS ? resolve() : error;
+  arrived_.emplace(by_arrivals ? communicator_.arrival().get() : nullptr, call_.collective,
+                   record_.site);
+  if (exchanges) error = arrived_->find_profile(*decision_);
+  if (exchanges && error == MPI_SUCCESS) error = resolve();
+  if (error != MPI_SUCCESS) return error;
+  communicator_.note_algorithm(call_.collective, decision_->text);
+  if (communicator_.is_reported()) record_.call = communicator_.next_call(call_.collective);
+  return MPI_SUCCESS;
 }
 
 int SelectedCall::run(bool& is_native) {
@@ -289,6 +320,15 @@ int SelectedCall::run(bool& is_native) {
   return run_specification(call_, communicator_, *decision.specification, *arrived_, is_native);
 }
 
+void SelectedCall::end(int error) {
+  communicator_.selections().tuned.end_call();
+  if (!communicator_.is_reported()) return communicator_.let_pass(*decision_, call_.collective);
+  record_.decision = &communicator_.last(call_.collective);
+  if (record_.decision->starts_with(decision_->text)) record_.measured = decision_->measured;
+  if (error != MPI_SUCCESS) return;
+  keep_record(call_, communicator_, communicator_.arrival().get(), record_);
+}
+
 int run_without_large_form(const MpiCall& as_given) {
   MpiCall call = as_given;
   int error = MPI_SUCCESS;
@@ -302,7 +342,8 @@ int run_without_large_form(const MpiCall& as_given) {
   bool is_native = false;
   error = run_specification(call, *communicator, plain,
                             ArrivedCall(nullptr, call.collective, nullptr), is_native);
-  return raise_if(call.comm, is_native ? fault_of(call, *communicator) : error);
+  if (is_native) error = fault_of(call, *communicator);
+  return raise_if(call.comm, is_native && error == MPI_SUCCESS ? MPI_ERR_TYPE : error);
 }
 
 }  // namespace tutti

@@ -1,10 +1,12 @@
 /// Calls of all collectives, as the C API takes them.
 #pragma once
 
+#include <string>
 #include <type_traits>
 
 #include "api/arrived_call.hpp"
 #include "api/entry.hpp"
+#include "report/call_log.hpp"
 #include "run/call/mpi_call.hpp"
 
 namespace tutti {
@@ -62,9 +64,13 @@ template <class... Kinds, class... Arguments>
   return reader.call();
 }
 
-/// True if an MPI could run this call. If not, the MPI runs it and names the
-/// error. Reads no argument that is not significant at this rank.
-[[nodiscard]] bool looks_valid(const MpiCall& call, const Communicator& communicator);
+/// The error class of a call that no MPI could run; MPI_SUCCESS if one could, as far as is known
+/// without its types. Reads no argument that is not significant at this rank.
+[[nodiscard]] int fault_of(const MpiCall& call, const Communicator& communicator);
+/// If not, the MPI runs the call and names the error.
+[[nodiscard]] inline bool looks_valid(const MpiCall& call, const Communicator& communicator) {
+  return fault_of(call, communicator) == MPI_SUCCESS;
+}
 
 /// The bytes of a call's block (see flat_seconds) if MPI makes them equal on all
 /// ranks; none if it does not, or if this rank's arguments are invalid. O(1), irregular collectives
@@ -82,8 +88,12 @@ template <class... Kinds, class... Arguments>
 /// arguments are invalid. O(p).
 [[nodiscard]] Bytes block_bytes(const MpiCall& call, const Communicator& communicator);
 
-/// Fills in a call's root and sizes, for the report; rank and p are already set.
-void describe(const MpiCall& call, CallRecord& record);
+/// The communicator of a call of the program, whose record begins: call it before anything that may
+/// wait for other ranks. Null if the MPI is to run the call, or after an error.
+[[nodiscard]] Communicator* begin_call(MPI_Comm comm, CallRecord& record, int& error);
+/// Keeps the record of a call that ends now. `arrival`: the exchange that predicted it, or null.
+void keep_record(const MpiCall& call, const Communicator& communicator, const Arrival* arrival,
+                 CallRecord record);
 
 /// Does the decision use arrivals or the background thread? Progress hints count only such calls.
 [[nodiscard]] bool goes_by_arrivals(const Decision& decision);
@@ -93,52 +103,64 @@ void describe(const MpiCall& call, CallRecord& record);
 int run_specification(MpiCall& call, Communicator& communicator, const Specification& specification,
                       const ArrivedCall& arrived, bool& is_native);
 
-/// Runs the decision for one call, and finds the arrivals that it uses.
+/// Runs a hierarchical call as selected. If the selection asks for it, the order between nodes is
+/// that of arrival by `epoch`, if known, or of distance. If the call must stay flat, sets `refused`
+/// to the reason, equally on all ranks. Sets `is_native` if this rank's arguments are invalid: it
+/// has taken part as a dummy, and the program's MPI reports the error. Returns an MPI error code.
+int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& decision,
+                     const ArrivalEpoch* epoch, std::string& refused, bool& is_native);
+
+/// Runs the decision for one call, whose record has begun, and finds the arrivals that it uses.
 class SelectedCall {
  public:
-  SelectedCall(MpiCall& call, Communicator& communicator)
-      : call_(call), communicator_(communicator) {}
+  SelectedCall(const MpiCall& call, Communicator& communicator, const CallRecord& begun)
+      : call_(call), communicator_(communicator), record_(begun) {}
 
-  /// Finds the decision. `site` is that of the call. Collective where the decision is deferred.
-  /// Returns an MPI error code.
-  int select(const void* site);
+  /// Finds the decision. Collective where the decision is deferred. Returns an MPI error code.
+  int select();
   /// Runs the decision. Sets `is_native` instead if the MPI's own is to run: as decided, or because
   /// the arguments are invalid, so that the MPI names the error. Returns an MPI error code.
   int run(bool& is_native);
-  [[nodiscard]] const Decision& decision() const { return *decision_; }
+  /// The call has ended with this error code. Keeps its record if a report is requested, of what
+  /// ran instead if it deviates from the decision.
+  void end(int error);
 
  private:
   int resolve();
 
-  MpiCall& call_;
+  MpiCall call_;
   Communicator& communicator_;
+  CallRecord record_;
   const Decision* decision_ = nullptr;
   std::optional<HierarchicalRunner::Turn> turn_;
   std::optional<ArrivedCall> arrived_;
 };
 
-/// Runs a call whose record has begun: Tutti's algorithm or `run_native`.
-template <class Native>
-int run_call(MpiCall call, Communicator& communicator, const CallRecord& begun, Native run_native) {
-  SelectedCall selected(call, communicator);
-  if (const int error = selected.select(begun.site)) return raise(call.comm, error);
-  const auto run = [&] {
-    bool is_native = false;
-    const int error = selected.run(is_native);
-    return is_native ? run_native() : raise_if(call.comm, error);
-  };
-  return reported(call.collective, communicator, selected.decision(), begun, run,
-                  [&](CallRecord& record) { describe(call, record); });
-}
-
-/// One call of the program: `make_call` reads its arguments if Tutti handles it.
+/// One call of the program: `make_call` reads its arguments if Tutti handles it. Runs Tutti's
+/// algorithm or `run_native`.
 template <class MakeCall, class Native>
 int collective(Collective collective, MPI_Comm comm, MakeCall make_call, Native run_native) {
-  return enter(collective, comm, run_native,
-               [&](Communicator& communicator, const Arrived& entered) {
-                 const CallRecord begun = begin_record(communicator, entered);
-                 return run_call(make_call(), communicator, begun, run_native);
-               });
+  const void* const site = take_call_site();
+  const Inside guard;
+  if (!Inside::another() && Communicator::hands_on(comm, collective)) {
+    return guarded(comm, run_native);
+  }
+  return guarded(comm, [&]() -> int {
+    CallRecord record;
+    record.site = site;
+    int error = MPI_SUCCESS;
+    Communicator* const communicator = begin_call(comm, record, error);
+    if (error != MPI_SUCCESS) return raise(comm, error);
+    if (communicator == nullptr) return run_native();
+    SelectedCall call(make_call(), *communicator, record);
+    error = call.select();
+    if (error != MPI_SUCCESS) return raise(comm, error);
+    bool is_native = false;
+    error = call.run(is_native);
+    error = is_native ? run_native() : raise_if(comm, error);
+    call.end(error);
+    return error;
+  });
 }
 
 /// Runs a large-count call on an MPI without that form, by a plain algorithm on all ranks.

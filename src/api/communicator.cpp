@@ -10,9 +10,8 @@
 #include <new>
 #include <vector>
 
-#include "api/distance_source.hpp"
 #include "api/environment.hpp"
-#include "api/kept_rules.hpp"
+#include "api/known_rules.hpp"
 #include "api/report.hpp"
 #include "api/rma.hpp"
 #include "api/selections.hpp"
@@ -184,10 +183,9 @@ Communicator* Communicator::known(MPI_Comm comm) {
 
 void Communicator::let_pass(const Decision& decision, Collective collective) {
   const auto at = static_cast<std::size_t>(collective);
-  const bool is_usual = selections_->is_usual(decision, collective) && !decision.specification &&
-                        !decision.level.hierarchical;
-  if (!is_usual || decision.needs_commutativity || is_reported() || arrival_ != nullptr ||
-      wants_background() || (private_ != nullptr && private_->receives_unexpected())) {
+  if (!selections_->is_usual(decision, collective) || !decision.is_native() ||
+      decision.needs_commutativity || is_reported() || arrival_ != nullptr || wants_background() ||
+      (private_ != nullptr && private_->receives_unexpected())) {
     return;
   }
   stop_passing(collective);

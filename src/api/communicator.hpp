@@ -25,17 +25,15 @@ namespace tutti {
 /// What a decision defers until the block of a call is known.
 enum class DeferredLevel : std::uint8_t {
   none,
-  rules,    ///< rules decide by message size
-  leaders,  ///< hierarchical, with the number of leaders that the model finds best
+  by_size,  ///< a table decides by message size
   all,      ///< whatever the tuner selects
 };
 
-struct RuleTable;
+struct SizeTable;
 
 /// What runs for one collective on one communicator. Equal on all its ranks.
 struct Decision {
   unsigned epoch = ~0U;                        ///< counts changes of the setting
-  int slot = -1;                               ///< its collective and kind of operation
   bool is_automatic = false;                   ///< selected by Tutti, not requested
   std::optional<Specification> specification;  ///< none: the MPI's own
   Level level;
@@ -43,10 +41,13 @@ struct Decision {
   bool is_flat = false;              ///< deferred: only flat candidates come into question
   std::string text;                  ///< "ordered_tree: why"
   CaseOfCall measured;               ///< what selected it, for the report
-  std::shared_ptr<RuleTable> table;  ///< if DeferredLevel::rules
+  std::shared_ptr<SizeTable> table;  ///< if DeferredLevel::by_size
   bool is_by_rule = false;           ///< whatever the call does not permit becomes native
   bool needs_commutativity = false;  ///< rules: another decision may hold if it does not commute
   bool uses_arrivals = false;        ///< rules: some message size does
+
+  /// Does it run the MPI's own, unless it is deferred?
+  [[nodiscard]] bool is_native() const { return !specification && !level.hierarchical; }
 };
 
 /// The arrivals that all ranks expect in a call; null: unknown.
@@ -61,11 +62,16 @@ struct OperationTraits {
 /// What a rank's arguments say about a call's blocks.
 struct BlockOfCall {
   std::optional<Bytes> common;  ///< bytes of a block, if equal on all ranks (see common_block)
-  Rank root = 0;
   /// Bytes of all of this rank's blocks (see block_bytes). Rarely evaluated: it may take O(p).
   std::function<Bytes()> own;
   bool may_explore = true;  ///< any candidate gives the same result; equal on all ranks
 };
+
+/// The mean block, rounded up, of a call whose ranks have blocks of `sum` bytes altogether.
+[[nodiscard]] constexpr Bytes mean_of_blocks(Collective collective, Bytes sum, int p) {
+  const Bytes blocks = Bytes{p} * (block_kind(collective) == BlockKind::pairs ? p : 1);
+  return (sum + blocks - 1) / blocks;
+}
 
 /// What all ranks of a communicator have from its rank 0.
 struct Agreement {

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <numeric>
 
-#include "api/distance_source.hpp"
 #include "run/distance/mpi_distances.hpp"
 #include "select/rank_orders.hpp"
 #include "topology/distance_rows.hpp"
@@ -31,31 +30,34 @@ int DistanceOrders::open(MPI_Comm comm, const Machine& machine,
   std::unique_ptr<DistanceOrders> orders(new DistanceOrders(comm));
   mpi().Comm_rank(comm, &orders->rank_);
   mpi().Comm_size(comm, &orders->p_);
-  if (const int error = orders->find_fabric(machine)) return error;
+  std::vector<RankLocation> locations;
+  int world = 0;
+  if (const int error = gather_locations(comm, locations, world)) return error;
+  if (const auto distances = orders->rank_ == 0 ? known_distances() : nullptr) {
+    const Result<std::vector<int>> rows = rows_for(*distances, locations, world);
+    if (rows) orders->rows_ = *rows;
+    if (!rows) warn_once(rows.error());
+  }
+  if (const int error = orders->agree(machine)) return error;
   made = std::move(orders);
   return MPI_SUCCESS;
 }
 
-int DistanceOrders::find_fabric(const Machine& machine) {
-  std::vector<RankLocation> locations;
-  int world = 0;
-  if (const int error = gather_locations(comm_, locations, world)) return error;
-  char known = 0;
-  if (rank_ == 0) {
-    if (const auto distances = known_distances()) {
-      const Result<std::vector<int>> rows = rows_for(*distances, locations, world);
-      if (rows) {
-        rows_ = *rows;
-        fabric_ = fabric_of(with_rows(*distances, *rows), machine.latency, machine.per_byte);
-      } else {
-        warn_once(rows.error());
-      }
-    }
-    known = fabric_ ? 1 : 0;
-  }
+/// Rank 0 finds the fabric of its rows, and all ranks learn whether it could.
+int DistanceOrders::agree(const Machine& machine) {
+  if (rank_ == 0) find_fabric(machine);
+  char known = fabric_ ? 1 : 0;
   const int error = mpi().Bcast(&known, 1, mpi().byte, 0, comm_);
   known_ = known != 0;
   return error;
+}
+
+/// If this process knows the distances of all rows.
+void DistanceOrders::find_fabric(const Machine& machine) {
+  const auto distances = known_distances();
+  if (distances == nullptr || rows_.empty()) return;
+  if (*std::max_element(rows_.begin(), rows_.end()) >= distances->p()) return;
+  fabric_ = fabric_of(with_rows(*distances, rows_), machine.latency, machine.per_byte);
 }
 
 int DistanceOrders::broadcast(std::vector<Rank>& ranks) const {
@@ -99,17 +101,10 @@ int DistanceOrders::between(const Nodes& nodes, const Machine& machine, Distance
   std::unique_ptr<DistanceOrders> made(new DistanceOrders(comm_));
   made->rank_ = rank_;
   made->p_ = nodes.count();
-  const auto distances = rank_ == 0 ? known_distances() : nullptr;
-  if (distances != nullptr && *std::max_element(rows_.begin(), rows_.end()) < distances->p()) {
-    for (int node = 0; node < nodes.count(); ++node) {
-      made->rows_.push_back(rows_[static_cast<std::size_t>(nodes.rank_at(node, 0))]);
-    }
-    made->fabric_ =
-        fabric_of(with_rows(*distances, made->rows_), machine.latency, machine.per_byte);
+  for (int node = 0; node < nodes.count() && rank_ == 0; ++node) {
+    made->rows_.push_back(rows_[static_cast<std::size_t>(nodes.rank_at(node, 0))]);
   }
-  char known = made->fabric_ ? 1 : 0;
-  const int error = mpi().Bcast(&known, 1, mpi().byte, 0, comm_);
-  made->known_ = known != 0;
+  const int error = made->agree(machine);
   if (error == MPI_SUCCESS) between_ = std::move(made);
   between = between_.get();
   return error;
@@ -134,16 +129,9 @@ int DistanceOrders::find_gain(Collective collective, Bytes block, Rank root,
 
 int DistanceOrders::let_all_find(const Machine& machine) {
   if (!known_) return MPI_SUCCESS;
-  rows_.resize(static_cast<std::size_t>(p_));
-  const int error =
-      mpi().Bcast(rows_.data(), static_cast<int>(rows_.size() * sizeof(int)), mpi().byte, 0, comm_);
-  if (error != MPI_SUCCESS || fabric_) return error;
-  const auto distances = known_distances();
-  if (distances == nullptr || *std::max_element(rows_.begin(), rows_.end()) >= distances->p()) {
-    return MPI_SUCCESS;
-  }
-  fabric_ = fabric_of(with_rows(*distances, rows_), machine.latency, machine.per_byte);
-  return MPI_SUCCESS;
+  const int error = broadcast(rows_);
+  if (error == MPI_SUCCESS && !fabric_) find_fabric(machine);
+  return error;
 }
 
 std::vector<Rank> DistanceOrders::found_alone(const Specification& specification, Rank root,

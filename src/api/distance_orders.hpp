@@ -1,17 +1,30 @@
-/// Rank orders by distance on one communicator.
+/// Distances that this process knows, and rank orders by distance on one communicator.
 #pragma once
 
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "algorithms/algorithms.hpp"
 #include "core/fabric.hpp"
 #include "cost/machine.hpp"
 #include "run/mpi/functions.hpp"
+#include "topology/distance_file.hpp"
 #include "topology/rank_orders.hpp"
 
 namespace tutti {
+
+/// The distances that this process knows, from a file or a measurement. Null if none are known, or
+/// those of TUTTI_DISTANCES are invalid.
+[[nodiscard]] std::shared_ptr<const DistanceFile> known_distances();
+
+/// Replaces all known distances by those of this text, as to_text wrote it. It is parsed at first
+/// use.
+void set_distances(std::string text);
+
+/// Why the file of TUTTI_DISTANCES cannot be used; empty if it can.
+[[nodiscard]] std::string distances_error();
 
 /// Rank 0 alone holds the distances and computes the orders; the others receive them. The distances
 /// known when this is made stay in force, so that all ranks use the same orders.
@@ -20,9 +33,6 @@ class DistanceOrders {
   /// Collective. If rank 0's distances do not match these ranks, it says so on standard error,
   /// once. Returns an MPI error code.
   static int open(MPI_Comm comm, const Machine& machine, std::unique_ptr<DistanceOrders>& made);
-
-  /// Equal on all ranks.
-  [[nodiscard]] bool are_known() const { return known_; }
 
   /// Sets `found`; null if no distances are known. Collective at the first call with a
   /// specification and root. Returns an MPI error code.
@@ -58,7 +68,8 @@ class DistanceOrders {
   using Entries = std::deque<Entry>;  ///< with stable addresses
 
   explicit DistanceOrders(MPI_Comm comm) : comm_(comm) {}
-  int find_fabric(const Machine& machine);
+  int agree(const Machine& machine);
+  void find_fabric(const Machine& machine);
   int broadcast(std::vector<Rank>& ranks) const;
   static const RankOrders* look_up(const Entries& entries, const Specification& specification,
                                    Rank root);
@@ -67,7 +78,7 @@ class DistanceOrders {
   MPI_Comm comm_;
   Rank rank_ = 0;
   int p_ = 1;
-  bool known_ = false;
+  bool known_ = false;            ///< equal on all ranks
   std::vector<int> rows_;         ///< at rank 0: row of the distances by rank
   std::optional<Fabric> fabric_;  ///< at rank 0, or on all
   Entries found_;                 ///< computed here from the fabric

@@ -1,9 +1,8 @@
 /// Reads TUTTI_DISTANCES at first use.
-#include "api/distance_source.hpp"
-
 #include <mutex>
 #include <utility>
 
+#include "api/distance_orders.hpp"
 #include "api/environment.hpp"
 #include "run/file.hpp"
 #include "run/process.hpp"

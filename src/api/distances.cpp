@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "api/communicator.hpp"
-#include "api/distance_source.hpp"
 #include "api/entry.hpp"
 #include "run/distance/mpi_distances.hpp"
 #include "run/mpi/exchange.hpp"

@@ -9,9 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/distance_source.hpp"
-#include "api/kept_rules.hpp"
-#include "api/rule_source.hpp"
+#include "api/distance_orders.hpp"
+#include "api/known_rules.hpp"
 #include "run/mpi/quirks.hpp"
 
 namespace tutti {

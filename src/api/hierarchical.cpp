@@ -1,6 +1,4 @@
 /// Turns the arguments of a call into a hierarchical call, and runs it.
-#include "api/hierarchical.hpp"
-
 #include <algorithm>
 #include <optional>
 

@@ -1,5 +1,6 @@
-/// MPI_Finalize, and the functions that free communicators and windows: of the front, and for
-/// programs that link this library before their MPI.
+/// The functions that stand in for the MPI, and Tutti's own MPI_Finalize and functions that free
+/// communicators and windows: of the front, and for programs that link this library before their
+/// MPI.
 #include <dlfcn.h>
 #include <tutti/tutti.h>
 
@@ -13,6 +14,8 @@
 namespace tutti {
 
 namespace {
+
+constinit thread_local const void* call_site = nullptr;
 
 /// Communicators that this thread is freeing; the delete functions of attributes may free others.
 class Freeing {
@@ -80,6 +83,19 @@ int finalize_by(int (*next)(), int (*of_mpi)()) {
 }
 
 }  // namespace
+
+MpiFunctions& next_functions() {
+  static MpiFunctions functions = mpi();
+  return functions;
+}
+
+int raise(MPI_Comm comm, int error) {
+  if (comm != mpi().comm_null) mpi().Comm_call_errhandler(comm, error);
+  return error;
+}
+
+void set_call_site(const void* site) { call_site = site; }
+const void* take_call_site() { return std::exchange(call_site, nullptr); }
 
 bool is_being_freed(MPI_Comm comm) { return is_end_of_mpi() || Freeing::has(comm); }
 

@@ -4,21 +4,11 @@
 #include <new>
 
 #include "api/call.hpp"
-#include "api/hierarchical.hpp"
 #include "api/selections.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/agree.hpp"
 
 namespace tutti {
-
-namespace {
-
-/// Any specification: each start sets the selected one.
-Specification any_specification(Collective collective) {
-  return *specification(collective, "linear");
-}
-
-}  // namespace
 
 int PersistentRequest::open(const MpiCall& call, bool usable, std::function<int()> run_native,
                             std::unique_ptr<PersistentRequest>& made) {
@@ -45,8 +35,8 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   int error = learn_arrivals(communicator, usual);
   arrival_ = communicator.arrival();
   const bool is_tuned = follows_profiles(usual) && arrival_ != nullptr && arrival_->has_thread();
-  const bool by_rules = usual.deferred == DeferredLevel::rules;
-  const bool plain = !usual.specification && !usual.level.hierarchical && !is_tuned && !by_rules;
+  const bool by_size = usual.deferred == DeferredLevel::by_size;
+  const bool plain = usual.is_native() && !is_tuned && !by_size;
   if (error != MPI_SUCCESS || plain) return error;
   bool all_valid = false;
   error = agree_on_arguments(communicator, usable, all_valid);
@@ -54,17 +44,15 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   if (error != MPI_SUCCESS || !all_valid) return error;
   if (is_tuned) {
     tuned_ = usual;
-    return open_schedule(communicator, any_specification(call_.collective));
+    // Each start sets the selected specification.
+    return open_schedule(communicator, *specification(call_.collective, "linear"));
   }
   const bool asked = usual.deferred != DeferredLevel::all;
   const Decision& decision =
       asked ? communicator.selections().resolved(usual, call_, nullptr, error) : usual;
   if (error != MPI_SUCCESS) return error;
   // Counts the call that is resolved here: a start may follow much later or never.
-  const bool is_resolved_hierarchical = by_rules && decision.level.hierarchical;
-  if (usual.deferred == DeferredLevel::leaders || is_resolved_hierarchical) {
-    communicator.hierarchical().skip();
-  }
+  if (by_size && decision.level.hierarchical) communicator.hierarchical().skip();
   settled_text_ = decision.text;
   if (decision.level.hierarchical) hierarchical_ = decision;
   return decision.specification ? open_schedule(communicator, *decision.specification)
@@ -196,50 +184,37 @@ int PersistentRequest::finish(const void* site) {
     record.site = site;
     record.call = counted_;
     record.decision = &text_;
-    if (arrival_ != nullptr) note_prediction(*arrival_, record);
-    keep_record(call_.collective, *communicator, record,
-                [this](CallRecord& kept) { describe(call_, kept); });
+    keep_record(call_, *communicator, arrival_.get(), record);
   }
   return error;
 }
 
-/// Calls the program's error handler on errors.
+/// Calls the program's error handler on errors; the MPI's own does so itself.
 int PersistentRequest::run() {
+  const Inside guard;
   const ArrivedCall arrived(arrival_.get(), number_, this);
   if (hierarchical_) {
     Communicator& communicator = *Communicator::known(call_.comm);
+    const HierarchicalRunner::Turn turn(nodes_of(*hierarchical_, communicator));
+    communicator.note_algorithm(call_.collective, hierarchical_->text);
     std::string refused;
-    const int error = run_between_nodes(arrived, refused);
+    bool is_native = false;
+    Profile epoch;
+    int error = arrived.find_epoch_between(*hierarchical_, epoch);
+    if (error == MPI_SUCCESS) {
+      error =
+          run_hierarchical(call_, communicator, *hierarchical_, epoch.get(), refused, is_native);
+    }
     if (!refused.empty()) communicator.note_refusal(call_.collective, *hierarchical_, refused);
     text_ = communicator.last(call_.collective);
-    if (refused.empty()) return error;
+    if (refused.empty()) return is_native ? run_native_() : raise_if(call_.comm, error);
     // All ranks refuse the same call again: it is flat from now on.
     settled_text_ = text_;
     hierarchical_.reset();
     is_schedule_ = schedule_comm_ != nullptr && !tuned_;
     if (is_schedule_) start_schedule();
   }
-  return is_schedule_ ? raise_if(call_.comm, finish_schedule()) : run_native();
-}
-
-int PersistentRequest::run_between_nodes(const ArrivedCall& arrived, std::string& refused) {
-  const Inside guard;
-  Communicator& communicator = *Communicator::known(call_.comm);
-  const HierarchicalRunner::Turn turn(nodes_of(*hierarchical_, communicator));
-  communicator.note_algorithm(call_.collective, hierarchical_->text);
-  bool is_native = false;
-  Profile epoch;
-  int error = arrived.find_epoch_between(*hierarchical_, epoch);
-  if (error != MPI_SUCCESS) return raise(call_.comm, error);
-  error = run_hierarchical(call_, communicator, *hierarchical_, epoch.get(), refused, is_native);
-  if (!refused.empty()) return error;
-  return is_native ? run_native_() : raise_if(call_.comm, error);
-}
-
-/// The MPI calls the error handler itself.
-int PersistentRequest::run_native() {
-  const Inside guard;
-  return run_native_();
+  return is_schedule_ ? raise_if(call_.comm, finish_schedule()) : run_native_();
 }
 
 void PersistentRequest::start_schedule() {

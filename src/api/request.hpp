@@ -14,8 +14,6 @@
 
 namespace tutti {
 
-class ArrivedCall;
-
 /// One gather or scatter with its arguments. open() settles an algorithm that is forced by name, or
 /// that rules select. A hierarchical call runs in finish(). If exploration decides and arrivals are
 /// exchanged when the request is opened, each start selects as a call of its own does, and may
@@ -63,8 +61,6 @@ class PersistentRequest final : public BackgroundTask {
   };
   int begin();
   int run();
-  int run_between_nodes(const ArrivedCall& arrived, std::string& refused);
-  int run_native();
 
   [[nodiscard]] bool has_thread() const { return arrival_ != nullptr && arrival_->has_thread(); }
   [[nodiscard]] bool runs_in_background() const {

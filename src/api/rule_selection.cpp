@@ -1,20 +1,18 @@
-/// Broadcasts rules, and resolves calls by them.
+/// Takes over rules, and resolves calls by message size.
 #include "api/rule_selection.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "api/call.hpp"
+#include "core/size_class.hpp"
+#include "run/mpi/agree.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
 
 namespace tutti {
 
 namespace {
-
-bool is_native(const Decision& decision) {
-  return !decision.specification && !decision.level.hierarchical;
-}
 
 void make_native(Decision& decision, const std::string& why) {
   decision.specification.reset();
@@ -25,29 +23,25 @@ void make_native(Decision& decision, const std::string& why) {
 
 }  // namespace
 
-std::size_t RuleTable::index_of(const std::optional<Bytes>& block) {
+std::size_t SizeTable::index_of(const std::optional<Bytes>& block) {
   if (block) latest = *block;
-  const auto found = std::find_if(spans.begin(), spans.end(),
+  const auto found = std::find_if(spans.begin(), spans.end() - 1,
                                   [this](const Span& span) { return latest <= span.most; });
   return static_cast<std::size_t>(found - spans.begin());
 }
 
-int RuleSelection::open(Communicator& communicator, HierarchicalNodes& nodes,
-                        const std::string& text, std::unique_ptr<RuleSelection>& made) {
-  if (text.empty()) return MPI_SUCCESS;
-  Result<Rules> rules = rules_from_text(text, "");
-  if (!rules) return MPI_ERR_INTERN;
-  made.reset(new RuleSelection(communicator, nodes));
-  made->rules_ = std::move(*rules);
-  made->mpi_ = mpi_version(library_version());
-  const auto& all = made->rules_.all;
+int RuleSelection::open(Rules rules) {
+  if (rules.all.empty()) return MPI_SUCCESS;
+  rules_ = std::move(rules);
+  features_.p = communicator_.p();
+  features_.mpi = mpi_version(library_version());
+  const auto& all = rules_.all;
   if (std::none_of(all.begin(), all.end(), [](const Rule& r) { return r.needs_nodes(); })) {
     return MPI_SUCCESS;
   }
-  const QuietErrors quiet(communicator.handle());
-  if (const int error = nodes.guess()) return error;
-  made->node_count_ = nodes.count();
-  made->ranks_per_node_ = nodes.max_ranks();
+  if (const int error = nodes_.guess()) return error;
+  features_.nodes = nodes_.count();
+  features_.ranks_per_node = nodes_.max_ranks();
   return MPI_SUCCESS;
 }
 
@@ -68,16 +62,12 @@ Decision RuleSelection::decision_for(const Rule& rule, const Features& features,
 }
 
 bool RuleSelection::decide(const Features& features, const Setting& setting, Decision& decision) {
-  const RuleFeatures keys = {features.collective,
-                             features.p,
-                             node_count_,
-                             ranks_per_node_,
-                             features.commutative,
-                             is_block_common(features.collective),
-                             mpi_};
-  const std::vector<RuleSpan> spans = spans_of(rules_, keys);
+  features_.collective = features.collective;
+  features_.commutative = features.commutative;
+  features_.knows_bytes = is_block_common(features.collective);
+  const std::vector<RuleSpan> spans = spans_of(rules_, features_);
   if (spans.size() == 1 && spans.front().rule == nullptr) return false;
-  auto table = std::make_shared<RuleTable>();
+  auto table = std::make_shared<SizeTable>();
   table->collective = features.collective;
   Bytes least = 0;
   for (const RuleSpan& span : spans) {
@@ -92,13 +82,13 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
     table->spans.push_back({span.most, std::move(made)});
   }
   decision = {};
-  if (spans.size() == 1 && is_native(table->spans[0].decision)) {
+  if (spans.size() == 1 && table->spans[0].decision.is_native()) {
     decision = table->spans[0].decision;
   } else {
     decision.text = "native: rules decide by message size";
-    decision.deferred = DeferredLevel::rules;
+    decision.deferred = DeferredLevel::by_size;
     const auto& all = table->spans;
-    decision.uses_arrivals = std::any_of(all.begin(), all.end(), [](const RuleTable::Span& span) {
+    decision.uses_arrivals = std::any_of(all.begin(), all.end(), [](const SizeTable::Span& span) {
       return goes_by_arrivals(span.decision);
     });
     decision.table = std::move(table);
@@ -115,24 +105,43 @@ bool RuleSelection::depend_on_operation(Collective collective) const {
   });
 }
 
-const Decision& RuleSelection::resolve(RuleTable& table, std::optional<Bytes> block, int& error) {
-  error = prepare(table);
-  auto index = static_cast<int>(table.index_of(block));
+void RuleSelection::defer_leaders(Decision& decision, Collective collective) {
+  auto table = std::make_shared<SizeTable>();
+  table->collective = collective;
+  const SizeClass classes = is_block_common(collective) ? size_classes : 1;
+  for (SizeClass of = 0; of < classes; ++of) table->spans.push_back({largest_of(of), decision});
+  decision.deferred = DeferredLevel::by_size;
+  decision.table = std::move(table);
+}
+
+const Decision& RuleSelection::resolve(SizeTable& table, const BlockOfCall& block, int& error) {
+  error = prepare(table, block);
+  auto index = static_cast<int>(table.index_of(block.common));
   if (error == MPI_SUCCESS && nodes_.are_open()) {
     error = communicator_.hierarchical().broadcast_selection(
-        block.has_value() || table.spans.size() == 1, index);
+        block.common.has_value() || table.spans.size() == 1, index);
   }
-  RuleTable::Span& span = table.spans[static_cast<std::size_t>(index)];
-  // All calls count once nodes are open; whoever runs a hierarchical one counts it.
-  if (error == MPI_SUCCESS && nodes_.are_open() && !span.decision.level.hierarchical) {
-    communicator_.hierarchical().skip();
+  SizeTable::Span& span = table.spans[static_cast<std::size_t>(index)];
+  if (error == MPI_SUCCESS && span.lacks_leaders()) {
+    span.decision.level.leaders =
+        best_leaders(table.collective, nodes_.shape(), span.most, communicator_.node_machine());
   }
   return span.decision;
 }
 
-int RuleSelection::prepare(RuleTable& table) {
+int RuleSelection::prepare(SizeTable& table, const BlockOfCall& block) {
   if (table.is_ready) return MPI_SUCCESS;
-  for (RuleTable::Span& span : table.spans) {
+  if (table.spans.front().lacks_leaders()) {
+    if (const int error = nodes_.take()) return error;
+    if (!is_block_common(table.collective)) {
+      Bytes sum = 0;
+      if (const int error = sum_on_all(nodes_.comm(), block.own(), sum)) return error;
+      table.spans.front().most = mean_of_blocks(table.collective, sum, communicator_.p());
+    }
+    table.is_ready = true;
+    return MPI_SUCCESS;
+  }
+  for (SizeTable::Span& span : table.spans) {
     Decision& decision = span.decision;
     int error = MPI_SUCCESS;
     if (decision.level.hierarchical) error = prepare_hierarchical(table.collective, decision);

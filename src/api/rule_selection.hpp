@@ -1,8 +1,8 @@
-/// Decides the calls of one communicator by rules.
+/// Decides the calls of one communicator by message size: by rules, or with the leaders that the
+/// model finds best.
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,19 +12,23 @@
 
 namespace tutti {
 
-/// What rules decide for one collective and kind of operation, by message size.
-struct RuleTable {
+/// What runs for one collective and kind of operation, by message size.
+struct SizeTable {
   struct Span {
     Bytes most;
-    Decision decision;
+    Decision decision;  ///< hierarchical without leaders: the model finds them at the first call
+
+    [[nodiscard]] bool lacks_leaders() const {
+      return decision.level.hierarchical && decision.level.leaders == 0;
+    }
   };
 
   /// The span of a call; that of the call before if this rank's arguments are invalid, and of no
-  /// bytes if there was none. O(spans).
+  /// bytes if there was none. The last span has all larger messages. O(spans).
   [[nodiscard]] std::size_t index_of(const std::optional<Bytes>& block);
 
   Collective collective = Collective::gather;
-  std::vector<Span> spans = {};  ///< ascending, up to the largest message
+  std::vector<Span> spans = {};  ///< ascending
   Bytes latest = 0;              ///< of the call before
   bool is_ready = false;  ///< the communicators of all spans are there, or the span became native
 };
@@ -32,33 +36,35 @@ struct RuleTable {
 /// All ranks hold the same rules, those of rank 0. As long as the communicator.
 class RuleSelection {
  public:
-  /// Sets `made` to the rules of `text`, which is rank 0's on all ranks; null if it is empty, else
-  /// collective. Returns an MPI error code.
-  static int open(Communicator& communicator, HierarchicalNodes& nodes, const std::string& text,
-                  std::unique_ptr<RuleSelection>& made);
-  ~RuleSelection() = default;
+  /// Both must outlive this.
+  RuleSelection(Communicator& communicator, HierarchicalNodes& nodes)
+      : communicator_(communicator), nodes_(nodes) {}
   RuleSelection(const RuleSelection&) = delete;
   RuleSelection& operator=(const RuleSelection&) = delete;
 
+  /// Takes over rank 0's rules, on all ranks. Collective unless there are none. Returns an MPI
+  /// error code.
+  int open(Rules rules);
   /// Sets `decision` and returns true if a rule matches such calls at some message size. Then sizes
   /// without a rule run the MPI's own algorithm. Local.
   bool decide(const Features& features, const Setting& setting, Decision& decision);
   /// True if another decision may hold for operations that do not commute.
   [[nodiscard]] bool depend_on_operation(Collective collective) const;
-  /// The decision for a call whose size counts. At the first call of a table
-  /// the ranks open what its rules need, for a limited number of communicators at a time; if a rank
-  /// cannot, all stay native. Collective then, else local. A rank with invalid
-  /// arguments follows its call before. Sets `error` to an MPI error code.
-  const Decision& resolve(RuleTable& table, std::optional<Bytes> block, int& error);
+  /// Defers a hierarchical decision without leaders until the block of a call is known.
+  static void defer_leaders(Decision& decision, Collective collective);
+  /// The decision for a call whose size counts. At the first call of a table the ranks open what it
+  /// needs: for rules if all ranks can, for a limited number of communicators at a time, else all
+  /// stay native. Collective then, else local. A rank with invalid arguments follows its call
+  /// before, or another rank of its node. Valid until a setting changes. Sets `error` to an MPI
+  /// error code.
+  const Decision& resolve(SizeTable& table, const BlockOfCall& block, int& error);
   /// Records for the report what rules were derived from. O(rules).
   void record_candidates() const;
 
  private:
-  RuleSelection(Communicator& communicator, HierarchicalNodes& nodes)
-      : communicator_(communicator), nodes_(nodes) {}
   [[nodiscard]] Decision decision_for(const Rule& rule, const Features& features,
                                       const Setting& setting) const;
-  int prepare(RuleTable& table);
+  int prepare(SizeTable& table, const BlockOfCall& block);
   [[nodiscard]] CaseOfCall add_case(const Rule& rule, Bytes least, Bytes most,
                                     const std::string& text);
   int prepare_flat(Decision& decision);
@@ -66,9 +72,7 @@ class RuleSelection {
 
   Communicator& communicator_;
   Rules rules_;
-  MpiVersion mpi_;
-  int node_count_ = 1;
-  int ranks_per_node_ = 1;
+  RuleFeatures features_;  ///< of the latest call that they decided
   /// By collective: the rules that decide message sizes.
   std::map<Collective, std::vector<MeasuredCase>> cases_;
   HierarchicalNodes& nodes_;

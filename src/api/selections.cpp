@@ -9,6 +9,32 @@
 
 namespace tutti {
 
+namespace {
+
+/// The rules of a text that rank 0 made of some; none if it is empty.
+Rules rules_of(const std::string& text) {
+  return text.empty() ? Rules{} : *rules_from_text(text, "");
+}
+
+/// Once nodes are open, counts a call unless the one who runs it does.
+class CountedCall {
+ public:
+  CountedCall(Communicator& communicator, const HierarchicalNodes& nodes)
+      : communicator_(communicator), nodes_(nodes) {}
+  ~CountedCall() {
+    if (!is_passed_on && nodes_.are_open()) communicator_.hierarchical().skip();
+  }
+  CountedCall(const CountedCall&) = delete;
+  CountedCall& operator=(const CountedCall&) = delete;
+  bool is_passed_on = false;
+
+ private:
+  Communicator& communicator_;
+  const HierarchicalNodes& nodes_;
+};
+
+}  // namespace
+
 int Selections::open(const std::string& requested, const std::string& rules,
                      const std::string& kept) {
   for (std::size_t i = 0, at = 0; i < settings_.size() && !requested.empty(); ++i) {
@@ -16,18 +42,16 @@ int Selections::open(const std::string& requested, const std::string& rules,
     settings_[i] = *setting(all_collectives[i], requested.substr(at, end - at));
     at = end + 1;
   }
-  if (const int error = tuned.start_from(kept)) return error;
-  return RuleSelection::open(communicator_, nodes, rules, rules_);
+  tuned.start_from(rules_of(kept));
+  return rules_.open(rules_of(rules));
 }
 
 const Decision& Selections::decide(Collective collective, const OperationTraits& operation) {
-  const std::size_t slot = slot_of(collective, operation);
-  Decision& decision = decisions_[slot];
+  Decision& decision = decisions_[slot_of(collective, operation)];
   const unsigned epoch = times_overruled(collective);
   if (decision.epoch == epoch) return decision;
   decision = make(collective, operation);
   decision.epoch = epoch;
-  decision.slot = static_cast<int>(slot);
   return decision;
 }
 
@@ -42,24 +66,25 @@ Decision Selections::make(Collective collective, const OperationTraits& operatio
   features.whole = operation.whole;
   const bool is_fixed = reduces(collective) && features.reproducible;
   const bool is_automatic = setting.kind == Setting::Kind::automatic;
-  const bool may_use_rules = rules_ != nullptr && is_automatic && !is_fixed;
+  const bool may_use_rules = is_automatic && !is_fixed;
   Decision decision;
-  if (may_use_rules && rules_->decide(features, setting, decision)) return decision;
+  if (may_use_rules && rules_.decide(features, setting, decision)) return decision;
   const Choice choice = choose(setting, features, communicator_.machine());
   decision.specification = choice.specification;
   decision.text =
       (choice.specification ? to_text(*choice.specification) : "native") + ": " + choice.reason;
-  decision.needs_commutativity = may_use_rules && rules_->depend_on_operation(collective);
+  decision.is_automatic = is_automatic;
+  decision.needs_commutativity = may_use_rules && rules_.depend_on_operation(collective);
   // Hierarchical reductions cut vectors and combine them by the ranks' locations.
   const bool stays_flat = is_fixed || (reduces(collective) && operation.whole);
   if (setting.asks_for_hierarchical() && !stays_flat) {
     decision.level = *setting.level;
-    if (decision.level.leaders == 0) decision.deferred = DeferredLevel::leaders;
     const bool is_native = !decision.specification;
     decision.text =
         is_native && setting.kind == Setting::Kind::forced
             ? to_text(Setting{Setting::Kind::native, {}, setting.level}) + ": " + choice.reason
             : to_text(setting) + ": requested";
+    if (decision.level.leaders == 0) RuleSelection::defer_leaders(decision, collective);
   } else if (setting.asks_for_hierarchical() && operation.whole) {
     decision.text +=
         "; runs flat because a hierarchical call would split the vectors of a user-defined "
@@ -67,7 +92,6 @@ Decision Selections::make(Collective collective, const OperationTraits& operatio
   } else if (setting.asks_for_hierarchical() && setting.kind == Setting::Kind::native) {
     decision.text += "; runs flat because results must be reproducible";
   }
-  decision.is_automatic = is_automatic;
   const bool is_open = is_automatic ? !setting.asks_for_hierarchical() : !setting.level;
   const bool may_explore = !stays_flat && !is_one_sided(collective) && communicator_.p() > 1 &&
                            communicator_.agreement().settings.explore > 0;
@@ -91,19 +115,14 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
     communicator_.stop_passing(call.collective);
     if (tuned.stays_native(decision, call.collective, profile)) return decision;
   }
-  const std::optional<Bytes> common = common_block(call, communicator_);
-  const auto select = [&]() -> const Decision& {
-    if (decision.deferred == DeferredLevel::rules) {
-      return rules_->resolve(*decision.table, common, error);
-    }
-    // Two captured addresses fit into the function object, so that this allocates nothing.
-    const BlockOfCall block{common, call.root,
-                            [&call, this] { return block_bytes(call, communicator_); },
-                            may_explore(call, decision, communicator_)};
-    return is_tuned ? tuned.resolve(decision, call.collective, block, error)
-                    : leaders.resolve(decision, call.collective, block, error);
-  };
-  const Decision& selected = select();
+  // Two captured addresses fit into the function object, so that this allocates nothing.
+  const BlockOfCall block{common_block(call, communicator_),
+                          [&call, this] { return block_bytes(call, communicator_); },
+                          is_tuned && may_explore(call, decision, communicator_)};
+  CountedCall counted(communicator_, nodes);
+  const Decision& selected = is_tuned ? tuned.resolve(decision, call.collective, block, error)
+                                      : rules_.resolve(*decision.table, block, error);
+  counted.is_passed_on = error == MPI_SUCCESS && selected.level.hierarchical;
   communicator_.count(call, selected);
   return selected;
 }
@@ -114,7 +133,7 @@ const Decision& Selections::with_several_ranks(const Decision& asked, int& error
   HierarchicalRunner* runner = nullptr;
   error = communicator_.open_hierarchical(runner);
   if (runner == nullptr || runner->node().nodes().most() > 1) return asked;
-  Decision& flat = flat_[asked.slot];
+  Decision& flat = flat_[&asked];
   if (flat.epoch != asked.epoch) {
     flat = asked;
     flat.level = {};
@@ -129,7 +148,7 @@ void Selections::record_candidates() {
   if (std::exchange(has_recorded_candidates_, true)) return;
   try {
     tuned.record_candidates();
-    if (rules_ != nullptr) rules_->record_candidates();
+    rules_.record_candidates();
   } catch (const std::bad_alloc&) {
     // They are only missing in the report.
   }

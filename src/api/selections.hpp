@@ -2,9 +2,7 @@
 #pragma once
 
 #include <map>
-#include <memory>
 
-#include "api/leader_selection.hpp"
 #include "api/rule_selection.hpp"
 #include "api/tuned_selection.hpp"
 
@@ -15,9 +13,9 @@ class Selections {
  public:
   explicit Selections(Communicator& communicator)
       : nodes(communicator),
-        leaders(communicator, nodes),
         tuned(communicator, nodes),
-        communicator_(communicator) {}
+        communicator_(communicator),
+        rules_(communicator, nodes) {}
 
   /// Takes over from rank 0 the requested algorithms, one a line or none, its rules, and those that
   /// earlier runs kept. Collective. Returns an MPI error code.
@@ -36,7 +34,6 @@ class Selections {
   void record_candidates();
 
   HierarchicalNodes nodes;
-  LeaderSelection leaders;
   TunedSelection tuned;
 
  private:
@@ -51,10 +48,10 @@ class Selections {
   const Decision& with_several_ranks(const Decision& asked, int& error);
 
   Communicator& communicator_;
-  std::unique_ptr<RuleSelection> rules_;  ///< null: there are none
+  RuleSelection rules_;
   std::array<Setting, all_collectives.size()> settings_;
   std::array<Decision, all_collectives.size() * kinds_of_operations> decisions_;
-  std::map<int, Decision> flat_;  ///< by the slot of the requested decision
+  std::map<const Decision*, Decision> flat_;  ///< by the requested one
   bool has_recorded_candidates_ = false;
 };
 

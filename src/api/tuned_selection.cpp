@@ -31,21 +31,6 @@ Nanoseconds nanoseconds_since(double began) { return nanoseconds(monotonic_secon
 
 }  // namespace
 
-class TunedSelection::CountedCall {
- public:
-  explicit CountedCall(TunedSelection& selection) : selection_(&selection) {}
-  ~CountedCall() {
-    if (selection_ == nullptr || !selection_->nodes_.are_open()) return;
-    selection_->communicator_.hierarchical().skip();
-  }
-  CountedCall(const CountedCall&) = delete;
-  CountedCall& operator=(const CountedCall&) = delete;
-  void pass_on() { selection_ = nullptr; }
-
- private:
-  TunedSelection* selection_;
-};
-
 /// Candidates of one collective.
 class TunedSelection::Host final : public TuningHost {
  public:
@@ -200,7 +185,6 @@ void TunedSelection::count_passed(Collective collective, std::uint64_t calls) {
 
 const Decision& TunedSelection::resolve(const Decision& deferred, Collective collective,
                                         const BlockOfCall& block, int& error) {
-  CountedCall counted(*this);
   const std::shared_ptr<State> state = state_of(deferred, collective);
   if (!state->has_started) {
     const double began = monotonic_seconds();
@@ -209,17 +193,7 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
   }
   if (error == MPI_SUCCESS && state->agreement != Tuner::Agreement::none) error = agree(*state);
   if (error != MPI_SUCCESS) return deferred;
-  const Decision& selected = select(state, block, error);
-  if (error == MPI_SUCCESS && selected.level.hierarchical) counted.pass_on();
-  return selected;
-}
-
-int TunedSelection::start_from(const std::string& kept) {
-  if (kept.empty()) return MPI_SUCCESS;
-  Result<Rules> rules = rules_from_text(kept, "");
-  if (!rules) return MPI_ERR_INTERN;
-  kept_ = std::move(*rules);
-  return MPI_SUCCESS;
+  return select(state, block, error);
 }
 
 /// All ranks are at the first call of the collective, with the same kept rules.
@@ -317,9 +291,8 @@ int TunedSelection::end_agreement(State& state) {
   Host host(*this, state);
   error = state.tuner.conclude(notes, host);
   if (!is_block_common(state.collective)) {
-    const bool pairs = block_kind(state.collective) == BlockKind::pairs;
-    const Bytes blocks = Bytes{communicator_.p()} * (pairs ? communicator_.p() : 1);
-    const SizeClass found = class_of((state.tuner.bytes_per_call() + blocks - 1) / blocks);
+    const SizeClass found =
+        class_of(mean_of_blocks(state.collective, state.tuner.bytes_per_call(), communicator_.p()));
     // Means close to a power of two would else alternate between classes.
     if (std::abs(found - state.latest) > 1) state.latest = found;
   }

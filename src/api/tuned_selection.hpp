@@ -37,9 +37,8 @@ class TunedSelection {
   TunedSelection(const TunedSelection&) = delete;
   TunedSelection& operator=(const TunedSelection&) = delete;
 
-  /// Takes over rules that earlier runs kept for this communicator, as a text that is equal on all
-  /// ranks; may be empty. Local. Returns an MPI error code.
-  int start_from(const std::string& kept);
+  /// Takes over rules that earlier runs kept for this communicator, equal on all ranks. Local.
+  void start_from(Rules kept) { kept_ = std::move(kept); }
   /// What this communicator knows now that earlier runs did not, where the user's settings
   /// restricted nothing. Local.
   [[nodiscard]] std::vector<LearnedClass> learned() const;
@@ -100,8 +99,6 @@ class TunedSelection {
     std::map<std::pair<SizeClass, int>, Decision> decisions;
   };
   class Host;
-  /// Once nodes are open, counts a call unless the one who runs it does.
-  class CountedCall;
 
   [[nodiscard]] static bool exchanges_arrivals(const Communicator& communicator, Collective of);
   [[nodiscard]] static Criterion criterion_for(const Communicator& communicator, Collective of);

@@ -1,4 +1,4 @@
-/// What tuners of earlier runs learned, and what those of this run leave for later ones.
+/// The rules that this process knows from files, and those that its tuners keep for later runs.
 #pragma once
 
 #include <string>
@@ -7,6 +7,15 @@
 #include "select/learned.hpp"
 
 namespace tutti {
+
+struct KnownRules {
+  Rules rules;                        ///< of all files, in the sequence of rule_files
+  std::string error;                  ///< why the file that TUTTI_RULES names cannot be used
+  std::vector<std::string> warnings;  ///< a line for each other file that is ignored
+};
+
+/// Read at the first call, by rank 0 of a communicator only.
+[[nodiscard]] const KnownRules& known_rules();
 
 /// The rules that earlier runs kept for communicators of `p` ranks, as a text; empty if there are
 /// none, or without TUTTI_LEARN=keep. The file is read at the first call, by rank 0 of a

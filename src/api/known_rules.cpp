@@ -1,6 +1,7 @@
-/// Reads, collects and writes kept rules.
-#include "api/kept_rules.hpp"
+/// Reads files of rules; collects and writes kept ones.
+#include "api/known_rules.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +15,7 @@
 #include "run/mpi/quirks.hpp"
 #include "run/network.hpp"
 #include "run/process.hpp"
+#include "run/rule_files.hpp"
 
 namespace tutti {
 
@@ -23,6 +25,37 @@ struct Collected {
   std::mutex mutex;
   Learned learned;
 };
+
+/// The folder of this library; empty if the loader does not know it.
+std::string library_folder() {
+  Dl_info found;
+  if (dladdr(reinterpret_cast<const void*>(&known_rules), &found) == 0) return "";
+  const std::string path = found.dli_fname == nullptr ? "" : found.dli_fname;
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+/// The rules of a file, cited by its name.
+Result<Rules> read_rules(const std::string& path) {
+  const Result<std::string> text = read_text_file(path, max_kept_bytes);
+  if (!text) return Error{text.error() + "; tutti tune writes such a file"};
+  return rules_from_text(*text, path.substr(path.rfind('/') + 1));
+}
+
+KnownRules read_all() {
+  KnownRules known;
+  for (const RuleFile& file : rule_files(environment().rules, library_folder())) {
+    const Result<Rules> rules = read_rules(file.path);
+    if (rules) {
+      known.rules.all.insert(known.rules.all.end(), rules->all.begin(), rules->all.end());
+    } else if (file.is_named) {
+      known.error = "invalid TUTTI_RULES=" + file.path + ": " + rules.error();
+    } else {
+      known.warnings.push_back(file.path + " is ignored: " + rules.error());
+    }
+  }
+  return known;
+}
 
 std::string kept_path() { return cache_file("learned.json"); }
 
@@ -61,6 +94,11 @@ std::string why_unwritten(const Rules& rules) {
 }
 
 }  // namespace
+
+const KnownRules& known_rules() {
+  static const auto* const known = new KnownRules(read_all());  // outlives static destructors
+  return *known;
+}
 
 std::string kept_rules(int p) {
   if (!environment().keeps || p == 1 || !kept_at_start()) return "";
