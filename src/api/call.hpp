@@ -163,13 +163,4 @@ int collective(Collective collective, MPI_Comm comm, MakeCall make_call, Native 
   });
 }
 
-/// Runs a large-count call on an MPI without that form, by a plain algorithm on all ranks.
-int run_without_large_form(const MpiCall& call);
-
-/// Calls the MPI's own large-count function, or run_without_large_form() if there is none.
-template <class Function, class... Arguments>
-int run_native_large(Function function, const MpiCall& call, Arguments... arguments) {
-  return function != nullptr ? function(arguments...) : run_without_large_form(call);
-}
-
 }  // namespace tutti

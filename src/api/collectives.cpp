@@ -5,6 +5,7 @@
 
 #include "api/call.hpp"
 #include "api/parameters.hpp"
+#include "api/plain_counts.hpp"
 
 namespace tutti {
 
@@ -41,7 +42,8 @@ namespace large {
   extern "C" int TUTTI_##function##_c(TUTTI_PARAMETERS##number parameters) {               \
     const auto make_call = TUTTI_CALL(name, function, number);                             \
     return collective(Collective::name, comm_of(TUTTI_ARGUMENTS##number), make_call, [&] { \
-      return run_native_large(mpi().function##_c, make_call(), TUTTI_ARGUMENTS##number);   \
+      return run_native_large(mpi().function##_c, native().function, make_call(),          \
+                              TUTTI_ARGUMENTS##number);                                    \
     });                                                                                    \
   }
 #include "core/collectives.inc"

@@ -9,6 +9,7 @@
 #include "api/call.hpp"
 #include "api/hooks.hpp"
 #include "api/parameters.hpp"
+#include "api/plain_counts.hpp"
 #include "api/request.hpp"
 
 struct TUTTI_Request_content {
@@ -54,7 +55,8 @@ namespace large {
     const MpiCall call =                                                                           \
         call_of(Collective::name, std::type_identity<kinds::function>(), TUTTI_ARGUMENTS##number); \
     const auto run_native = [=] {                                                                  \
-      return run_native_large(mpi().function##_c, call, TUTTI_ARGUMENTS##number);                  \
+      return run_native_large(mpi().function##_c, next_functions().function, call,                 \
+                              TUTTI_ARGUMENTS##number);                                            \
     };                                                                                             \
     return open_request(call, run_native, request);                                                \
   }

@@ -106,7 +106,9 @@ void explored(Context& context, Kind kind) {
     // Other ranks are late after 100 calls.
     if (context.rank() == (call < 100 ? p - 1 : 0)) usleep(300);
     compute(context, comm.get(), {Hints::none, 50}, call, own);
-    check(context, draw(kind, comm.get(), 0, units, common));
+    Exchange exchange = draw(kind, comm.get(), 0, units, common);
+    native_fallback(exchange);
+    check(context, exchange);
   }
 }
 
