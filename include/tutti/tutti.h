@@ -64,7 +64,8 @@ int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs
                    int root, MPI_Comm comm);
 
 /* The same with large counts, as MPI_X_c of MPI 4, also on an MPI without MPI_X_c. There, calls on
- * inter-communicators give MPI_ERR_UNSUPPORTED_OPERATION where a count does not fit an int. */
+ * inter-communicators give MPI_ERR_UNSUPPORTED_OPERATION where a count or displacement does not fit
+ * an int. */
 int TUTTI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int TUTTI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,

@@ -83,18 +83,33 @@ bool Algorithm::takes(std::string_view parameter) const {
   return false;
 }
 
+namespace {
+
+/// Do both make the same schedules? A k-nomial tree with k = 2 is a binomial one.
+bool are_same(Specification one, const Specification& other) {
+  if (one.algorithm->schedule != other.algorithm->schedule) return false;
+  one.algorithm = other.algorithm;
+  return one == other;
+}
+
+}  // namespace
+
 std::vector<Specification> useful_specifications(Collective collective, int p) {
   std::vector<Specification> all;
+  const auto add = [&all](const Specification& one) {
+    if (std::ranges::none_of(all, [&](const auto& other) { return are_same(one, other); }))
+      all.push_back(one);
+  };
   for (const Algorithm& algorithm : list) {
     if (algorithm.collective != collective) continue;
-    all.push_back(*specification(collective, algorithm.name));
+    add(*specification(collective, algorithm.name));
     std::string_view sets = algorithm.useful;
     while (!sets.empty()) {
       const std::string_view set = sets.substr(0, sets.find(' '));
       sets.remove_prefix(std::min(sets.size(), set.size() + 1));
       const std::string text = std::string(algorithm.name) + ":" + std::string(set);
       const Specification useful = *specification(collective, text);
-      if (useful.parameters.k == Parameters().k || useful.parameters.k < p) all.push_back(useful);
+      if (useful.parameters.k == Parameters().k || useful.parameters.k < p) add(useful);
     }
   }
   return all;

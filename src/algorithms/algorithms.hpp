@@ -105,7 +105,8 @@ struct Specification {
 
 /// What selection and tuning compare among p ranks: each algorithm of the collective with its
 /// defaults and with each of its useful parameter sets, except a radix k that is not below p; in
-/// the sequence of list.inc. Some need arrivals or the background thread.
+/// the sequence of list.inc, of those with the same schedules only the first. Some need arrivals or
+/// the background thread.
 [[nodiscard]] std::vector<Specification> useful_specifications(Collective collective, int p);
 
 /// A hash that identifies the specification in messages: equal on all ranks, never 0. Two

@@ -24,6 +24,19 @@ bool fit_all_ranks(const MpiCall& call, Rank rank, int p) {
   return size == 0 || side.blocks.count(0) <= most / size;
 }
 
+bool fits(const CallSide& side) { return !side.blocks.are_equal() || side.blocks.count(0) <= most; }
+
+/// Between groups: do the counts fit that are significant at this rank? Arrays show it themselves.
+bool fit_between(const MpiCall& call) {
+  if (reduces(call.collective) || call.collective == Collective::bcast) {
+    return call.root == MPI_PROC_NULL || fits(call.receive);
+  }
+  if (!has_root(call.collective)) return fits(call.send) && fits(call.receive);
+  if (call.root == MPI_PROC_NULL) return true;
+  const bool sends = (call.root == MPI_ROOT) == call.is_scatter();
+  return fits(sends ? call.send : call.receive);
+}
+
 }  // namespace
 
 PlainCounts::PlainCounts(const MpiCall& call) {
@@ -33,11 +46,13 @@ PlainCounts::PlainCounts(const MpiCall& call) {
   mpi().Comm_test_inter(call.comm, &is_inter);
   mpi().Comm_rank(call.comm, &rank);
   mpi().Comm_size(call.comm, &p);
-  is_inter_ = is_inter != 0;
-  if (!is_inter_) {
+  if (is_inter == 0) {
     fit_ = fit_all_ranks(call, rank, p);
     entries_ = fit_ && reduces(call.collective) ? p : 0;
-  } else if (reduces(call.collective)) {
+    return;
+  }
+  fit_ = fit_between(call);
+  if (reduces(call.collective)) {
     entries_ = p;
   } else if (!has_root(call.collective) || call.root == MPI_ROOT) {
     mpi().Comm_remote_size(call.comm, &entries_);

@@ -26,12 +26,11 @@ class PlainCounts {
   /// Has the call the plain form? Ask after its arguments were turned.
   [[nodiscard]] bool fit() const { return fit_; }
 
-  /// A count. One that does not fit has no significance, or no bytes, where the call has the form.
+  /// A count. One that does not fit has no significance, or no bytes, where the call has the form;
+  /// a negative one stays invalid.
   template <std::integral Number>
   requires(sizeof(Number) > sizeof(int)) int operator()(Number number) {
-    constexpr Number most = std::numeric_limits<int>::max();
-    if (is_inter_ && number > most) fit_ = false;
-    return static_cast<int>(std::min(number, most));
+    return static_cast<int>(std::clamp<Number>(number, -1, std::numeric_limits<int>::max()));
   }
   /// Counts or displacements.
   template <std::integral Number>
@@ -51,7 +50,6 @@ class PlainCounts {
   }
 
  private:
-  bool is_inter_ = false;
   bool fit_ = true;
   int entries_ = 0;  ///< of arrays that are significant at this rank; 0: none are
   std::list<std::vector<int>> arrays_;

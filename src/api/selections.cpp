@@ -11,9 +11,14 @@ namespace tutti {
 
 namespace {
 
-/// The rules of a text that rank 0 made of some; none if it is empty.
-Rules rules_of(const std::string& text) {
-  return text.empty() ? Rules{} : *rules_from_text(text, "");
+/// Reads the rules of a text that rank 0 made of some; none if it is empty. Returns an MPI error
+/// code: ranks may have other versions of the library.
+int read_rules(const std::string& text, Rules& rules) {
+  if (text.empty()) return MPI_SUCCESS;
+  Result<Rules> read = rules_from_text(text, "");
+  if (!read) return MPI_ERR_INTERN;
+  rules = std::move(*read);
+  return MPI_SUCCESS;
 }
 
 /// Once nodes are open, counts a call unless the one who runs it does.
@@ -42,8 +47,12 @@ int Selections::open(const std::string& requested, const std::string& rules,
     settings_[i] = *setting(all_collectives[i], requested.substr(at, end - at));
     at = end + 1;
   }
-  tuned.start_from(rules_of(kept));
-  return rules_.open(rules_of(rules));
+  Rules known;
+  if (const int error = read_rules(kept, known)) return error;
+  tuned.start_from(std::move(known));
+  Rules in_force;
+  if (const int error = read_rules(rules, in_force)) return error;
+  return rules_.open(std::move(in_force));
 }
 
 const Decision& Selections::decide(Collective collective, const OperationTraits& operation) {

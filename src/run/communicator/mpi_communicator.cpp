@@ -2,17 +2,19 @@
 #include "run/communicator/mpi_communicator.hpp"
 
 #include "run/mpi/devices.hpp"
+#include "run/mpi/end.hpp"
 #include "run/mpi/exchange.hpp"
+#include "run/mpi/oversubscription.hpp"
 
 namespace tutti {
 
 namespace {
 
-/// The largest tag. MPI_COMM_WORLD alone has this attribute.
-int max_tag() {
+/// The largest tag that all ranks know: the attribute of MPI_COMM_WORLD, for its processes.
+int max_tag(MPI_Comm comm) {
   void* bound = nullptr;
   int found = 0;
-  if (has_world()) {
+  if (!is_end_of_mpi() && is_of_world(comm)) {
     mpi().Comm_get_attr(mpi().comm_world, MPI_TAG_UB, static_cast<void*>(&bound), &found);
   }
   constexpr int granted = 32767;  // by every MPI
@@ -26,7 +28,7 @@ PrivateComm::PrivateComm(OwnedComm comm)
       rank_(rank_in(handle())),
       p_(size_of(handle())),
       transport_(handle(), rank_),
-      executor_(max_tag()) {}
+      executor_(max_tag(handle())) {}
 
 int PrivateComm::duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made) {
   OwnedComm comm;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <type_traits>
 
 #include "run/mpi/devices.hpp"
 
@@ -46,18 +47,35 @@ IndexedType::~IndexedType() {
   mpi().Type_free(&made_);
 }
 
-MPI_Datatype datatype(std::uint64_t type) {
-  if (type == 0) return mpi().packed;
-  MPI_Datatype handle;
-  std::memcpy(&handle, &type, sizeof handle);
-  return handle;
+namespace {
+
+// Handles are pointers or ints.
+
+template <class Handle>
+std::uint64_t to_number(Handle handle) {
+  if constexpr (std::is_pointer_v<Handle>) {
+    return reinterpret_cast<std::uintptr_t>(handle);
+  } else {
+    return static_cast<std::make_unsigned_t<Handle>>(handle);
+  }
 }
 
-std::uint64_t region_type(MPI_Datatype type) {
-  std::uint64_t handle = 0;
-  std::memcpy(&handle, &type, sizeof type);
-  return handle;
+template <class Handle>
+Handle from_number(std::uint64_t number) {
+  if constexpr (std::is_pointer_v<Handle>) {
+    return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(number));
+  } else {
+    return static_cast<Handle>(number);
+  }
 }
+
+}  // namespace
+
+MPI_Datatype datatype(std::uint64_t type) {
+  return type == 0 ? mpi().packed : from_number<MPI_Datatype>(type);
+}
+
+std::uint64_t region_type(MPI_Datatype type) { return to_number(type); }
 
 TypeInfo info_at(const void* address, TypeInfo info) {
   if (is_on_device(address)) info.contiguous = false;

@@ -28,7 +28,7 @@ class RmaMessageQueue : public RmaNotifications {
 
  private:
   struct Send {
-    MPI_Request request{};
+    MPI_Request request = mpi().request_null;
     Rank to = no_rank;
     std::vector<std::byte> message;
   };

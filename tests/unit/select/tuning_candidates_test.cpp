@@ -57,6 +57,8 @@ TEST(TuningCandidates, HaveTheUsefulParametersOfTheList) {
   const auto names = names_of({Collective::bcast, 16, 1024});
   EXPECT_TRUE(has(names, "knomial:k=4"));
   EXPECT_TRUE(has(names, "knomial:k=8"));
+  EXPECT_TRUE(has(names, "binomial"));
+  EXPECT_FALSE(has(names, "knomial")) << "which is the same with k = 2";
   EXPECT_FALSE(has(names_of({Collective::bcast, 8, 1024}), "knomial:k=8")) << "it is linear";
   EXPECT_TRUE(has(names_of({Collective::bcast, 8, Bytes{1} << 20}), "chain:parts=16"));
 }
