@@ -84,8 +84,7 @@ def _published(cell: Cell) -> Numbers:
 def _lab(context: Context, collective: str, nodes: int) -> dict[tuple[int, float], dict[str, list[float]]]:
     """Samples in ms by size in Ki floats and delay, then by algorithm; the paper's rate of 1 Gbit/s."""
     found = {}
-    # "openmpi4all" has more algorithms and repetitions of some cells.
-    for document in context.documents(f"lab-{collective}-openmpi*-{nodes}-1000mbit-*ms.json"):
+    for document in context.documents(f"lab-{collective}-openmpi-{nodes}-1000mbit-*ms.json"):
         delay = document["metadata"]["delay"].removeprefix("uniform:").removesuffix("ms")
         for row in document["rows"]:
             size = round(row["bytes"] / FLOAT / 1024)
