@@ -17,10 +17,9 @@ namespace tutti {
 /// Within a communicator all ranks must decide alike. Regular movements and reductions have the
 /// plain form where a block has less than 2 GiB, or the vector fewer than 2^31 elements, which all
 /// ranks know; counts of irregular movements are known to one rank alone, so these never have it.
-/// Between communicators, where nothing else can serve, each rank decides by its own counts.
+/// Between two groups, where nothing else can serve, each rank decides by its own counts.
 class PlainCounts {
  public:
-  /// Keeps a reference to the call.
   explicit PlainCounts(const MpiCall& call);
 
   /// Has the call the plain form? Ask after its arguments were turned.
