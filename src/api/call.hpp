@@ -136,15 +136,10 @@ class SelectedCall {
   std::optional<ArrivedCall> arrived_;
 };
 
-/// One call of the program: `make_call` reads its arguments if Tutti handles it. Runs Tutti's
+/// A call that is not handed on: `make_call` reads its arguments if Tutti handles it. Runs Tutti's
 /// algorithm or `run_native`.
 template <class MakeCall, class Native>
-int collective(Collective collective, MPI_Comm comm, MakeCall make_call, Native run_native) {
-  const void* const site = take_call_site();
-  const Inside guard;
-  if (!Inside::another() && Communicator::hands_on(comm, collective)) {
-    return guarded(comm, run_native);
-  }
+int inspect(MPI_Comm comm, const void* site, MakeCall make_call, Native run_native) {
   return guarded(comm, [&]() -> int {
     CallRecord record;
     record.site = site;

@@ -169,16 +169,19 @@ Communicator::Communicator() : selections_(std::make_unique<Selections>(*this)) 
 Communicator::~Communicator() = default;
 
 Communicator* Communicator::known(MPI_Comm comm) {
-  const unsigned generation = generation_.load(std::memory_order_acquire);
-  if (latest_.comm == comm && latest_.generation == generation) return latest_.communicator;
+  ThreadState& latest = this_thread;
+  const unsigned now = generation();
+  if (latest.comm == comm && latest.generation == now) return latest.communicator;
   const int keyval = of_process<Registry>().keyval.load(std::memory_order_acquire);
   if (keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* attribute = nullptr;
   int found = 0;
   mpi().Comm_get_attr(comm, keyval, &attribute, &found);
   if (found == 0) return nullptr;
-  latest_ = {comm, static_cast<Communicator*>(attribute), generation};
-  return latest_.communicator;
+  latest.comm = comm;
+  latest.communicator = static_cast<Communicator*>(attribute);
+  latest.generation = now;
+  return latest.communicator;
 }
 
 void Communicator::let_pass(const Decision& decision, Collective collective) {
@@ -204,7 +207,7 @@ void Communicator::stop_passing(Collective collective) {
 }
 
 void Communicator::stop_passing() {
-  left_since_ = generation_.load(std::memory_order_acquire);
+  left_since_ = generation();
   for (const Collective collective : all_collectives) stop_passing(collective);
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/call_state.hpp"
 #include "api/distance_orders.hpp"
 #include "api/settings_reader.hpp"
 #include "report/tuning.hpp"
@@ -84,15 +84,8 @@ struct Agreement {
 class Selections;
 class Communicator;
 
-/// The communicator of this thread's latest call: most calls use the one of the call before.
-struct LatestCommunicator {
-  MPI_Comm comm{};
-  Communicator* communicator = nullptr;
-  unsigned generation = 0;
-};
-
 /// Kept as an attribute of the program's communicator and freed with it.
-class Communicator {
+class alignas(cache_line) Communicator {
  public:
   /// The Communicator of `comm`, which must be valid; also for inter-communicators, which Tutti
   /// leaves to the MPI (is_inter). Collective at the first call on each communicator, where rank
@@ -107,15 +100,12 @@ class Communicator {
   /// The same without making one: null if there is none yet.
   static Communicator* known(MPI_Comm comm);
   /// Begins a call that goes to the MPI whatever its arguments are, according to earlier calls of
-  /// this collective. If Tutti has to inspect the call, returns false and begins nothing. Touches
-  /// few pages of memory: on an oversubscribed core each page costs as much as all the rest. Local.
-  static bool hands_on(MPI_Comm comm, Collective collective) noexcept {
-    const LatestCommunicator& known = latest_;
-    if (known.comm != comm || known.generation != generation_.load(std::memory_order_acquire)) {
-      return false;
-    }
-    std::uint32_t& left = known.communicator->left_[static_cast<std::size_t>(collective)];
-    if (known.communicator->left_since_ != known.generation || left == 0) return false;
+  /// this collective. If Tutti has to inspect the call, returns false and begins nothing. Local.
+  [[gnu::always_inline]] static bool hands_on(MPI_Comm comm, Collective collective) noexcept {
+    const ThreadState& latest = this_thread;
+    if (latest.comm != comm || latest.generation != generation()) return false;
+    std::uint32_t& left = latest.communicator->left_[static_cast<std::size_t>(collective)];
+    if (latest.communicator->left_since_ != latest.generation || left == 0) return false;
     --left;
     return true;
   }
@@ -126,10 +116,10 @@ class Communicator {
   void stop_passing();
   void stop_passing(Collective collective);
   /// Call it when a communicator is freed or a setting changes.
-  static void note_change() { ++generation_; }
+  static void note_change() { ++this_process.generation; }
   /// Call it before a call is inspected: settings or communicators may have changed.
   void look_again() {
-    if (left_since_ != generation_.load(std::memory_order_acquire)) stop_passing();
+    if (left_since_ != generation()) stop_passing();
   }
   ~Communicator();
 
@@ -225,9 +215,7 @@ class Communicator {
   static int create(MPI_Comm comm, std::unique_ptr<Communicator>& made);
   int agree();
 
-  inline static constinit thread_local LatestCommunicator latest_{};
-  /// note_change() increments it.
-  inline static constinit std::atomic<unsigned> generation_{1};
+  static unsigned generation() { return this_process.generation.load(std::memory_order_acquire); }
 
   unsigned left_since_ = 0;  ///< the generation for which `left_` is valid
   std::array<std::uint32_t, all_collectives.size()> left_{};  ///< calls that may still pass

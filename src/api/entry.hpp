@@ -14,20 +14,19 @@ namespace tutti {
 /// example those of a tool behind Tutti that forwards a call.
 class Inside {
  public:
-  Inside() { ++depth_; }
-  ~Inside() { --depth_; }
+  Inside() { ++this_thread.depth; }
+  ~Inside() { --this_thread.depth; }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
-  [[nodiscard]] static bool another() { return depth_ > 1; }
-
- private:
-  inline static constinit thread_local int depth_ = 0;
+  [[nodiscard]] static bool another() { return this_thread.depth > 1; }
 };
 
 /// The functions that stand in for the MPI's own in the current call.
-[[nodiscard]] inline const MpiFunctions& native() {
-  return Inside::another() ? mpi() : next_functions();
+[[nodiscard, gnu::always_inline]] inline const MpiFunctions& native() {
+  if (Inside::another()) return mpi();
+  const MpiFunctions* const next = this_process.next.load(std::memory_order_acquire);
+  return next != nullptr ? *next : next_functions();
 }
 
 /// Calls the program's error handler once, because inner calls run on communicators that return

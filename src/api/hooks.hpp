@@ -3,8 +3,9 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 
-#include "run/mpi/functions.hpp"
+#include "api/call_state.hpp"
 
 namespace tutti {
 
@@ -14,7 +15,9 @@ namespace tutti {
 
 /// The return address of the current call, set by the front; null for direct calls.
 void set_call_site(const void* site);
-[[nodiscard]] const void* take_call_site();
+[[nodiscard]] inline const void* take_call_site() {
+  return std::exchange(this_thread.call_site, nullptr);
+}
 
 /// Notes the front's counters of MPI calls that Tutti passes on. They live as long as the process.
 struct CallCounter {

@@ -15,8 +15,6 @@ namespace tutti {
 
 namespace {
 
-constinit thread_local const void* call_site = nullptr;
-
 /// Communicators that this thread is freeing; the delete functions of attributes may free others.
 class Freeing {
  public:
@@ -86,6 +84,7 @@ int finalize_by(int (*next)(), int (*of_mpi)()) {
 
 MpiFunctions& next_functions() {
   static MpiFunctions functions = mpi();
+  this_process.next.store(&functions, std::memory_order_release);
   return functions;
 }
 
@@ -94,8 +93,7 @@ int raise(MPI_Comm comm, int error) {
   return error;
 }
 
-void set_call_site(const void* site) { call_site = site; }
-const void* take_call_site() { return std::exchange(call_site, nullptr); }
+[[gnu::hot]] void set_call_site(const void* site) { this_thread.call_site = site; }
 
 bool is_being_freed(MPI_Comm comm) { return is_end_of_mpi() || Freeing::has(comm); }
 
