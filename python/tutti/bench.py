@@ -38,7 +38,7 @@ def command_of(
     command = [*words, str(folder / "tutti-bench"), *arguments]
     names = [*os.environ, *(settings or {})]
     ours = {name for name in names if name == "TUTTI" or name.startswith("TUTTI_")}
-    return launcher.pass_on(command, launcher.find(command), sorted(ours))
+    return launcher.pass_on(command, launcher.find(command), sorted(ours), os.environ)
 
 
 def measure(

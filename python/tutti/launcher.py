@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,11 +65,22 @@ def find(command: Sequence[str], version: Version = version_of) -> Launcher | No
     return None
 
 
-def pass_on(command: Sequence[str], launcher: Launcher | None, names: Sequence[str]) -> list[str]:
+def pass_on(
+    command: Sequence[str],
+    launcher: Launcher | None,
+    names: Sequence[str],
+    environment: Mapping[str, str],
+) -> list[str]:
     """The command with the options that make its launcher pass the variables to all ranks.
 
     Open MPI passes only variables that -x names. Hydra (MPICH, Intel MPI) passes all variables
-    unless -genvnone is given, and srun unless --export restricts them.
+    unless -genvnone is given, and srun unless --export or SLURM_EXPORT_ENV restricts them.
+
+    Args:
+        command: as the user typed it.
+        launcher: its launcher, by find.
+        names: the variables.
+        environment: in which the command runs.
     """
     words = list(command)
     if launcher is None:
@@ -80,8 +91,38 @@ def pass_on(command: Sequence[str], launcher: Launcher | None, names: Sequence[s
     elif launcher.kind == "hydra" and "-genvnone" in words:
         words[after:after] = ["-genvlist", ",".join(names)]
     elif launcher.kind == "slurm":
-        for i, word in enumerate(words[after:], after):
-            if word.startswith("--export=") and "ALL" not in word:
-                kept = "" if word == "--export=NONE" else word.removeprefix("--export=") + ","
-                words[i] = "--export=" + kept + ",".join(names)
+        return words[:after] + _exporting(words[after:], names, environment)
     return words
+
+
+def _exporting(words: list[str], names: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """The words after srun with an --export that passes the variables too."""
+    for at in range(_own_words(words)):
+        if words[at].startswith("--export="):
+            kept = words[at].removeprefix("--export=")
+            return [*words[:at], f"--export={_export(kept, names)}", *words[at + 1 :]]
+        if words[at] == "--export":
+            return [*words[: at + 1], _export("".join(words[at + 1 : at + 2]), names), *words[at + 2 :]]
+    # sbatch --export sets this variable for the srun of its script.
+    inherited = environment.get("SLURM_EXPORT_ENV", "")
+    passed = _export(inherited, names)
+    return words if passed == inherited else [f"--export={passed}", *words]
+
+
+def _own_words(words: Sequence[str]) -> int:
+    """How many words are srun's own: up to the first that is no option and follows none which may
+    take it as its value."""
+    takes_value = False
+    for at, word in enumerate(words):
+        if not word.startswith("-") and not takes_value:
+            return at
+        takes_value = bool(re.fullmatch(r"-[A-Za-z]|--[^=]+", word))
+    return len(words)
+
+
+def _export(value: str, names: Sequence[str]) -> str:
+    """A value of --export that passes the variables too."""
+    entries = [entry for entry in value.split(",") if entry.upper() not in ("NONE", "NIL")]
+    if not value or not names or "ALL" in (entry.upper() for entry in entries):
+        return value
+    return ",".join([*entries, *names])

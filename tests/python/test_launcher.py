@@ -48,8 +48,9 @@ def test_a_program_is_no_launcher(command):
     assert launcher.find(command, version) is None
 
 
-def passed(*command):
-    return launcher.pass_on(command, launcher.find(command, version), ["LD_PRELOAD", "TUTTI"])
+def passed(*command, **environment):
+    found = launcher.find(command, version)
+    return launcher.pass_on(command, found, ["LD_PRELOAD", "TUTTI"], environment)
 
 
 def test_open_mpi_gets_the_variables_to_export():
@@ -58,14 +59,57 @@ def test_open_mpi_gets_the_variables_to_export():
     assert passed("nice", "mpirun", "./a") == ["nice", "mpirun", *words, "./a"]
 
 
-def test_hydra_and_slurm_export_everything_unless_told_otherwise():
+def test_hydra_exports_everything_unless_told_otherwise():
     assert passed("mpiexec", "./a") == ["mpiexec", "./a"]
     assert passed("mpiexec", "-genvnone", "./a") == [
         "mpiexec", "-genvlist", "LD_PRELOAD,TUTTI", "-genvnone", "./a",
     ]  # fmt: skip
-    assert passed("srun", "--export=ALL", "./a") == ["srun", "--export=ALL", "./a"]
-    assert passed("srun", "--export=A", "./a") == ["srun", "--export=A,LD_PRELOAD,TUTTI", "./a"]
-    assert passed("srun", "--export=NONE", "./a") == ["srun", "--export=LD_PRELOAD,TUTTI", "./a"]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("--export=ALL", "--export=ALL"),
+        ("--export=all,A=1", "--export=all,A=1"),
+        ("--export=A", "--export=A,LD_PRELOAD,TUTTI"),
+        ("--export=ALLOWED=1", "--export=ALLOWED=1,LD_PRELOAD,TUTTI"),
+        ("--export=NONE", "--export=LD_PRELOAD,TUTTI"),
+        ("--export=nil", "--export=LD_PRELOAD,TUTTI"),
+        ("--export A", "--export A,LD_PRELOAD,TUTTI"),
+        ("-n 4 --mpi pmix --export=A", "-n 4 --mpi pmix --export=A,LD_PRELOAD,TUTTI"),
+    ],
+)
+def test_srun_exports_everything_unless_told_otherwise(given, expected):
+    assert passed("srun", *given.split(), "./a") == ["srun", *expected.split(), "./a"]
+
+
+@pytest.mark.parametrize(
+    ("inherited", "added"),
+    [
+        ("", []),
+        ("ALL", []),
+        ("NONE", ["--export=LD_PRELOAD,TUTTI"]),
+        ("A,B=1", ["--export=A,B=1,LD_PRELOAD,TUTTI"]),
+    ],
+)
+def test_srun_inherits_what_the_batch_job_exports(inherited, added):
+    assert passed("srun", "-n", "4", "./a", SLURM_EXPORT_ENV=inherited) == [
+        "srun", *added, "-n", "4", "./a",
+    ]  # fmt: skip
+    own = ["srun", "--export=ALL", "./a"]
+    assert passed(*own, SLURM_EXPORT_ENV=inherited) == own, "an option precedes the environment"
+
+
+def test_no_variable_changes_no_export():
+    command = ["srun", "--export=NONE", "./a"]
+    found = launcher.find(command, version)
+    assert launcher.pass_on(command, found, [], {"SLURM_EXPORT_ENV": "NONE"}) == command
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "4"], ["-n4"], ["--ntasks=4", "--mpi", "pmix"]])
+def test_an_export_of_the_program_is_its_own(options):
+    command = ["srun", *options, "./a", "--export=NONE"]
+    assert passed(*command) == command
 
 
 @given(st.lists(st.text("abc-/", min_size=1), min_size=1))

@@ -120,7 +120,7 @@ def prepare(
     folders = [str(folder) for folder in (own_folder(), libraries.programs()) if folder]
     added["PATH"] = os.pathsep.join([*dict.fromkeys(folders), environment.get("PATH", "")])
     names = ["LD_PRELOAD", *sorted({name for name in {**environment, **settings} if _ours(name)})]
-    words = launcher.pass_on(command, launcher.find(command, version), names)
+    words = launcher.pass_on(command, launcher.find(command, version), names, environment)
     return Start(words, added)
 
 
