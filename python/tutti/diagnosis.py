@@ -207,8 +207,11 @@ def _physical_cores() -> int:
 def _srun(found: list[mpis.Mpi], tries: bool) -> Iterator[Finding]:
     """Inside a job of Slurm: with which --mpi srun starts the ranks of each MPI as one program."""
     yield Finding("launcher", "good", f"srun: {shutil.which('srun')}")
-    has_tasks = int(os.environ.get("SLURM_NTASKS", "0")) > 1
-    if not tries or not has_tasks or "SLURM_STEP_ID" in os.environ:
+    if not tries or "SLURM_STEP_ID" in os.environ:
+        return
+    if int(os.environ.get("SLURM_NTASKS", "0")) < 2:
+        yield Finding("srun", "note", "not tried, as this is no job with 2 tasks: which --mpi starts the ranks "
+                      "of each MPI is unknown", "salloc --ntasks=2 tutti doctor")  # fmt: skip
         return
     for one in found:
         options = ((), ("--mpi=pmix",), ("--mpi=pmi2",))

@@ -118,6 +118,17 @@ def test_inside_a_job_srun_is_tried(monkeypatch, works, text):
     assert len(list(diagnosis._srun([OPENMPI], True))) == 1, "a step has no tasks to spare"
 
 
+@pytest.mark.parametrize("tasks", ["", "1"])
+def test_outside_a_job_the_doctor_names_the_command_that_tries_srun(monkeypatch, tasks):
+    monkeypatch.delenv("SLURM_STEP_ID", raising=False)
+    monkeypatch.delenv("SLURM_NTASKS", raising=False)
+    if tasks:
+        monkeypatch.setenv("SLURM_NTASKS", tasks)
+    _, found = diagnosis._srun([OPENMPI], True)
+    assert found.state == "note" and found.fix == "salloc --ntasks=2 tutti doctor"
+    assert len(list(diagnosis._srun([OPENMPI], False))) == 1
+
+
 def test_the_thread_level_matters_for_the_background_thread():
     assert diagnosis._level(OPENMPI, "level 3\nlevel 3\n").state == "good"
     low = diagnosis._level(OPENMPI, "level 3\nlevel 1\n")
