@@ -58,11 +58,21 @@ def find(command: Sequence[str], version: Version = version_of) -> Launcher | No
 
     The launcher is the first word, or follows wrappers such as env or timeout.
     """
-    wrapped = Path(command[0]).name in _WRAPPERS
-    for index, word in enumerate(command if wrapped else command[:1]):
+    for index, word in enumerate(_first_words(command)):
         if _LAUNCHERS.match(Path(word).name):
             return Launcher(index, _kind(word, version))
     return None
+
+
+def submits(command: Sequence[str]) -> bool:
+    """Does the command give a script to Slurm's queue, and end before the job has run?"""
+    is_sbatch = any(Path(word).name == "sbatch" for word in _first_words(command))
+    return is_sbatch and not {"-W", "--wait"} & set(command)
+
+
+def _first_words(command: Sequence[str]) -> Sequence[str]:
+    """The words that may be what a command starts: all, if the first is a wrapper such as env."""
+    return command if Path(command[0]).name in _WRAPPERS else command[:1]
 
 
 def pass_on(

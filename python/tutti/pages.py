@@ -20,6 +20,16 @@ from tutti.report_text import print_reports
 from tutti.site_totals import totals_of
 
 
+def target_of(settings: Mapping[str, str]) -> str:
+    """What TUTTI_REPORT is, in the settings or else in the environment; empty if it is not set."""
+    return settings.get("TUTTI_REPORT", os.environ.get("TUTTI_REPORT", ""))
+
+
+def is_page(settings: Mapping[str, str]) -> bool:
+    """Does TUTTI_REPORT, in the settings or else in the environment, name an HTML page?"""
+    return target_of(settings).lower().endswith((".html", ".htm"))
+
+
 def page_of(settings: dict[str, str]) -> Path | None:
     """The HTML page that TUTTI_REPORT names, in the settings or else in the environment.
 
@@ -28,9 +38,9 @@ def page_of(settings: dict[str, str]) -> Path | None:
     Raises:
         Refusal: the page cannot be written.
     """
-    target = settings.get("TUTTI_REPORT", os.environ.get("TUTTI_REPORT", ""))
-    if not target.lower().endswith((".html", ".htm")):
+    if not is_page(settings):
         return None
+    target = target_of(settings)
     page = Path(_engine.expanded(target)).absolute()
     if reason := why_not_writable(page):
         raise Refusal(f"--report {target}: {reason}")

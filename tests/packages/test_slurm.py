@@ -146,11 +146,11 @@ class Cluster:
     def run(self, *command, cwd: Path, **settings: str) -> str:
         return run(*command, cwd=cwd, **self.settings, **settings)
 
-    def batch(self, script: str, *options: str, cwd: Path, **settings: str) -> tuple[str, str]:
-        """Runs a batch script; returns the job's number and output."""
+    def batch(self, script: str, *options: str, cwd: Path, before=(), **settings: str) -> tuple[str, str]:
+        """Runs a batch script by sbatch, after the words `before`; returns the job's number and output."""
         exports = "\n".join(f"export {name}='{value}'" for name, value in self.settings.items())
         (cwd / "job.sh").write_text(f"#!/bin/bash\n{exports}\n{script}\n")
-        told = self.run("sbatch", "--ntasks=2", *options, "job.sh", cwd=cwd, **settings)
+        told = self.run(*before, "sbatch", "--ntasks=2", *options, "job.sh", cwd=cwd, **settings)
         job = re.search(r"batch job (\d+)", told)[1]
         end = time.monotonic() + 120
         # sbatch --wait asks every 10 s only.
@@ -205,6 +205,15 @@ def test_a_step_runs_under_tutti_whatever_it_exports(slurm, export, tmp_path):
     slurm.run("tutti", "run", "--gatherv", "ordered_tree", "--report", "run.json", "--", "srun", "-n", 2,
               f"--export={export}", PMI[mpi.flavour], *particles(mpi).split(), cwd=tmp_path)  # fmt: skip
     assert seen(tmp_path / "run.json") == (2, 1, "ordered_tree")
+
+
+def test_a_job_that_is_submitted_under_tutti_writes_its_report_itself(slurm, tmp_path):
+    mpi = MPIS[0]
+    for target in ("run.json", "-"):
+        _, told = slurm.batch(f"srun {PMI[mpi.flavour]} {particles(mpi)}", cwd=tmp_path,
+                              before=("tutti", "run", "--report", target, "--"))  # fmt: skip
+        assert ("time in collectives" in told) == (target == "-"), told
+    assert seen(tmp_path / "run.json")[0] == 2
 
 
 def test_without_the_command_the_options_of_the_documentation_serve(slurm, tmp_path):

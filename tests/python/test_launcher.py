@@ -48,6 +48,27 @@ def test_a_program_is_no_launcher(command):
     assert launcher.find(command, version) is None
 
 
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["sbatch", "job.sh"], True),
+        (["env", "A=1", "/usr/bin/sbatch", "-n", "2", "job.sh"], True),
+        (["sbatch", "-W", "job.sh"], False),
+        (["sbatch", "--wait", "job.sh"], False),
+        (["srun", "sbatch"], False),
+    ],
+)
+def test_knows_what_ends_before_the_job_has_run(command, expected):
+    assert launcher.submits(command) == expected
+
+
+@pytest.mark.parametrize("words", [["--compare"], ["--report", "run.html"], ["--report", "run.HTM", "--off"]])
+def test_what_needs_the_end_of_the_job_is_refused_with_sbatch(command, installed, words):
+    shown = command("run", *words, "--", "sbatch", "job.sh")
+    assert shown.status != 0 and "sbatch ends before the job has run" in shown.err
+    assert "sbatch --wait" in shown.err and f"tutti: {words[0]}" in shown.err
+
+
 def passed(*command, **environment):
     found = launcher.find(command, version)
     return launcher.pass_on(command, found, ["LD_PRELOAD", "TUTTI"], environment)

@@ -228,6 +228,9 @@ def run(
     if off:
         settings["TUTTI"] = "off"
     number = rounds_of(rounds, compare)
+    is_submitted = launcher.submits(command)
+    if is_submitted:
+        _refuse_with_sbatch(settings, compare)
     if not as_json:
         for note in unseen.notes(command):
             print(f"tutti: {note}", file=sys.stderr)
@@ -239,7 +242,8 @@ def run(
         start = prepare(command, settings, os.environ)
         print_json({"command": start.command, "environment": start.environment})
         return
-    deliver = pages.delivery(settings)
+    # A job that is submitted delivers its report itself, when it ends.
+    deliver = None if is_submitted else pages.delivery(settings)
     start = prepare(command, settings, os.environ)
     if deliver is not None:
         raise typer.Exit(pages.run(start.command, start.environment, command, deliver))
@@ -253,6 +257,14 @@ def _refuse_with_compare(settings: Mapping[str, str]) -> None:
     for name, option in (("TUTTI", "--off"), ("TUTTI_REPORT", "--report")):
         if name in settings:
             raise Refusal(f"--compare and {option}: expected one of them")
+
+
+def _refuse_with_sbatch(settings: Mapping[str, str], compare: bool) -> None:
+    """sbatch ends before the job has run, so this command can neither time nor show it."""
+    option = "--compare" if compare else f"--report {pages.target_of(settings)}"
+    if compare or pages.is_page(settings):
+        raise Refusal(f"{option}: sbatch ends before the job has run; use tutti run in the job's script, "
+                      "or sbatch --wait")  # fmt: skip
 
 
 def _preparing(command: list[str]) -> Callable[[dict[str, str]], tuple[list[str], dict[str, str]]]:
