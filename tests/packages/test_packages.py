@@ -6,6 +6,7 @@ ALL_TESTS in the environment everything is built; otherwise only what takes seco
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -257,8 +258,8 @@ def test_easybuild_builds_and_its_module_loads(easybuild, packages, tmp_path):
 @minutes
 def test_the_debian_packages(packages, tmp_path):
     # Debian 12 has no nanobind: that of this environment serves. -d: build it all the same.
-    site = next(Path(path) for path in sys.path if path.endswith("site-packages"))
-    (tmp_path / "nanobind").symlink_to(site / "nanobind")
+    (nanobind,) = importlib.util.find_spec("nanobind").submodule_search_locations
+    (tmp_path / "nanobind").symlink_to(nanobind)
     folder = packages("debian", "-d", limit=1500, PYTHONPATH=str(tmp_path))
     root = tmp_path / "root"
     for name in ("libtutti", "libtutti-dev", "tutti-bench", "tutti"):
