@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 build=build/tidy
-cmake -S . -B "$build" -G Ninja -DTUTTI_MPI=none -DTUTTI_TESTS=OFF \
+cmake -S . -B "$build" -G Ninja -DTUTTI_MPI=none \
   -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 
 if (($# == 0)); then

@@ -386,3 +386,12 @@ def test_nothing_else_states_the_version():
     for file in [ROOT / "pyproject.toml", *(ROOT / "packaging").rglob("*")]:
         if file.is_file():
             assert not stated.search(file.read_text()), f"{file} states the version"
+
+
+@minutes
+def test_the_commands_for_a_clone_install_the_command(source):
+    """Those of the page on installing, in an empty environment."""
+    text = (source / "docs" / "install.md").read_text()
+    commands = re.search(r"```\n(python3 -m venv .*?)```", text, re.DOTALL)[1]
+    run("bash", "-ec", commands, cwd=source, limit=1800)
+    assert "backend openmpi" in run(source / ".venv" / "bin" / "tutti", "doctor", cwd=source)

@@ -68,7 +68,7 @@ def test_a_single_round_has_no_range():
 
 def test_no_algorithm_is_forced():
     script = (ROOT / "demo").read_text()
-    for name in ("TUTTI_MPI", "TUTTI_PYTHON", "TUTTI_SIMGRID", "TUTTI_UNITY", "TUTTI_TESTS", "TUTTI_BENCH", "TUTTI_FORTRAN_COMPILER"):
+    for name in ("TUTTI_MPI", "TUTTI_PYTHON", "TUTTI_SIMGRID", "TUTTI_BENCH", "TUTTI_FORTRAN_COMPILER"):
         script = script.replace(f"-D{name}=", "")
     assert "TUTTI_" not in script
 

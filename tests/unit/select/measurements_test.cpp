@@ -1,6 +1,8 @@
 /// Samples, their statistics, and what a tuning case says it measured.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/size_class.hpp"
 #include "select/tuning_case.hpp"
 
