@@ -88,6 +88,7 @@ class Algorithm:
     collective: str
     name: str
     function: str
+    shape: str
     order: str
     knowledge: str
     staging: str
@@ -109,9 +110,9 @@ def algorithms_of(root: Path) -> list[Algorithm]:
     """The algorithms, by collective, in the order of the list. A line of two forms has one field more."""
     source = (root / "src/algorithms/list.inc").read_text()
     found = []
-    for line in entries(source, "TUTTI_(?:ALGORITHM|REDUCTION)(?:_FORMS)?"):
-        algorithm = Algorithm(*line[-9:])
-        if len(line) > 9:
+    for line in entries(source, "TUTTI_ALGORITHM(?:_FORMS)?"):
+        algorithm = Algorithm(*line[-10:])
+        if len(line) > 10:
             reduces = algorithm.knowledge not in KNOWLEDGE
             knowledge = algorithm.knowledge if reduces else "nothing"
             found.append(replace(algorithm, collective=line[0], knowledge=knowledge))

@@ -5,46 +5,46 @@
 #include <array>
 #include <vector>
 
-#include "core/hash.hpp"
 #include "lowering/background.hpp"
 
 namespace tutti {
 
-#define TUTTI_ALGORITHM(collective, name, function, order, knowledge, staging, parameters, useful, \
-                        summary)                                                                   \
-  Schedule function(const Problem& problem);
-#define TUTTI_REDUCTION(collective, name, function, order, operations, staging, parameters, \
-                        useful, summary)                                                    \
-  Schedule function(const Problem& problem);
+#define TUTTI_ALGORITHM(collective, name, function, ...) Schedule function(const Problem& problem);
 #include "algorithms/list.inc"
 #undef TUTTI_ALGORITHM
-#undef TUTTI_REDUCTION
 
 namespace {
 
-/// The operations that a reduction of list.inc supports.
-enum class Operations : std::uint8_t { any, commutative };
+/// What a line of list.inc needs.
+struct Needs {
+  Knowledge knowledge;
+  bool commutative = false;
+};
+namespace needs {
+constexpr Needs nothing = {Knowledge::nothing};
+constexpr Needs subtree_sizes = {Knowledge::subtree_sizes};
+constexpr Needs tree_neighbours = {Knowledge::tree_neighbours};
+constexpr Needs all_sizes = {Knowledge::all_sizes};
+constexpr Needs any = {Knowledge::nothing};
+constexpr Needs commutative = {Knowledge::nothing, true};
+}  // namespace needs
 
 constexpr std::array lines = {
-#define TUTTI_ALGORITHM(collective, name, function, order, knowledge, staging, parameters, useful, \
-                        summary)                                                                   \
-  Algorithm{Collective::collective, #name,      function, #order, Knowledge::knowledge,            \
-            Staging::staging,       parameters, useful,   summary},
-#define TUTTI_REDUCTION(collective, name, function, order, operations, staging, parameters, \
-                        useful, summary)                                                    \
-  Algorithm{Collective::collective,                                                         \
-            #name,                                                                          \
-            function,                                                                       \
-            #order,                                                                         \
-            Knowledge::nothing,                                                             \
-            Staging::staging,                                                               \
-            parameters,                                                                     \
-            useful,                                                                         \
-            summary,                                                                        \
-            Operations::operations == Operations::commutative},
+#define TUTTI_ALGORITHM(collective, name, function, shape, order, needed, staging, parameters,   \
+                        useful, summary)                                                         \
+  Algorithm{Collective::collective,                                                              \
+            #name,                                                                               \
+            function,                                                                            \
+            Shape::shape,                                                                        \
+            #order,                                                                              \
+            is_irregular(Collective::collective) ? needs::needed.knowledge : Knowledge::nothing, \
+            Staging::staging,                                                                    \
+            parameters,                                                                          \
+            useful,                                                                              \
+            summary,                                                                             \
+            needs::needed.commutative},
 #include "algorithms/list.inc"
 #undef TUTTI_ALGORITHM
-#undef TUTTI_REDUCTION
 };
 
 /// The lines by collective; collectives in the sequence of their first lines.
@@ -140,11 +140,6 @@ bool cuts_vectors(const Specification& specification) {
   problem.sizes = Sizes::parts(Bytes{1} << 30, 1, 1);
   problem.parameters = specification.parameters;
   return specification.algorithm->schedule(problem).parts > 1;
-}
-
-std::int64_t digest_of(const Specification& specification) {
-  const std::uint64_t digest = hash_of(to_text(specification));
-  return digest == 0 ? 1 : static_cast<std::int64_t>(digest);
 }
 
 Specification between_nodes(const Specification& specification, Collective inner) {

@@ -34,11 +34,27 @@ enum class Staging : std::uint8_t {
   vector_each_rank,   ///< the vectors of all other ranks
 };
 
+/// How ranks meet. It decides which positions an order by arrival or size gives to which ranks, who
+/// must know the order, and the rounds of a model (see traffic_of).
+enum class Shape : std::uint8_t {
+  line,      ///< one rank and each other one, position after position; it alone needs the order
+  ring,      ///< each position and the next one, p - 1 rounds
+  chain,     ///< the same with parts of a vector
+  doubling,  ///< positions at distances 1, 2, 4, ..
+  rounds,    ///< any other shape whose positions are served in sequence
+  tree,      ///< data goes up or down it
+  gathering_tree,  ///< data goes up a tree before it goes down
+  tree_then_ring,  ///< parts go down a tree, then around a ring
+  relay,           ///< see RelayTree
+  arrivals,        ///< a tree built from the arrivals alone
+};
+
 /// One line of list.inc.
 struct Algorithm {
   Collective collective;
   std::string_view name;
   Schedule (*schedule)(const Problem& problem);
+  Shape shape;
   /// The default order; if the shape defines its own, "identity", or "bine" for the ranks ascending
   /// modulo p with the root at its position in a Bine tree.
   std::string_view order;
@@ -52,6 +68,8 @@ struct Algorithm {
   bool commutative = false;
 
   [[nodiscard]] bool takes(std::string_view parameter) const;
+  /// True if positions are served or forward in sequence; false if they form a tree.
+  [[nodiscard]] bool is_served_in_turn() const { return shape <= Shape::rounds; }
 };
 
 /// All algorithms, by collective, in the sequence of list.inc.
@@ -73,7 +91,7 @@ struct Specification {
 
   [[nodiscard]] Knowledge knowledge() const;
   /// True if its tree is built from the arrivals alone.
-  [[nodiscard]] bool follows_arrivals() const { return algorithm->name == "earliest"; }
+  [[nodiscard]] bool follows_arrivals() const { return algorithm->shape == Shape::arrivals; }
   /// True if the schedule depends on expected arrivals.
   [[nodiscard]] bool needs_arrivals() const {
     return order == OrderName::arrival || order == OrderName::late_leaf || parameters.arrivals ||
@@ -108,10 +126,6 @@ struct Specification {
 /// the sequence of list.inc, of those with the same schedules only the first. Some need arrivals or
 /// the background thread.
 [[nodiscard]] std::vector<Specification> useful_specifications(Collective collective, int p);
-
-/// A hash that identifies the specification in messages: equal on all ranks, never 0. Two
-/// specifications collide with probability 2^-64.
-[[nodiscard]] std::int64_t digest_of(const Specification& specification);
 
 /// The specification that runs between nodes, where the collective is `inner`: the regular or
 /// irregular form of the specification's own. It is the same algorithm. If that has no such form,

@@ -38,7 +38,7 @@ bool are_carried(const ScheduleBuilder& schedule, const Problem& problem, BlockR
 
 }  // namespace
 
-Shape knomial_shape(const Problem& problem) {
+TreeShape knomial_shape(const Problem& problem) {
   return [k = problem.parameters.k](Position v, int n) {
     const Knomial tree(n, k);
     Kin kin{v == 0 ? 0 : tree.parent(v), tree.children(v)};
@@ -47,7 +47,7 @@ Shape knomial_shape(const Problem& problem) {
   };
 }
 
-Family family_of(const Problem& problem, const Shape& shape) {
+Family family_of(const Problem& problem, const TreeShape& shape) {
   Family family;
   if (!problem.parameters.nodes || problem.nodes == nullptr) {
     const Position me = problem.position();
@@ -89,7 +89,7 @@ void serve_together(ScheduleBuilder& schedule, const Problem& problem, BlockRang
   }
 }
 
-Schedule broadcast_along(const Problem& problem, const Shape& shape, int parts) {
+Schedule broadcast_along(const Problem& problem, const TreeShape& shape, int parts) {
   const Problem cut = problem.cut(parts);
   ScheduleBuilder schedule(cut);
   const Family family = family_of(problem, shape);

@@ -20,15 +20,15 @@ struct Kin {
   Position parent = 0;
   std::vector<Position> children;
 };
-using Shape = std::function<Kin(Position v, int n)>;
+using TreeShape = std::function<Kin(Position v, int n)>;
 
 /// The k-nomial tree with the problem's k, large subtrees first.
-[[nodiscard]] Shape knomial_shape(const Problem& problem);
+[[nodiscard]] TreeShape knomial_shape(const Problem& problem);
 
 /// The neighbours of the problem's rank in a tree. With `nodes`, the first rank of each node in the
 /// order is its leader, on the root's node the root. Leaders form the tree, and serve the ranks of
 /// their node after those of other nodes, so one message or put enters each node. O(p) with nodes.
-[[nodiscard]] Family family_of(const Problem& problem, const Shape& shape);
+[[nodiscard]] Family family_of(const Problem& problem, const TreeShape& shape);
 
 /// Puts a part into the memory of all children, then notifies each child after a flush of its put,
 /// because notifications may overtake puts. A part that fits into a notification travels in it,
@@ -39,7 +39,7 @@ void serve_together(ScheduleBuilder& schedule, const Problem& problem, BlockRang
 
 /// Broadcasts the vector from the root to all windows along a tree, part after part: each position
 /// awaits a part from its parent and serves its children.
-[[nodiscard]] Schedule broadcast_along(const Problem& problem, const Shape& shape, int parts);
+[[nodiscard]] Schedule broadcast_along(const Problem& problem, const TreeShape& shape, int parts);
 
 /// What a rank does with the answers of its children.
 enum class Answers : std::uint8_t { kept, combined };

@@ -2,7 +2,6 @@
 #include "algorithms/problems.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 #include <numeric>
@@ -75,33 +74,17 @@ ReadyTimes ready_times(const Specification& specification, const std::vector<dou
 
 namespace {
 
-/// True if positions are served or forward in sequence; false if they form a tree.
-bool is_served_in_turn(const Algorithm& algorithm) {
-  constexpr std::array in_turn = {"ring",
-                                  "chain",
-                                  "binary",
-                                  "sync_bcast",
-                                  "bruck",
-                                  "circulant",
-                                  "pairwise",
-                                  "recursive_doubling",
-                                  "recursive_halving",
-                                  "halving_doubling",
-                                  "dissemination"};
-  return algorithm.name.starts_with("linear") ||
-         std::find(in_turn.begin(), in_turn.end(), algorithm.name) != in_turn.end();
-}
-
 /// The positions below the root in the sequence in which they take ranks by expected arrival. With
 /// late_leaf, a gather along a tree puts late ranks where their blocks have the shortest path. In
 /// other shapes `arrival` makes late ranks leaves too, so both orders are equal.
 std::vector<Position> receiving_sequence(const Specification& specification, int p) {
   const Algorithm& algorithm = *specification.algorithm;
   const int k = specification.parameters.k;
-  if (is_served_in_turn(algorithm)) return as_the_root_serves(p);
-  if (algorithm.name == "relay") return RelayTree(p, specification.parameters.late).sequence();
-  // An allgather along a tree begins as a gather.
-  if (!flows_to_root(algorithm.collective) && algorithm.name != "gather_bcast") {
+  if (algorithm.is_served_in_turn()) return as_the_root_serves(p);
+  if (algorithm.shape == Shape::relay) {
+    return RelayTree(p, specification.parameters.late).sequence();
+  }
+  if (!flows_to_root(algorithm.collective) && algorithm.shape != Shape::gathering_tree) {
     return large_subtrees_first(p, k);
   }
   if (specification.order == OrderName::late_leaf) {
@@ -137,7 +120,6 @@ Order order_of(const Specification& specification, int p, Rank root, const Expec
     return algorithm.order == "bine" ? Order::rotated(p, (root + p - BineTree(p).root()) % p)
                                      : Order::identity(p);
   }
-  const bool linear = is_served_in_turn(algorithm);
   switch (specification.order) {
     case OrderName::natural:
       return Order::natural(p, root);
@@ -164,7 +146,8 @@ Order order_of(const Specification& specification, int p, Rank root, const Expec
   const Knomial tree(p, specification.parameters.k);
   const RelayTree relays(p, specification.parameters.late);
   const Depth depth = [&](Position v) {
-    return linear ? std::min(v, 1) : algorithm.name == "relay" ? relays.depth(v) : tree.depth(v);
+    if (algorithm.is_served_in_turn()) return std::min(v, 1);
+    return algorithm.shape == Shape::relay ? relays.depth(v) : tree.depth(v);
   };
   return by_size(*expected.sizes, root, depth);
 }

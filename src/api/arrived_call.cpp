@@ -7,7 +7,7 @@ namespace tutti {
 
 bool order_matters_everywhere(const Specification& specification) {
   return !has_root(specification.algorithm->collective) ||
-         !specification.algorithm->name.starts_with("linear");
+         specification.algorithm->shape != Shape::line;
 }
 
 bool follows_profiles(const Decision& decision) {

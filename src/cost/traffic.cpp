@@ -14,8 +14,8 @@ namespace {
 
 /// A rank sends or receives O(log p) messages on average.
 bool has_few_messages(const Algorithm& algorithm) {
-  const bool is_tree = algorithm.name == "binomial" || algorithm.name == "knomial";
-  return (is_tree && has_root(algorithm.collective)) || algorithm.name == "recursive_doubling";
+  return (algorithm.shape == Shape::tree && has_root(algorithm.collective)) ||
+         algorithm.shape == Shape::doubling;
 }
 
 /// p - 1 equal rounds, v to v + 1.
@@ -76,10 +76,12 @@ Traffic traffic_of(const Specification& specification, int p, Bytes block) {
 Traffic shape_traffic_of(const Specification& specification, int p, Bytes block) {
   const Algorithm& algorithm = *specification.algorithm;
   const Bytes part = (block + p - 1) / p;
-  if (algorithm.name == "chain" || algorithm.name == "scatter_allgather") {
+  if (algorithm.shape == Shape::chain || algorithm.shape == Shape::tree_then_ring) {
     return ring_traffic(p, part);
   }
-  if (algorithm.name != "ring") return star_traffic(p, block, flows_to_root(algorithm.collective));
+  if (algorithm.shape != Shape::ring) {
+    return star_traffic(p, block, flows_to_root(algorithm.collective));
+  }
   const bool vector = block_kind(algorithm.collective) == BlockKind::parts;
   // An allreduce goes around the ring twice.
   return ring_traffic(p, vector ? part : block,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/hash.hpp"
 #include "run/arrival/mpi_arrival.hpp"
 #include "run/communicator/mpi_communicator.hpp"
 
@@ -77,8 +78,8 @@ const AsyncCalls::Known& AsyncCalls::note(const MpiCall& call, Bytes bytes, cons
   const Specification& specification = plan.key.specification;
   if (known_.size() == max_known) known_.pop_back();
   return known_.emplace_front(Known{call.collective, call.root, bytes, specification,
-                                    digest_of(specification), context_.agrees_on_order,
-                                    context_.rank_orders});
+                                    static_cast<std::int64_t>(hash_of(to_text(specification))),
+                                    context_.agrees_on_order, context_.rank_orders});
 }
 
 int AsyncCalls::announce(const MpiCall& call, Bytes bytes, const Plan& plan,

@@ -69,7 +69,7 @@ class AsyncCalls {
     Rank root = 0;
     Bytes bytes = 0;  ///< of each block
     Specification specification = {};
-    std::int64_t digest = 0;  ///< of the specification
+    std::int64_t digest = 0;  ///< a hash of the specification
     bool agrees_on_order = false;
     const RankOrders* rank_orders = nullptr;
   };
