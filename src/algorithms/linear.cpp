@@ -1,6 +1,8 @@
 /// One message between the root and each other rank.
 #include "algorithms/linear.hpp"
 
+#include <algorithm>
+
 #include "schedule/builder.hpp"
 
 namespace tutti {
@@ -55,6 +57,31 @@ Schedule linear_pull(const Problem& problem, Towards towards) {
     const StepId moved = message(schedule, problem, towards, rank, blocks);
     schedule.after(moved, announced);
     schedule.limit(moved, problem.parameters.flight);
+  }
+  return schedule.done();
+}
+
+Schedule linear_sync(const Problem& problem, Towards towards) {
+  ScheduleBuilder schedule(problem);
+  const bool sends = (towards == Towards::others) == problem.at_root();
+  // Returns the step after which the root goes on; none if the block is empty.
+  const auto exchange = [&](Rank peer, BlockRange block) {
+    const Bytes bytes = schedule.bytes(block);
+    if (bytes == 0) return ScheduleBuilder::none;
+    const Bytes split = std::min(problem.parameters.segment, bytes);
+    const StepKind kind = sends ? StepKind::send : StepKind::recv;
+    if (sends) schedule.wait(schedule.await_signal(peer));
+    const StepId first = schedule.part(kind, peer, block, 0, split);
+    if (!sends) schedule.signal(peer);
+    const StepId rest = schedule.part(kind, peer, block, split, bytes - split);
+    return first != ScheduleBuilder::none ? first : rest;
+  };
+  if (!problem.at_root()) {
+    exchange(problem.root, exchanged(problem, problem.position()));
+    return schedule.done();
+  }
+  for (Position other = 1; other < problem.p; ++other) {
+    schedule.wait(exchange(problem.rank_at(other), exchanged(problem, other)));
   }
   return schedule.done();
 }

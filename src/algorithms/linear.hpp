@@ -17,4 +17,9 @@ enum class Towards : std::uint8_t { root, others };
 /// flight. Ranks without bytes to exchange do not announce themselves.
 [[nodiscard]] Schedule linear_pull(const Problem& problem, Towards towards);
 
+/// A rank that receives posts the first segment of a block and signals its sender, which then sends
+/// that segment and the rest. The root serves one rank after the other and goes on after the first
+/// segment, so two transfers overlap. Ranks without bytes to exchange neither signal nor wait.
+[[nodiscard]] Schedule linear_sync(const Problem& problem, Towards towards);
+
 }  // namespace tutti

@@ -3,11 +3,11 @@
 #include <charconv>
 #include <limits>
 #include <type_traits>
-#include <utility>
 
 #include "algorithms/algorithms.hpp"
 #include "core/index.hpp"
 #include "core/nearest.hpp"
+#include "core/numbers.hpp"
 
 namespace tutti {
 
@@ -53,107 +53,95 @@ std::vector<std::string_view> words_of(std::string_view text) {
 
 constexpr Bytes no_limit = std::numeric_limits<Bytes>::max();
 
-/// A parameter of a specification, and how its value is read and written.
-struct Key {
-  std::string_view name;
-  std::string_view accepted;  ///< in words; if values are words, these in the sequence of values
-  bool (*read)(const Key& key, Specification& spec, std::string_view text);
-  std::string (*write)(const Key& key, const Specification& spec);
-  bool is_word = false;
+/// The values that a parameter accepts.
+struct Accepted {
+  std::string_view words;  ///< if values are words, these in the sequence of values
   Bytes min = 0;
   Bytes max = no_limit;
   std::string_view word = {};  ///< of bytes: stands for `meant`
   Bytes meant = 0;
 };
 
-/// A member of a specification or of its parameters.
-template <auto member, class Spec>
-auto& field(Spec& spec) {
-  if constexpr (requires { spec.*member; }) {
-    return spec.*member;
-  } else {
-    return spec.parameters.*member;
-  }
+/// Calls visit(name, value, accepted) for each parameter, in the sequence in which they are
+/// written.
+template <class Spec, class Visit>
+void for_each_parameter(Spec& spec, Visit visit) {
+  auto& all = spec.parameters;
+  visit("order", spec.order,
+        Accepted{"natural, rotated, by_size, arrival, late_leaf, distance, nearest_next, "
+                 "two_partners_each or heaviest_first"});
+  visit("runner", spec.runner, Accepted{"caller or background"});
+  visit("k", all.k, Accepted{"an integer of at least 2", 2});
+  visit("segment", all.segment, Accepted{"bytes such as 4K"});
+  visit("rule", all.rule, Accepted{"volume or gather_time"});
+  visit("threshold", all.threshold, Accepted{"bytes such as 64K, or off", 0, no_limit, "off", -1});
+  visit("promote", all.promote, Accepted{"on or off"});
+  visit("arrivals", all.arrivals, Accepted{"on or off"});
+  visit("flight", all.flight, Accepted{"an integer of at least 0 (no limit)"});
+  visit("late", all.late, Accepted{"an integer of at least 0"});
+  visit("parts", all.parts, Accepted{"an integer of at least 0 (by the size)"});
+  visit("carry", all.carry,
+        Accepted{"bytes up to 32K, or all", 0, max_carried, "all", all_carried});
+  visit("nodes", all.nodes, Accepted{"on or off"});
+  visit("protocol", all.protocol, Accepted{"messages or windows"});
+  visit("ports", all.ports, Accepted{"an integer of at least 1", 1});
 }
 
-template <auto member>
-using ValueOf = std::remove_reference_t<decltype(field<member>(std::declval<Specification&>()))>;
+template <class Value>
+constexpr bool is_word = std::is_enum_v<Value> || std::is_same_v<Value, bool>;
 
 template <class Value>
-constexpr bool is_word_type = std::is_enum_v<Value> || std::is_same_v<Value, bool>;
-
-template <auto member>
-bool read(const Key& key, Specification& spec, std::string_view text) {
-  using Value = ValueOf<member>;
-  Value& value = field<member>(spec);
-  if constexpr (is_word_type<Value>) {
-    const std::vector<std::string_view> words = words_of(key.accepted);
+bool read(std::string_view text, const Accepted& accepted, Value& value) {
+  if constexpr (is_word<Value>) {
+    const std::vector<std::string_view> words = words_of(accepted.words);
     const auto number = std::find(words.begin(), words.end(), text) - words.begin();
     // Switches are "on or off".
     value = static_cast<Value>(std::is_same_v<Value, bool> ? 1 - number : number);
     return index(number) < words.size();
   } else if constexpr (std::is_same_v<Value, Bytes>) {
-    const bool has_word = !key.word.empty() && text == key.word;
-    const Result<Bytes> bytes = has_word ? Result<Bytes>(key.meant) : bytes_from(text);
+    const bool has_word = !accepted.word.empty() && text == accepted.word;
+    const Result<Bytes> bytes = has_word ? Result<Bytes>(accepted.meant) : bytes_from(text);
     if (bytes) value = *bytes;
-    return bytes && (value <= key.max || value == key.meant);
+    return bytes && (value <= accepted.max || value == accepted.meant);
   } else {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() && value >= key.min;
+    return read_number(text, value) && value >= accepted.min;
   }
 }
 
-template <auto member>
-std::string write(const Key& key, const Specification& spec) {
-  using Value = ValueOf<member>;
-  const auto value = field<member>(spec);
-  if constexpr (is_word_type<Value>) {
+template <class Value>
+std::string write(const Value& value, const Accepted& accepted) {
+  if constexpr (is_word<Value>) {
     const auto number = static_cast<std::size_t>(value);
-    return std::string(words_of(key.accepted)[std::is_same_v<Value, bool> ? 1 - number : number]);
+    return std::string(words_of(accepted.words)[std::is_same_v<Value, bool> ? 1 - number : number]);
   } else {
-    return !key.word.empty() && Bytes{value} == key.meant ? std::string(key.word)
-                                                          : std::to_string(value);
+    const bool is_meant = !accepted.word.empty() && Bytes{value} == accepted.meant;
+    return is_meant ? std::string(accepted.word) : std::to_string(value);
   }
 }
-
-template <auto member>
-constexpr Key parameter(std::string_view name, std::string_view accepted, Bytes min = 0,
-                        Bytes max = no_limit, std::string_view word = {}, Bytes meant = 0) {
-  constexpr bool is_word = is_word_type<ValueOf<member>>;
-  return {name, accepted, read<member>, write<member>, is_word, min, max, word, meant};
-}
-
-/// In the sequence in which they are written.
-constexpr Key keys[] = {
-    parameter<&Specification::order>("order",
-                                     "natural, rotated, by_size, arrival, late_leaf, distance, "
-                                     "nearest_next, two_partners_each or heaviest_first"),
-    parameter<&Specification::runner>("runner", "caller or background"),
-    parameter<&Parameters::k>("k", "an integer of at least 2", 2),
-    parameter<&Parameters::segment>("segment", "bytes such as 4K"),
-    parameter<&Parameters::rule>("rule", "volume or gather_time"),
-    parameter<&Parameters::threshold>("threshold", "bytes such as 64K, or off", 0, no_limit, "off",
-                                      -1),
-    parameter<&Parameters::promote>("promote", "on or off"),
-    parameter<&Parameters::arrivals>("arrivals", "on or off"),
-    parameter<&Parameters::flight>("flight", "an integer of at least 0 (no limit)"),
-    parameter<&Parameters::late>("late", "an integer of at least 0"),
-    parameter<&Parameters::parts>("parts", "an integer of at least 0 (by the size)"),
-    parameter<&Parameters::carry>("carry", "bytes up to 32K, or all", 0, max_carried, "all",
-                                  all_carried),
-    parameter<&Parameters::nodes>("nodes", "on or off"),
-    parameter<&Parameters::protocol>("protocol", "messages or windows"),
-    parameter<&Parameters::ports>("ports", "an integer of at least 1", 1),
-};
 
 /// Sets one parameter. Returns the error, or an empty text.
-std::string set_parameter(Specification& spec, std::string_view name, std::string_view value) {
-  const Key& key = *std::find_if(std::begin(keys), std::end(keys),
-                                 [&](const Key& known) { return known.name == name; });
-  if (key.read(key, spec, value)) return "";
-  return "invalid " + std::string(name) + "=" + std::string(value) + ": expected " +
-         std::string(key.accepted) +
-         (key.is_word ? did_you_mean(value, words_of(key.accepted)) : "");
+std::string set_parameter(Specification& spec, std::string_view key, std::string_view text) {
+  std::string error;
+  for_each_parameter(spec, [&](std::string_view name, auto& value, const Accepted& accepted) {
+    if (name != key || read(text, accepted, value)) return;
+    error = "invalid " + std::string(key) + "=" + std::string(text) + ": expected " +
+            std::string(accepted.words);
+    if (is_word<std::remove_reference_t<decltype(value)>>) {
+      error += did_you_mean(text, words_of(accepted.words));
+    }
+  });
+  return error;
+}
+
+/// All parameters that its algorithm takes, as "key=value".
+std::vector<std::string> written_parameters(const Specification& spec) {
+  std::vector<std::string> all;
+  for_each_parameter(spec, [&](std::string_view name, const auto& value, const Accepted& accepted) {
+    if (spec.algorithm->takes(name)) {
+      all.push_back(std::string(name) + "=" + write(value, accepted));
+    }
+  });
+  return all;
 }
 
 /// An algorithm with its defaults.
@@ -208,12 +196,11 @@ Result<Specification> specification(Collective collective, std::string_view text
 std::string to_text(const Specification& spec) {
   const Specification defaults = defaults_of(*spec.algorithm);
   if (spec == defaults) return std::string(spec.algorithm->name);
+  const std::vector<std::string> usual = written_parameters(defaults);
+  const std::vector<std::string> own = written_parameters(spec);
   std::string settings;
-  for (const Key& key : keys) {
-    if (!spec.algorithm->takes(key.name)) continue;
-    const std::string value = key.write(key, spec);
-    if (value == key.write(key, defaults)) continue;
-    settings += (settings.empty() ? ":" : ",") + std::string(key.name) + "=" + value;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (own[i] != usual[i]) settings += (settings.empty() ? ":" : ",") + own[i];
   }
   return std::string(spec.algorithm->name) + settings;
 }

@@ -15,13 +15,26 @@
 
 namespace tutti {
 
-/// A position receives the subtrees of its children, then sends its own subtree to its parent.
+/// The same tree for messages that hold the whole vector instead of a subtree's blocks.
+template <class Tree>
+struct OfVectors : Tree {
+  explicit OfVectors(const Tree& tree) : Tree(tree) {}
+  [[nodiscard]] BlockRange subtree(Position) const { return {0, 1}; }
+};
+
+/// A position receives the subtrees of its children, then sends its own subtree to its parent. A
+/// reduction combines what it receives, as right operands.
 template <class Tree>
 Schedule gather_along(const Problem& problem, const Tree& tree) {
   ScheduleBuilder schedule(problem);
   const Position me = problem.position();
   for (const Position child : tree.children(me)) {
-    schedule.recv(problem.rank_at(child), tree.subtree(child));
+    const Rank peer = problem.rank_at(child);
+    if (reduces(problem.collective)) {
+      schedule.reduce(peer, tree.subtree(child), Operand::right);
+    } else {
+      schedule.recv(peer, tree.subtree(child));
+    }
   }
   if (me != tree.root()) schedule.send(problem.rank_at(tree.parent(me)), tree.subtree(me));
   return schedule.done();
@@ -36,32 +49,6 @@ Schedule scatter_along(const Problem& problem, const Tree& tree) {
   for (const Position child : tree.children(me) | std::views::reverse) {
     schedule.send(problem.rank_at(child), tree.subtree(child));
   }
-  return schedule.done();
-}
-
-/// The scatter with the whole vector in each message.
-template <class Tree>
-Schedule bcast_along(const Problem& problem, const Tree& tree) {
-  constexpr BlockRange vector = {0, 1};
-  ScheduleBuilder schedule(problem);
-  const Position me = problem.position();
-  if (me != tree.root()) schedule.recv(problem.rank_at(tree.parent(me)), vector);
-  for (const Position child : tree.children(me) | std::views::reverse) {
-    schedule.send(problem.rank_at(child), vector);
-  }
-  return schedule.done();
-}
-
-/// The gather with combined vectors: those of children are right operands.
-template <class Tree>
-Schedule reduce_along(const Problem& problem, const Tree& tree) {
-  constexpr BlockRange vector = {0, 1};
-  ScheduleBuilder schedule(problem);
-  const Position me = problem.position();
-  for (const Position child : tree.children(me)) {
-    schedule.reduce(problem.rank_at(child), vector, Operand::right);
-  }
-  if (me != tree.root()) schedule.send(problem.rank_at(tree.parent(me)), vector);
   return schedule.done();
 }
 

@@ -1,4 +1,4 @@
-/// Broadcast along k-nomial and Bine trees.
+/// Broadcast along k-nomial and Bine trees, and along the tree built from the arrivals.
 #include "algorithms/tree.hpp"
 
 #include "shapes/bine.hpp"
@@ -16,7 +16,7 @@ namespace tutti {
 ///
 /// (k - 1) ceil(logk p) (alpha + m beta) at most.
 Schedule bcast_knomial(const Problem& problem) {
-  return bcast_along(problem, Knomial(problem.p, problem.parameters.k));
+  return scatter_along(problem, OfVectors(Knomial(problem.p, problem.parameters.k)));
 }
 
 /// The same along a Bine tree (De Sensi et al. 2025, section 4; see shapes/bine.hpp):
@@ -27,6 +27,19 @@ Schedule bcast_knomial(const Problem& problem) {
 ///
 /// ceil(log2 p) (alpha + m beta) for any p, as a binomial tree, with about 0.7 of its distances
 /// modulo p.
-Schedule bcast_bine(const Problem& problem) { return bcast_along(problem, BineTree(problem.p)); }
+Schedule bcast_bine(const Problem& problem) {
+  return scatter_along(problem, OfVectors(BineTree(problem.p)));
+}
+
+/// The informed rank that is free first sends to the uninformed rank that arrives first
+/// (shapes/informed.hpp draws the tree). Ranks that arrive together form a binomial tree; one late
+/// rank receives the vector within alpha + m beta of its arrival.
+Schedule bcast_earliest(const Problem& problem) {
+  constexpr BlockRange vector = {0, 1};
+  ScheduleBuilder schedule(problem);
+  if (problem.tree.parent != no_rank) schedule.recv(problem.tree.parent, vector);
+  for (const Subtree& child : problem.tree.children) schedule.send(child.root, vector);
+  return schedule.done();
+}
 
 }  // namespace tutti

@@ -1,4 +1,5 @@
-/// Linear gather: all ranks send to the root at once, one after the other, or as they arrive.
+/// Linear gather: all ranks send to the root at once, one after the other, on its signal, or as
+/// they arrive.
 #include "algorithms/linear.hpp"
 
 namespace tutti {
@@ -17,6 +18,14 @@ Schedule gather_linear(const Problem& problem) { return linear(problem, Towards:
 Schedule gather_linear_sequence(const Problem& problem) {
   return linear(problem, Towards::root, true);
 }
+
+/// Each rank waits for a message without bytes, then sends its first segment and the rest
+/// (Proficz 2020, LS, section 4.2; Open MPI's linear_sync):
+///
+///     root   recv first(1)  signal 1  recv rest(1)  wait first(1)  recv first(2)  signal 2 ..
+///
+/// The rest of one rank thus overlaps the signal to the next rank and its first segment.
+Schedule gather_linear_sync(const Problem& problem) { return linear_sync(problem, Towards::root); }
 
 /// The synchronised gather without its fixed sequence: the root posts the receive of a rank's block
 /// when that rank has announced itself and one of `flight` slots is free. A rendezvous message

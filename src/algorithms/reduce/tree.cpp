@@ -16,7 +16,7 @@ namespace tutti {
 ///
 /// (k - 1) ceil(logk p) (alpha + m beta) at most.
 Schedule reduce_knomial(const Problem& problem) {
-  return reduce_along(problem, Knomial(problem.p, problem.parameters.k));
+  return gather_along(problem, OfVectors(Knomial(problem.p, problem.parameters.k)));
 }
 
 /// For operations that do not commute: the k-nomial tree in natural order, then a message from rank
@@ -34,6 +34,8 @@ Schedule reduce_knomial_ordered(const Problem& problem) {
 /// The Bine broadcast backwards: a position combines the vectors of its children, smallest subtrees
 /// first, and sends the result to its parent (De Sensi et al. 2025, section 4). Children are on
 /// both sides of it, so the operation must commute. ceil(log2 p) (alpha + m beta) for any p.
-Schedule reduce_bine(const Problem& problem) { return reduce_along(problem, BineTree(problem.p)); }
+Schedule reduce_bine(const Problem& problem) {
+  return gather_along(problem, OfVectors(BineTree(problem.p)));
+}
 
 }  // namespace tutti

@@ -1,4 +1,5 @@
-/// Linear scatter: the root sends to all at once, one after the other, or on request.
+/// Linear scatter: the root sends to all at once, one after the other, after each rank's signal, or
+/// on request.
 #include "algorithms/linear.hpp"
 
 namespace tutti {
@@ -16,6 +17,14 @@ Schedule scatter_linear(const Problem& problem) { return linear(problem, Towards
 /// LIN of Proficz 2020, section 2.1: a late rank delays all ranks after it in the order.
 Schedule scatter_linear_sequence(const Problem& problem) {
   return linear(problem, Towards::others, true);
+}
+
+/// The mirror of the synchronised gather: a rank signals its arrival, the root sends the first
+/// segment and the rest, and continues with the next rank after the first segment.
+///
+///     root   await 1  send first(1)  send rest(1)  wait first(1)  await 2  send first(2) ..
+Schedule scatter_linear_sync(const Problem& problem) {
+  return linear_sync(problem, Towards::others);
 }
 
 /// The root serves ranks in the sequence of their requests. This needs no prediction, and a late
