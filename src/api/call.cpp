@@ -8,7 +8,6 @@
 #include "run/clock.hpp"
 #include "run/mpi/operations.hpp"
 #include "select/hierarchical.hpp"
-#include "select/reductions.hpp"
 
 namespace tutti {
 

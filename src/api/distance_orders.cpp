@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdio>
 #include <mutex>
-#include <numeric>
 
 #include "run/distance/mpi_distances.hpp"
 #include "select/rank_orders.hpp"
@@ -142,8 +141,7 @@ std::vector<Rank> DistanceOrders::found_alone(const Specification& specification
 
 int DistanceOrders::order_of_all(std::optional<Collective> collective,
                                  std::vector<Rank>& ranks) const {
-  ranks.resize(static_cast<std::size_t>(p_));
-  std::iota(ranks.begin(), ranks.end(), 0);
+  ranks = Order::identity(p_).ranks();
   if (!known_) return MPI_SUCCESS;
   if (rank_ == 0) ranks = order_for_all(collective, *fabric_);
   return broadcast(ranks);

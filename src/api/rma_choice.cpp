@@ -58,11 +58,8 @@ std::vector<Rank> RmaComm::order_for(const Specification& specification, Bytes b
   }
   const std::vector<double> delays = system_->delays();
   const std::vector<Bytes> sizes(delays.size(), bytes);
-  const Order order =
-      order_of(specification, system_->p(), system_->rank(), {&sizes, &delays, &rank_order});
-  std::vector<Rank> ranks;
-  for (Position at = 0; at < order.size(); ++at) ranks.push_back(order.rank_at(at));
-  return ranks;
+  return order_of(specification, system_->p(), system_->rank(), {&sizes, &delays, &rank_order})
+      .ranks();
 }
 
 }  // namespace tutti

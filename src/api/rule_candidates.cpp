@@ -43,7 +43,7 @@ CaseOfCall RuleSelection::add_case(const Rule& rule, Bytes least, Bytes most,
   known.evidence = cited(rule.evidence);
   known.reason = text.substr(name.size() + 2);
   known.candidates.push_back(measured("native", rule.evidence.native_us));
-  if (rule.use.kind != Setting::Kind::native || rule.use.asks_for_hierarchical()) {
+  if (!rule.use.is_native()) {
     known.candidates.front().state = "slower";
     known.candidates.front().why = "the rule selects another one";
     known.candidates.push_back(measured(name, rule.evidence.choice_us));

@@ -3,11 +3,11 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "core/nearest.hpp"
+#include "core/numbers.hpp"
 #include "lowering/hierarchical.hpp"
 #include "run/file.hpp"
 #include "run/node/map.hpp"
@@ -24,9 +24,7 @@ constexpr std::size_t max_machine_bytes = 65536;
 
 Result<double> fraction(const std::string& value) {
   double read = -1;
-  const char* const end = value.data() + value.size();
-  const auto [rest, error] = std::from_chars(value.data(), end, read);
-  if (error == std::errc() && rest == end && read >= 0 && read <= 1) return read;
+  if (read_number(value, read) && read >= 0 && read <= 1) return read;
   return Error{"expected a number from 0 to 1"};
 }
 

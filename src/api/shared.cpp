@@ -7,7 +7,6 @@
 
 #include "api/call.hpp"
 #include "run/hierarchical/mpi_shared.hpp"
-#include "select/reductions.hpp"
 
 namespace tutti {
 

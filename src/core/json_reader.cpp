@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/numbers.hpp"
+
 namespace tutti {
 
 namespace {
@@ -76,9 +78,7 @@ bool JsonReader::number(double& value) {
   if (!error_.empty()) return false;
   blanks();
   const std::string_view digits = rest_.substr(0, rest_.find_first_not_of("+-.0123456789eE"));
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (digits.empty() || error != std::errc() || stop != digits.data() + digits.size() ||
-      !std::isfinite(value)) {
+  if (!read_number(digits, value) || !std::isfinite(value)) {
     const std::string_view found = rest_.substr(0, rest_.find_first_of(",]} \t\r\n"));
     return refuse("expected a number, found \"" + std::string(found.substr(0, 40)) + "\"");
   }
@@ -91,10 +91,8 @@ bool JsonReader::integer(long& value, long min, long max) {
   if (!number(read)) return false;
   if (read != std::floor(read) || read < static_cast<double>(min) ||
       read > static_cast<double>(max)) {
-    char text[32];
-    const auto written = std::to_chars(text, text + sizeof text, read);
     return refuse("expected an integer from " + std::to_string(min) + " to " + std::to_string(max) +
-                  ", found " + std::string(text, written.ptr));
+                  ", found " + in_characters(read));
   }
   value = static_cast<long>(read);
   return true;

@@ -2,12 +2,12 @@
 #include "core/nodes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <numeric>
 #include <random>
 
 #include "core/nearest.hpp"
+#include "core/numbers.hpp"
 
 namespace tutti {
 
@@ -17,9 +17,7 @@ namespace {
 constexpr int max_ranks = 1 << 22;
 
 bool read_count(std::string_view text, int& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && 0 < value &&
-         value <= max_ranks;
+  return read_number(text, value) && 0 < value && value <= max_ranks;
 }
 
 /// Appends the ranks of the nodes that "6" or "8x6" stands for; false if it is neither.

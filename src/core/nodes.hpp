@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/index.hpp"
 #include "core/result.hpp"
 #include "core/types.hpp"
 
@@ -46,8 +47,6 @@ class Nodes {
   friend bool operator==(const Nodes&, const Nodes&) = default;
 
  private:
-  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
   std::vector<int> node_;    ///< by rank
   std::vector<int> local_;   ///< by rank
   std::vector<Rank> ranks_;  ///< node by node

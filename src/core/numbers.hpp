@@ -1,11 +1,21 @@
-/// Numbers as text, independent of the program's locale.
+/// Numbers as text and back, independent of the program's locale.
 #pragma once
 
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 namespace tutti {
+
+/// Reads `text`, which must be one number and nothing else. If not, returns false.
+template <class Number>
+[[nodiscard]] bool read_number(std::string_view text, Number& number) {
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end;
+}
 
 /// The text that std::to_chars makes of a number with this format: without one, the shortest that
 /// reads back as the same number.

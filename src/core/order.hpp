@@ -43,6 +43,13 @@ class Order {
     return list_->ranks[static_cast<std::size_t>(position)];
   }
 
+  /// The rank at each position. O(p).
+  [[nodiscard]] std::vector<Rank> ranks() const {
+    std::vector<Rank> all;
+    for (Position position = 0; position < p_; ++position) all.push_back(rank_at(position));
+    return all;
+  }
+
   [[nodiscard]] Position position_of(Rank rank) const {
     assert(0 <= rank && rank < p_);
     switch (kind_) {

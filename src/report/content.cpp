@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "report/numbers.hpp"
+#include "core/numbers.hpp"
 
 namespace tutti {
 

@@ -7,8 +7,8 @@
 #include <functional>
 #include <string_view>
 
+#include "core/numbers.hpp"
 #include "report/content.hpp"
-#include "report/numbers.hpp"
 
 namespace tutti {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "report/numbers.hpp"
+#include "core/numbers.hpp"
 
 namespace tutti {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "core/numbers.hpp"
 #include "report/content.hpp"
-#include "report/numbers.hpp"
 
 namespace tutti {
 

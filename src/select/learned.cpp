@@ -119,10 +119,9 @@ SizeClass class_of(const Rule& kept) { return class_of(kept.bytes.most); }
 
 TuningEvidence evidence_of(const Rule& kept) {
   const RuleEvidence& evidence = kept.evidence;
-  const bool is_native =
-      kept.use.kind == Setting::Kind::native && !kept.use.asks_for_hierarchical();
-  return {is_native ? 0 : 1, nanoseconds(evidence.native_us), nanoseconds(evidence.choice_us),
-          static_cast<int>(evidence.calls.value_or(0)), evidence.date};
+  return {kept.use.is_native() ? 0 : 1, nanoseconds(evidence.native_us),
+          nanoseconds(evidence.choice_us), static_cast<int>(evidence.calls.value_or(0)),
+          evidence.date};
 }
 
 std::vector<Setting>::const_iterator find_candidate(const std::vector<Setting>& candidates,

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "core/order.hpp"
 #include "cost/traffic.hpp"
@@ -94,13 +93,6 @@ std::vector<const char*> by_distance(Collective collective) {
   }
 }
 
-std::vector<Rank> natural_ranks(int p, Rank root) {
-  std::vector<Rank> ranks;
-  const Order order = Order::natural(p, root);
-  for (Position v = 0; v < p; ++v) ranks.push_back(order.rank_at(v));
-  return ranks;
-}
-
 }  // namespace
 
 std::optional<Specification> gaining_by_distance(
@@ -113,7 +105,7 @@ std::optional<Specification> gaining_by_distance(
   for (const char* text : by_distance(collective)) {
     const Specification candidate = *specification(collective, text);
     const Traffic traffic = traffic_of(candidate, p, block);
-    native = std::min(native, rounds_seconds(traffic, fabric, natural_ranks(p, root)));
+    native = std::min(native, rounds_seconds(traffic, fabric, Order::natural(p, root).ranks()));
     const double reordered_seconds = rounds_seconds(traffic, fabric, find(candidate).of(block));
     if (reordered_seconds < least) best = candidate;
     least = std::min(least, reordered_seconds);
@@ -135,9 +127,8 @@ RankOrders rank_orders_of(const Specification& specification, const Fabric& fabr
 
 std::vector<Rank> order_for_all(std::optional<Collective> collective, const Fabric& fabric) {
   const std::vector<Traffic> shapes = shapes_of(collective, fabric.size());
-  std::vector<Rank> best(static_cast<std::size_t>(fabric.size()));
-  std::iota(best.begin(), best.end(), 0);
-  const std::vector<Rank> natural = best;
+  const std::vector<Rank> natural = Order::identity(fabric.size()).ranks();
+  std::vector<Rank> best = natural;
   std::vector<double> of_natural;
   for (const Traffic& shape : shapes) of_natural.push_back(rounds_seconds(shape, fabric, natural));
   auto least = static_cast<double>(shapes.size()) * (1 - rounding);

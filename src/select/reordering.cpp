@@ -14,13 +14,6 @@ namespace {
 /// With more ranks, local searches start only from the natural order and the fastest other one.
 constexpr int max_evaluations_of_all = 128;
 
-std::vector<Rank> natural_order(int p, Rank first) {
-  const Order order = Order::natural(p, first);
-  std::vector<Rank> ranks;
-  for (Position v = 0; v < p; ++v) ranks.push_back(order.rank_at(v));
-  return ranks;
-}
-
 /// True if each position sends only to the next one.
 bool is_ring(const Traffic& traffic) {
   return traffic.rounds.size() == 1 &&
@@ -43,7 +36,7 @@ Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block, 
   const auto faster = [](const CandidateOrder& a, const CandidateOrder& b) {
     return a.seconds < b.seconds;
   };
-  add("natural", natural_order(p, anchor.first));
+  add("natural", Order::natural(p, anchor.first).ranks());
   found.natural = found.all[0];
   if (p > 2) {
     const Distances distances = fabric.links.at(block);

@@ -7,8 +7,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "select/reductions.hpp"
-
 namespace tutti {
 
 namespace {
@@ -38,9 +36,7 @@ std::string cited(const RuleEvidence& evidence) {
 std::string reason_of(const Rule& rule) {
   const RuleEvidence& evidence = rule.evidence;
   std::string reason = "rules: ";
-  const bool is_native =
-      rule.use.kind == Setting::Kind::native && !rule.use.asks_for_hierarchical();
-  if (is_native) {
+  if (rule.use.is_native()) {
     reason += "nothing was measured to be faster";
   } else if (evidence.native_us && evidence.choice_us && *evidence.choice_us > 0) {
     char ratio[32];

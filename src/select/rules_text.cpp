@@ -1,12 +1,14 @@
 /// Rules as JSON.
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <optional>
 #include <span>
+#include <type_traits>
 
 #include "core/json.hpp"
 #include "core/json_reader.hpp"
 #include "core/nearest.hpp"
+#include "core/numbers.hpp"
 #include "select/rules.hpp"
 
 namespace tutti {
@@ -17,13 +19,39 @@ constexpr std::string_view expected_range =
     "expected a number or a range such as 8, 1K..64K or 1M..inf";
 
 constexpr std::array<std::string_view, 4> file_fields = {"schema", "date", "command", "rules"};
-constexpr std::array<std::string_view, 10> rule_fields = {
-    "collective", "p",       "nodes", "ranks_per_node", "bytes", "commutative",
-    "mpi",        "version", "use",   "evidence"};
-constexpr std::array<std::string_view, 7> evidence_fields = {
-    "native_us", "choice_us", "calls", "network", "date", "command", "source"};
+constexpr std::array<std::string_view, 6> mpi_names = {"openmpi", "mpich", "intel",
+                                                       "mvapich", "cray",  "other"};
 
-bool read_number(std::string_view text, std::int64_t& value) {
+// Calls visit(name, field) for each field, in the sequence in which they are written.
+
+template <class Evidence, class Visit>
+requires std::is_same_v<std::remove_const_t<Evidence>, RuleEvidence>
+void for_each_field(Evidence& evidence, Visit visit) {
+  visit("native_us", evidence.native_us);
+  visit("choice_us", evidence.choice_us);
+  visit("calls", evidence.calls);
+  visit("network", evidence.network);
+  visit("date", evidence.date);
+  visit("command", evidence.command);
+  visit("source", evidence.source);
+}
+
+template <class OneRule, class Visit>
+requires std::is_same_v<std::remove_const_t<OneRule>, Rule>
+void for_each_field(OneRule& rule, Visit visit) {
+  visit("collective", rule.collective);
+  visit("p", rule.p);
+  visit("nodes", rule.nodes);
+  visit("ranks_per_node", rule.ranks_per_node);
+  visit("bytes", rule.bytes);
+  visit("commutative", rule.commutative);
+  visit("mpi", rule.mpi);
+  visit("version", rule.version);
+  visit("use", rule.use);
+  visit("evidence", rule.evidence);
+}
+
+bool read_bound(std::string_view text, std::int64_t& value) {
   if (text == "inf") {
     value = NumberRange::inf;
     return true;
@@ -86,7 +114,23 @@ class RulesReader {
     return json_.skip();
   }
 
-  bool range(const char* field, NumberRange& range) {
+  /// Reads the field of an object that has this name.
+  template <class Object>
+  bool member(const std::string& key, Object& object) {
+    std::vector<std::string_view> names;
+    std::optional<bool> is_read;
+    for_each_field(object, [&](std::string_view name, auto& field) {
+      names.push_back(name);
+      if (name == key) is_read = value(name, field);
+    });
+    return is_read ? *is_read : ignore(key, names);
+  }
+
+  bool value(std::string_view, RuleEvidence& evidence) {
+    return json_.object([&](const std::string& key) { return member(key, evidence); });
+  }
+
+  bool value(std::string_view name, NumberRange& range) {
     if (!json_.at_string()) {
       long number = 0;
       if (!json_.integer(number, 0, 1L << 53)) return false;
@@ -96,18 +140,20 @@ class RulesReader {
     std::string text;
     if (!json_.string(text)) return false;
     const Result<NumberRange> read = number_range(text);
-    if (!read)
-      return json_.refuse(std::string(field) + " " + json_string(text) + ": " + read.error());
+    if (!read) {
+      return json_.refuse(std::string(name) + " " + json_string(text) + ": " + read.error());
+    }
     range = *read;
     return true;
   }
 
-  bool collective(Rule& rule) {
+  bool value(std::string_view, Collective& collective) {
+    has_collective_ = true;
     std::string name;
     if (!json_.string(name)) return false;
     const auto found = collective_named(name);
     if (found && !is_one_sided(*found)) {
-      rule.collective = *found;
+      collective = *found;
       return true;
     }
     std::vector<std::string_view> names;
@@ -120,65 +166,31 @@ class RulesReader {
                         did_you_mean(name, names));
   }
 
-  bool mpi(Rule& rule) {
-    constexpr std::array<std::string_view, 6> known = {"openmpi", "mpich", "intel",
-                                                       "mvapich", "cray",  "other"};
-    if (!json_.string(rule.mpi)) return false;
-    return std::find(known.begin(), known.end(), rule.mpi) != known.end() ||
-           json_.refuse("mpi " + json_string(rule.mpi) +
+  bool value(std::string_view name, std::string& text) {
+    if (!json_.string(text)) return false;
+    return name != "mpi" || std::ranges::find(mpi_names, text) != mpi_names.end() ||
+           json_.refuse("mpi " + json_string(text) +
                         ": expected openmpi, mpich, intel, mvapich, cray or other" +
-                        did_you_mean(rule.mpi, known));
+                        did_you_mean(text, mpi_names));
   }
 
-  bool calls(std::optional<long>& calls) {
-    long read = 0;
-    if (!json_.integer(read, 0, 1L << 53)) return false;
-    calls = read;
-    return true;
+  bool value(std::string_view, std::optional<long>& calls) {
+    return json_.integer(calls.emplace(), 0, 1L << 53);
   }
 
-  bool evidence(RuleEvidence& evidence) {
-    const auto time = [this](std::optional<double>& value) {
-      double read = 0;
-      if (!json_.number(read)) return false;
-      value = read;
-      return read >= 0 || json_.refuse("a time in microseconds is not negative");
-    };
-    return json_.object([&](const std::string& key) {
-      if (key == "native_us") return time(evidence.native_us);
-      if (key == "choice_us") return time(evidence.choice_us);
-      if (key == "calls") return calls(evidence.calls);
-      if (key == "network") return json_.string(evidence.network);
-      if (key == "date") return json_.string(evidence.date);
-      if (key == "command") return json_.string(evidence.command);
-      if (key == "source") return json_.string(evidence.source);
-      return ignore(key, evidence_fields);
-    });
+  bool value(std::string_view, std::optional<double>& time) {
+    return json_.number(time.emplace()) &&
+           (*time >= 0 || json_.refuse("a time in microseconds is not negative"));
   }
 
-  bool member(const std::string& key, Rule& rule) {
-    if (key == "collective") {
-      has_collective_ = true;
-      return collective(rule);
-    }
-    if (key == "p") return range("p", rule.p);
-    if (key == "nodes") return range("nodes", rule.nodes);
-    if (key == "ranks_per_node") return range("ranks_per_node", rule.ranks_per_node);
-    if (key == "bytes") return range("bytes", rule.bytes);
-    if (key == "mpi") return mpi(rule);
-    if (key == "version") return json_.string(rule.version);
-    if (key == "evidence") return evidence(rule.evidence);
-    if (key == "commutative") {
-      bool value = false;
-      if (!json_.boolean(value)) return false;
-      rule.commutative = value;
-      return true;
-    }
-    if (key == "use") {
-      line_of_use_ = json_.line();
-      return json_.string(use_);
-    }
-    return ignore(key, rule_fields);
+  bool value(std::string_view, std::optional<bool>& truth) {
+    return json_.boolean(truth.emplace());
+  }
+
+  /// Its collective may come later.
+  bool value(std::string_view, Setting&) {
+    line_of_use_ = json_.line();
+    return json_.string(use_);
   }
 
   bool rule() {
@@ -212,51 +224,32 @@ class RulesReader {
   bool has_collective_ = false;
 };
 
-/// Members of an object that are left out if they say nothing.
-class Members {
- public:
-  void add(std::string_view key, const std::string& json) {
-    text_ += (text_.empty() ? "" : ", ") + json_string(key) + ": " + json;
-  }
-  void add_range(std::string_view key, const NumberRange& range) {
-    if (!range.is_all()) add(key, json_string(to_text(range)));
-  }
-  void add_text(std::string_view key, const std::string& text) {
-    if (!text.empty()) add(key, json_string(text));
-  }
-  void add_number(std::string_view key, const std::optional<double>& number) {
-    if (!number) return;
-    char text[32];
-    const auto written = std::to_chars(text, text + sizeof text, *number);
-    add(key, std::string(text, written.ptr));
-  }
-  [[nodiscard]] std::string object() const { return "{" + text_ + "}"; }
+// The value of a field as JSON; empty if it says nothing.
 
- private:
-  std::string text_;
-};
-
-std::string to_json(const Rule& rule) {
-  Members evidence;
-  evidence.add_number("native_us", rule.evidence.native_us);
-  evidence.add_number("choice_us", rule.evidence.choice_us);
-  if (rule.evidence.calls) evidence.add("calls", std::to_string(*rule.evidence.calls));
-  evidence.add_text("network", rule.evidence.network);
-  evidence.add_text("date", rule.evidence.date);
-  evidence.add_text("command", rule.evidence.command);
-  evidence.add_text("source", rule.evidence.source);
-  Members members;
-  members.add_text("collective", std::string(name_of(rule.collective)));
-  members.add_range("p", rule.p);
-  members.add_range("nodes", rule.nodes);
-  members.add_range("ranks_per_node", rule.ranks_per_node);
-  members.add_range("bytes", rule.bytes);
-  if (rule.commutative) members.add("commutative", *rule.commutative ? "true" : "false");
-  members.add_text("mpi", rule.mpi);
-  members.add_text("version", rule.version);
-  members.add_text("use", to_text(rule.use));
-  members.add("evidence", evidence.object());
-  return members.object();
+std::string json_of(Collective collective) { return json_string(name_of(collective)); }
+std::string json_of(const Setting& use) { return json_string(to_text(use)); }
+std::string json_of(const std::string& text) { return text.empty() ? "" : json_string(text); }
+std::string json_of(const NumberRange& range) {
+  return range.is_all() ? "" : json_string(to_text(range));
+}
+std::string json_of(const std::optional<double>& number) {
+  return number ? in_characters(*number) : "";
+}
+std::string json_of(const std::optional<long>& number) {
+  return number ? std::to_string(*number) : "";
+}
+std::string json_of(const std::optional<bool>& truth) {
+  return !truth ? "" : *truth ? "true" : "false";
+}
+template <class Object>
+std::string json_of(const Object& object) {
+  std::string text;
+  for_each_field(object, [&text](std::string_view name, const auto& field) {
+    const std::string value = json_of(field);
+    if (value.empty()) return;
+    text += (text.empty() ? "" : ", ") + json_string(name) + ": " + value;
+  });
+  return "{" + text + "}";
 }
 
 }  // namespace
@@ -265,12 +258,12 @@ Result<NumberRange> number_range(std::string_view text) {
   const std::size_t dots = text.find("..");
   NumberRange range;
   if (dots == std::string_view::npos) {
-    if (text == "inf" || !read_number(text, range.least)) return Error{std::string(expected_range)};
+    if (text == "inf" || !read_bound(text, range.least)) return Error{std::string(expected_range)};
     range.most = range.least;
     return range;
   }
-  const bool is_read = read_number(text.substr(0, dots), range.least) &&
-                       read_number(text.substr(dots + 2), range.most);
+  const bool is_read = read_bound(text.substr(0, dots), range.least) &&
+                       read_bound(text.substr(dots + 2), range.most);
   if (!is_read) return Error{std::string(expected_range)};
   if (range.least > range.most) {
     return Error{"the range is empty; " + std::string(expected_range)};
@@ -291,7 +284,7 @@ std::string to_text(const Rules& rules) {
   std::string text = "{\"schema\": " + json_string(rules_schema) + ",\n \"rules\": [";
   const char* separator = "\n  ";
   for (const Rule& rule : rules.all) {
-    text += separator + to_json(rule);
+    text += separator + json_of(rule);
     separator = ",\n  ";
   }
   return text + "\n ]}\n";

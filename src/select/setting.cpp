@@ -1,9 +1,9 @@
 /// Reads and writes the settings of collectives.
 #include <array>
-#include <charconv>
 #include <span>
 
 #include "core/nearest.hpp"
+#include "core/numbers.hpp"
 #include "select/selection.hpp"
 
 namespace tutti {
@@ -21,9 +21,7 @@ bool read_leaders(std::string_view text, int& leaders) {
     leaders = 0;
     return true;
   }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), leaders);
-  return error == std::errc() && end == text.data() + text.size() && leaders >= 1 &&
-         leaders <= max_leaders;
+  return read_number(text, leaders) && leaders >= 1 && leaders <= max_leaders;
 }
 
 /// The parameters of a specification that choose flat or hierarchical.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,36 +46,26 @@ std::string meaning_of(Collective collective) {
   return "algorithm for TUTTI_" + name + "; the root's value applies";
 }
 
+// The collectives that these call.
+constexpr auto all_ranks = matched_collectives;
+constexpr auto root_alone = one_sided_collectives;
+
 /// All lines of settings.inc, with those of the collectives in their place.
-class Table {
- public:
-  Table() {
+std::vector<SettingInfo> listed() {
+  std::vector<SettingInfo> lines;
 #define TUTTI_SETTING(name, by_default, accepted, meaning) \
-  lines_.push_back({name, by_default, accepted, meaning});
-#define TUTTI_SETTINGS_OF(callers, by_default, accepted) add_##callers(by_default, accepted);
+  lines.push_back({name, by_default, accepted, meaning});
+#define TUTTI_SETTINGS_OF(callers, by_default, accepted)                                       \
+  for (const Collective collective : callers) {                                                \
+    lines.push_back({setting_name(collective), by_default, accepted, meaning_of(collective)}); \
+  }
 #define TUTTI_FORMER_SETTING(former, name)
 #include "select/settings.inc"
 #undef TUTTI_SETTING
 #undef TUTTI_SETTINGS_OF
 #undef TUTTI_FORMER_SETTING
-  }
-  [[nodiscard]] std::span<const SettingInfo> lines() const { return lines_; }
-
- private:
-  void add_all_ranks(std::string_view by_default, std::string_view accepted) {
-    for (const Collective collective : matched_collectives) add(collective, by_default, accepted);
-  }
-  void add_root_alone(std::string_view by_default, std::string_view accepted) {
-    for (const Collective collective : one_sided_collectives) add(collective, by_default, accepted);
-  }
-  void add(Collective collective, std::string_view by_default, std::string_view accepted) {
-    const std::string& name = texts_.emplace_back(setting_name(collective));
-    lines_.push_back({name, by_default, accepted, texts_.emplace_back(meaning_of(collective))});
-  }
-
-  std::deque<std::string> texts_;  ///< at addresses that stay
-  std::vector<SettingInfo> lines_;
-};
+  return lines;
+}
 
 }  // namespace
 
@@ -88,8 +77,8 @@ std::string setting_name(Collective collective) {
 }
 
 std::span<const SettingInfo> all_settings() {
-  static const Table table;
-  return table.lines();
+  static const std::vector<SettingInfo> lines = listed();
+  return lines;
 }
 
 std::string_view former_name_of(std::string_view name) {

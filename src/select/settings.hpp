@@ -12,10 +12,10 @@ namespace tutti {
 
 /// One line of settings.inc, or the setting of a collective.
 struct SettingInfo {
-  std::string_view name;
+  std::string name;
   std::string_view by_default;
   std::string_view accepted;
-  std::string_view meaning;
+  std::string meaning;
 };
 
 /// All settings, in the sequence of settings.inc.

@@ -3,23 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "core/index.hpp"
 #include "core/json.hpp"
 #include "core/json_reader.hpp"
+#include "core/numbers.hpp"
 
 namespace tutti {
 
 namespace {
 
 constexpr std::string_view schema = "tutti-distances-1";
-
-/// The shortest text that reads back as the same number.
-std::string shortest(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
 
 /// One element of `measured`, in the file's unit.
 struct Raw {
@@ -105,7 +99,7 @@ class FileReader {
   bool distance(std::size_t from, std::size_t to, double value) {
     if (from == to ? value == 0 : value > 0) return true;
     return json_.refuse("the distance from rank " + std::to_string(from) + " to rank " +
-                        std::to_string(to) + " is " + shortest(value) +
+                        std::to_string(to) + " is " + in_characters(value) +
                         (from == to ? "; expected 0" : "; expected a time above 0"));
   }
 
@@ -210,7 +204,7 @@ std::string matrix_to_text(const Distances& distances) {
   for (Rank from = 0; from < distances.size(); ++from) {
     text += from == 0 ? "\n    [" : ",\n    [";
     for (Rank to = 0; to < distances.size(); ++to) {
-      text += (to == 0 ? "" : ", ") + shortest(distances(from, to) * 1e6);
+      text += (to == 0 ? "" : ", ") + in_characters(distances(from, to) * 1e6);
     }
     text += "]";
   }
@@ -242,7 +236,7 @@ std::string values_to_text(const Distances& distances, const Hierarchy& hierarch
   std::string text;
   for (const auto& [from, to, seconds] : pairs) {
     text += (text.empty() ? "\n    [" : ",\n    [") + std::to_string(from) + ", " +
-            std::to_string(to) + ", " + shortest(seconds * 1e6) + "]";
+            std::to_string(to) + ", " + in_characters(seconds * 1e6) + "]";
   }
   return "\"pairs\": [" + text + "]";
 }
