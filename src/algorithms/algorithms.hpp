@@ -97,6 +97,10 @@ struct Specification {
     return order == OrderName::arrival || order == OrderName::late_leaf || parameters.arrivals ||
            follows_arrivals();
   }
+  /// True if arrivals or the background thread take part.
+  [[nodiscard]] bool uses_background() const {
+    return runner == Runner::background || needs_arrivals();
+  }
   /// True if the schedule depends on distances between ranks.
   [[nodiscard]] bool needs_distances() const {
     return order == OrderName::distance || order == OrderName::nearest_next ||

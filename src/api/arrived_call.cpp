@@ -17,7 +17,7 @@ bool follows_profiles(const Decision& decision) {
 int learn_arrivals(Communicator& communicator, const Decision& decision) {
   if (!communicator.wants_background()) return MPI_SUCCESS;
   const bool useful =
-      follows_profiles(decision) || decision.uses_arrivals || goes_by_arrivals(decision);
+      follows_profiles(decision) || decision.uses_arrivals || decision.uses_background();
   return useful ? communicator.open_arrival() : MPI_SUCCESS;
 }
 

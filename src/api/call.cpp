@@ -221,12 +221,6 @@ void keep_record(const MpiCall& call, const Communicator& communicator, const Ar
   record_call(record);
 }
 
-bool goes_by_arrivals(const Decision& decision) {
-  const auto& specification = decision.specification;
-  return specification &&
-         (specification->needs_arrivals() || specification->runner == Runner::background);
-}
-
 int run_specification(MpiCall& call, Communicator& communicator, const Specification& specification,
                       const ArrivedCall& arrived, bool& is_native) {
   PrivateComm* comm = nullptr;
@@ -285,7 +279,7 @@ int SelectedCall::select() {
   }
   if (error == MPI_SUCCESS && !exchanges) error = resolve();
   if (error != MPI_SUCCESS) return error;
-  const bool by_arrivals = exchanges || goes_by_arrivals(*decision_);
+  const bool by_arrivals = exchanges || decision_->uses_background();
   if (by_arrivals) error = learn_arrivals(communicator_, *decision_);
   if (error != MPI_SUCCESS) return error;
   arrived_.emplace(by_arrivals ? communicator_.arrival().get() : nullptr, call_.collective,

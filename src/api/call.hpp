@@ -95,9 +95,6 @@ template <class... Kinds, class... Arguments>
 void keep_record(const MpiCall& call, const Communicator& communicator, const Arrival* arrival,
                  CallRecord record);
 
-/// Does the decision use arrivals or the background thread? Progress hints count only such calls.
-[[nodiscard]] bool goes_by_arrivals(const Decision& decision);
-
 /// Runs a specification. Sets `is_native` instead if the arguments are invalid at this rank.
 /// Collective, whatever they are. Returns an MPI error code.
 int run_specification(MpiCall& call, Communicator& communicator, const Specification& specification,

@@ -287,10 +287,10 @@ int Communicator::open_distances(DistanceOrders*& known) {
 int Communicator::open_hierarchical(HierarchicalRunner*& runner) {
   PrivateComm* comm = nullptr;
   int error = open_private(comm);
-  if (comm != nullptr && levels_ == nullptr) {
-    error = HierarchicalRunner::open(comm->handle(), node_settings_, levels_);
+  if (comm != nullptr && hierarchical_ == nullptr) {
+    error = HierarchicalRunner::open(comm->handle(), node_settings_, hierarchical_);
   }
-  runner = levels_.get();
+  runner = hierarchical_.get();
   return error;
 }
 
@@ -325,7 +325,7 @@ void Communicator::close_arrival() {
 /// Agreements last: to end them may free a communicator that the program has freed unseen.
 void Communicator::close() {
   close_arrival();
-  levels_.reset();
+  hierarchical_.reset();
   private_.reset();
   selections_->tuned.end_agreements();
 }

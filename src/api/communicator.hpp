@@ -48,6 +48,10 @@ struct Decision {
 
   /// Does it run the MPI's own, unless it is deferred?
   [[nodiscard]] bool is_native() const { return !specification && !level.hierarchical; }
+  /// Do arrivals or the background thread take part? Progress hints count only such calls.
+  [[nodiscard]] bool uses_background() const {
+    return specification && specification->uses_background();
+  }
 };
 
 /// The arrivals that all ranks expect in a call; null: unknown.
@@ -191,9 +195,9 @@ class alignas(cache_line) Communicator {
   /// null after an error. Collective. Returns an MPI error code.
   int open_hierarchical(HierarchicalRunner*& runner);
   /// The same, once it is open.
-  [[nodiscard]] HierarchicalRunner& hierarchical() { return *levels_; }
+  [[nodiscard]] HierarchicalRunner& hierarchical() { return *hierarchical_; }
   /// Drops the hierarchical runner; the next use makes a new one. On all ranks.
-  void forget_hierarchical() { levels_.reset(); }
+  void forget_hierarchical() { hierarchical_.reset(); }
   [[nodiscard]] SharedResults& shared_results() { return shared_results_; }
 
   /// The exchange of arrivals; null until it is opened.
@@ -234,7 +238,7 @@ class alignas(cache_line) Communicator {
   NodeSettings node_settings_;
   std::unique_ptr<Selections> selections_;
   SharedResults shared_results_;
-  std::unique_ptr<HierarchicalRunner> levels_;  ///< over the private one
+  std::unique_ptr<HierarchicalRunner> hierarchical_;  ///< over the private one
   std::shared_ptr<Arrival> arrival_;
 };
 

@@ -69,7 +69,7 @@ int free_window_by(int (*next)(MPI_Win*), int (*of_mpi)(MPI_Win*), MPI_Win* wind
   return error;
 }
 
-/// Leaves it to the MPI to refuse a call of MPI_Finalize.
+/// The MPI refuses an invalid call of MPI_Finalize.
 int finalize_by(int (*next)(), int (*of_mpi)()) {
   static bool entered = false;
   int initialized = 0;

@@ -21,7 +21,7 @@ struct KnownRules {
 /// none, or without TUTTI_LEARN=keep. The file is read at the first call, by rank 0 of a
 /// communicator only.
 [[nodiscard]] std::string kept_rules(int p);
-/// Why the file is ignored, which is no error; empty if it is not.
+/// Why the file is ignored; empty if it is not. The program runs without it.
 [[nodiscard]] std::string kept_warning();
 
 /// Does this process keep what it learns? Rank 0 of MPI_COMM_WORLD does so with TUTTI_LEARN=keep.

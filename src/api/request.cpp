@@ -71,9 +71,7 @@ int PersistentRequest::agree_on_arguments(Communicator& communicator, bool usabl
 int PersistentRequest::open_schedule(Communicator& communicator,
                                      const Specification& specification) {
   int error = MPI_SUCCESS;
-  if (specification.needs_arrivals() || specification.runner == Runner::background) {
-    error = communicator.open_arrival();
-  }
+  if (specification.uses_background()) error = communicator.open_arrival();
   arrival_ = communicator.arrival();
   PrivateComm* shared = nullptr;
   if (error == MPI_SUCCESS) error = communicator.open_private(shared);

@@ -89,7 +89,7 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
     decision.deferred = DeferredLevel::by_size;
     const auto& all = table->spans;
     decision.uses_arrivals = std::any_of(all.begin(), all.end(), [](const SizeTable::Span& span) {
-      return goes_by_arrivals(span.decision);
+      return span.decision.uses_background();
     });
     decision.table = std::move(table);
   }

@@ -59,8 +59,7 @@ std::string why_not(const Rule& rule, const Features& features, const RuleLimits
   if (rule.use.kind != Setting::Kind::forced) return "";
   const Specification& use = rule.use.specification;
   if (use.needs_distances() && !limits.has_distances) return "no TUTTI_DISTANCES are known";
-  const bool uses_thread = use.runner == Runner::background || use.needs_arrivals();
-  if (uses_thread && !limits.has_background) return "TUTTI_BACKGROUND is off";
+  if (use.uses_background() && !limits.has_background) return "TUTTI_BACKGROUND is off";
   if (!reduces(features.collective)) return "";
   if (!features.commutative && use.algorithm->commutative) return "the operation does not commute";
   if (features.whole && cuts_vectors(use)) {

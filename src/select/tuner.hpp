@@ -63,7 +63,7 @@ class TuningHost {
 /// not. A window begins once the loss so paid and the next agreement are at most `budget` times the
 /// time spent in the collective, as far as that is known: calls outside windows count with the
 /// smaller mean of the windows around them. While a loss is not paid, a window that explores
-/// nothing comes every 2048 calls, or later, so that agreements take at most a quarter of the
+/// nothing comes every 2048 calls, or later, so that agreements take at most 25 % of the
 /// budget: calls that have become longer pay sooner. Calls of a window explore what the budget is
 /// expected to hold, a candidate that was never measured at most once; one call may explore more.
 /// What a candidate needs is created once the budget holds the time that this took before. So loss
