@@ -39,11 +39,6 @@ class ArrivedCall {
   /// Sets `epoch`, null before, to the expected arrivals at this call. It stays null if this rank
   /// does not need them or no rank knows them. Returns an MPI error code.
   int find_epoch(const Specification& specification, bool at_root, Profile& epoch) const;
-  /// The same for a hierarchical call, in which any rank of the root's node may be the root between
-  /// nodes.
-  int find_epoch_between(const Decision& decision, Profile& epoch) const {
-    return decision.specification ? find_epoch(*decision.specification, true, epoch) : MPI_SUCCESS;
-  }
 
  private:
   Arrival* arrival_;

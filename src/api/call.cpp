@@ -301,10 +301,8 @@ int SelectedCall::run(bool& is_native) {
   }
   if (decision.level.hierarchical) {
     std::string refused;
-    Profile epoch;
-    int error = arrived_->find_epoch_between(decision, epoch);
-    if (error != MPI_SUCCESS) return error;
-    error = run_hierarchical(call_, communicator_, decision, epoch.get(), refused, is_native);
+    const int error =
+        run_hierarchical(call_, communicator_, decision, *arrived_, refused, is_native);
     if (refused.empty()) return error;
     communicator_.note_refusal(call_.collective, decision, refused);
   }

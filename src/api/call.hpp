@@ -101,11 +101,11 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
                       const ArrivedCall& arrived, bool& is_native);
 
 /// Runs a hierarchical call as selected. If the selection asks for it, the order between nodes is
-/// that of arrival by `epoch`, if known, or of distance. If the call must stay flat, sets `refused`
+/// that of arrival, if known, or of distance. If the call must stay flat, sets `refused`
 /// to the reason, equally on all ranks. Sets `is_native` if this rank's arguments are invalid: it
 /// has taken part as a dummy, and the program's MPI reports the error. Returns an MPI error code.
 int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& decision,
-                     const ArrivalEpoch* epoch, std::string& refused, bool& is_native);
+                     const ArrivedCall& arrived, std::string& refused, bool& is_native);
 
 /// Runs the decision for one call, whose record has begun, and finds the arrivals that it uses.
 class SelectedCall {

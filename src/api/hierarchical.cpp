@@ -49,9 +49,14 @@ void note_between(Collective collective, const Decision& decision, const Nodes& 
 }  // namespace
 
 int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& decision,
-                     const ArrivalEpoch* epoch, std::string& refused, bool& is_native) {
+                     const ArrivedCall& arrived, std::string& refused, bool& is_native) {
+  Profile epoch;
+  int error = MPI_SUCCESS;
+  // Any rank of the root's node may be the root between nodes.
+  if (decision.specification) error = arrived.find_epoch(*decision.specification, true, epoch);
+  if (error != MPI_SUCCESS) return error;
   HierarchicalRunner* runner = nullptr;
-  int error = communicator.open_hierarchical(runner);
+  error = communicator.open_hierarchical(runner);
   if (runner == nullptr) return error;
   const HierarchicalRunner::Turn turn(*runner);
   const Nodes& nodes = runner->node().nodes();

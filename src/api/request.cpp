@@ -197,12 +197,8 @@ int PersistentRequest::run() {
     communicator.note_algorithm(call_.collective, hierarchical_->text);
     std::string refused;
     bool is_native = false;
-    Profile epoch;
-    int error = arrived.find_epoch_between(*hierarchical_, epoch);
-    if (error == MPI_SUCCESS) {
-      error =
-          run_hierarchical(call_, communicator, *hierarchical_, epoch.get(), refused, is_native);
-    }
+    const int error =
+        run_hierarchical(call_, communicator, *hierarchical_, arrived, refused, is_native);
     if (!refused.empty()) communicator.note_refusal(call_.collective, *hierarchical_, refused);
     text_ = communicator.last(call_.collective);
     if (refused.empty()) return is_native ? run_native_() : raise_if(call_.comm, error);

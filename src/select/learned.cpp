@@ -28,12 +28,6 @@ std::string use_text(Setting use) {
   return to_text(use);
 }
 
-bool is_of(const LearnedClass& learned, const LearnedKey& key, SizeClass size_class) {
-  const LearnedKey& own = learned.key;
-  return own.collective == key.collective && own.p == key.p && own.nodes == key.nodes &&
-         own.ranks_per_node == key.ranks_per_node && learned.size_class == size_class;
-}
-
 bool is_of(const Rule& kept, const Platform& platform) {
   return kept.mpi == platform.mpi.name && kept.version == platform.mpi.version &&
          kept.evidence.network == platform.network;
@@ -71,7 +65,7 @@ Result<Learning> learning(std::string_view text) {
 
 void Learned::add(const LearnedClass& learned) {
   std::erase_if(all_, [&learned](const LearnedClass& known) {
-    return is_of(known, learned.key, learned.size_class);
+    return known.key == learned.key && known.size_class == learned.size_class;
   });
   all_.push_back(learned);
 }

@@ -27,6 +27,7 @@ struct LearnedKey {
   int p = 1;
   int nodes = 1;
   int ranks_per_node = 1;  ///< of the largest node
+  friend bool operator==(const LearnedKey&, const LearnedKey&) = default;
 };
 
 /// The machine and library on which something was learned.
