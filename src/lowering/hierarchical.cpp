@@ -1,143 +1,14 @@
-/// Lowers a rank's call: chunk by chunk, with the signals that keep chunks apart.
+/// Checks that a call can be hierarchical, and bounds its node memory.
 #include "lowering/hierarchical.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <set>
-#include <utility>
 
 #include "lowering/hierarchical_chunk.hpp"
-#include "lowering/hierarchical_layout.hpp"
 
 namespace tutti {
 
 namespace {
-
-/// The chunks of a call. A barrier has no data to divide.
-int chunks_of(const HierarchicalProblem& call) {
-  return call.collective == Collective::barrier ? 1 : call.chunks;
-}
-
-/// Appends the operations of all chunks. Two chunks are under way at once:
-///
-///     in 0 | in 1  inner 0  out 0 | in 2  inner 1  out 1 | in 3  ..
-class HierarchicalLowerer {
- public:
-  HierarchicalLowerer(const HierarchicalProblem& call, const Nodes& nodes, Rank rank)
-      : chunks_(chunks_of(call)),
-        local_(nodes.local_of(rank)),
-        ranks_(nodes.size(nodes.node_of(rank))),
-        awaited_(static_cast<std::size_t>(ranks_), -1) {
-    const int node = nodes.node_of(rank);
-    program_.lanes = std::clamp(call.leaders, 1, nodes.most());
-    const Bytes half = half_of_node_memory(call, nodes, node);
-    program_.node_memory = chunks_ == 1 ? half : 2 * half;
-    for (int i = 0; i < chunks_; ++i) {
-      built_.push_back(
-          hierarchical_chunk(HierarchicalView(call, nodes, node, i), rank, i % 2 * half));
-    }
-  }
-
-  Program done() {
-    enter(0);
-    for (int i = 0; i < chunks_; ++i) {
-      if (i + 1 < chunks_) enter(i + 1);
-      combine(i);
-      between_nodes(i);
-      leave(i);
-    }
-    program_.sequence_numbers = left(chunks_ - 1);
-    return std::move(program_);
-  }
-
- private:
-  // Sequence numbers in the order of done(); each rank signals those of its own steps.
-  static int entered(int i) { return i == 0 ? 1 : 5 * i - 3; }
-  static int grouped(int i) { return 5 * i + 3; }
-  static int combined(int i) { return 5 * i + 4; }
-  static int released(int i) { return 5 * i + 5; }
-  static int left(int i) { return 5 * i + 6; }
-
-  HierarchicalChunk& chunk(int i) { return built_[static_cast<std::size_t>(i)]; }
-
-  void await(int sequence, int first, int last) {
-    bool known = true;
-    for (int local = first; local < last; ++local) {
-      int& awaited = awaited_[static_cast<std::size_t>(local)];
-      known = known && (local == local_ || awaited >= sequence);
-      awaited = std::max(awaited, sequence);
-    }
-    if (known) return;
-    program_.operations.push_back(
-        {.kind = OperationKind::await, .first = first, .last = last, .sequence = sequence});
-  }
-  /// Waits until all ranks have left the memory that chunk `i` reuses.
-  void await_free(int i) { await(i < 2 ? 0 : left(i - 2), 0, ranks_); }
-
-  /// A rank that is alone on its node signals only the end of the call, for the next call.
-  void signal(int sequence) {
-    if (ranks_ == 1 && sequence != left(chunks_ - 1)) return;
-    std::vector<Operation>& operations = program_.operations;
-    const bool again = !operations.empty() && operations.back().kind == OperationKind::signal;
-    if (again) operations.pop_back();
-    operations.push_back({.kind = OperationKind::signal, .sequence = sequence});
-  }
-
-  void add(const std::vector<Operation>& operations) {
-    program_.operations.insert(program_.operations.end(), operations.begin(), operations.end());
-  }
-
-  void enter(int i) {
-    if (!chunk(i).in.empty()) await_free(i);
-    add(chunk(i).in);
-    signal(entered(i));
-  }
-
-  void combine(int i) {
-    if (!chunk(i).combines) return;
-    const HierarchicalCombining& now = chunk(i).combining;
-    for (const LocalRange& locals : now.needs) await(entered(i), locals.first, locals.last);
-    if (!now.in_group.empty() || !now.groups_needed.empty()) {
-      add(now.in_group);
-      signal(grouped(i));
-      for (const auto& [first, last] : now.groups_needed) await(grouped(i), first, last);
-    }
-    add(now.steps);
-    signal(combined(i));
-  }
-
-  void between_nodes(int i) {
-    HierarchicalChunk& now = chunk(i);
-    if (now.calls.empty()) return;
-    await(now.combines ? combined(i) : entered(i), now.inner_needs.first, now.inner_needs.last);
-    if (now.writes) await_free(i);
-    for (InnerCall& call : now.calls) {
-      program_.operations.push_back(
-          {.kind = OperationKind::call, .call = static_cast<int>(program_.calls.size())});
-      program_.calls.push_back(std::move(call));
-    }
-    signal(released(i));
-  }
-
-  void leave(int i) {
-    const HierarchicalChunk& now = chunk(i);
-    for (const LocalRange& locals : now.out_needs) {
-      const int sequence = now.out_after == HierarchicalStage::released ? released(i)
-                           : now.combines                               ? combined(i)
-                                                                        : entered(i);
-      await(sequence, locals.first, locals.last);
-    }
-    add(now.out);
-    signal(left(i));
-  }
-
-  int chunks_;
-  int local_;
-  int ranks_;
-  std::vector<int> awaited_;  ///< by local rank, the highest awaited sequence number
-  std::vector<HierarchicalChunk> built_;
-  Program program_;
-};
 
 /// The elements of the largest block, which bound the useful chunks.
 Bytes max_elements(const HierarchicalProblem& call) {
@@ -238,7 +109,7 @@ Result<Program> hierarchical_program(const HierarchicalProblem& call, const Node
   if (reduces(call.collective) && !call.commutative && !nodes.in_rank_order()) {
     return Error{"the operation does not commute and the ranks of a node are not consecutive"};
   }
-  Program program = HierarchicalLowerer(call, nodes, rank).done();
+  Program program = hierarchical_chunks(call, nodes, rank);
   if (call.direct && call.chunks == 1) use_sides(program, call, nodes, rank);
   run_in_sequence(program);
   return program;

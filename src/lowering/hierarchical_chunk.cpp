@@ -1,4 +1,4 @@
-/// Assigns each collective's data to node memory, for one chunk.
+/// Assigns each collective's data to node memory, chunk by chunk.
 #include "lowering/hierarchical_chunk.hpp"
 
 #include <algorithm>
@@ -77,33 +77,60 @@ Regions regions_of(const HierarchicalView& view) {
   return regions;
 }
 
-/// Lowers one chunk.
+/// Appends one rank's part in one chunk to its program, step by step.
 class ChunkLowerer {
  public:
-  ChunkLowerer(const HierarchicalView& view, Rank rank, Bytes base)
+  ChunkLowerer(const HierarchicalView& view, Rank rank, Bytes base, NodeProgramBuilder& program)
       : view_(view),
         collective_(view.call().collective),
         rank_(rank),
-        local_(view.nodes().local_of(rank)),
+        local_(program.local()),
         base_(base),
         root_(view.call().root),
         root_node_(view.nodes().node_of(root_)),
-        regions_(regions_of(view)) {}
+        regions_(regions_of(view)),
+        program_(program) {}
 
-  HierarchicalChunk done() {
-    chunk_.combines = reduces(collective_) && view_.ranks() > 1;
-    write();
-    if (chunk_.combines) {
-      chunk_.combining = combining_of(view_, local_, regions_.written.bytes, base_);
+  /// Copies to node memory.
+  void enter() {
+    std::vector<Operation> copies;
+    write(copies);
+    if (!copies.empty()) program_.await_free(view_.chunk());
+    program_.add(copies);
+    program_.signal(NodeProgramBuilder::entered(view_.chunk()));
+  }
+  /// Combines vectors of the node's ranks.
+  void combine() {
+    if (combines()) combine_vectors(view_, regions_.written.bytes, base_, program_);
+  }
+  /// Makes the calls of the lanes that this rank leads.
+  void call() {
+    std::vector<int> led;
+    for (int lane = 0; lane < lanes() && !alone(); ++lane) {
+      if (leader_of(lane) == local_) led.push_back(lane);
     }
-    if (!alone()) call();
-    if (wants_result()) read();
-    return std::move(chunk_);
+    if (led.empty()) return;
+    const BlockRange needs = writers_for(led.front(), led.back());
+    program_.await(all_written(), static_cast<int>(needs.begin), static_cast<int>(needs.end));
+    // The root has awaited free memory before it wrote, and these ranks await the root.
+    const bool awaits_root = root_sends() && at_root_node();
+    if (!regions_.result.lanes.empty() && !awaits_root) program_.await_free(view_.chunk());
+    for (const int lane : led) program_.add(inner(lane));
+    program_.signal(NodeProgramBuilder::released(view_.chunk()));
+  }
+  /// Copies from node memory.
+  void leave() {
+    std::vector<Operation> copies;
+    if (wants_result()) read(copies);
+    if (!copies.empty() || collective_ == Collective::barrier) await_result();
+    program_.add(copies);
+    program_.signal(NodeProgramBuilder::left(view_.chunk()));
   }
 
  private:
-  /// Is there only one node?
+  /// Is there only one node? Its ranks have their own numbers as local ones.
   [[nodiscard]] bool alone() const { return view_.nodes().count() == 1; }
+  [[nodiscard]] bool combines() const { return reduces(collective_) && view_.ranks() > 1; }
   [[nodiscard]] bool at_root() const { return rank_ == root_; }
   [[nodiscard]] bool in_place() const { return view_.call().in_place; }
   [[nodiscard]] bool at_root_node() const { return view_.node() == root_node_; }
@@ -115,8 +142,16 @@ class ChunkLowerer {
     if (is_scatter(collective_) && in_place()) return false;
     return !flows_to_root(collective_) || at_root();
   }
+  [[nodiscard]] int lanes() const {
+    return collective_ == Collective::barrier ? 1 : view_.lanes();
+  }
   [[nodiscard]] int leader_of(int lane) const {
     return lane_leader(lane, view_.lanes(), view_.ranks());
+  }
+  /// The signal of ranks that have written node memory, and combined it in reductions.
+  [[nodiscard]] int all_written() const {
+    return combines() ? NodeProgramBuilder::combined(view_.chunk())
+                      : NodeProgramBuilder::entered(view_.chunk());
   }
 
   /// Adds a copy of this chunk's part of a block, `before` bytes into a buffer, or extends the last
@@ -143,11 +178,11 @@ class ChunkLowerer {
     copies.back().to.bytes += part.bytes();
   }
 
-  void write() {
+  void write(std::vector<Operation>& copies) const {
     const Bytes at = base_ + (reduces(collective_) ? local_ * regions_.written.bytes : 0);
     Bytes before = 0;
     const auto put = [&](Bytes size, std::size_t piece) {
-      copy(chunk_.in, true, before, size, at + regions_.written.at[piece]);
+      copy(copies, true, before, size, at + regions_.written.at[piece]);
       before += size;
     };
     if (collective_ == Collective::barrier || (root_sends() && !at_root())) return;
@@ -165,33 +200,17 @@ class ChunkLowerer {
     }
   }
 
-  void call() {
-    const int lanes = collective_ == Collective::barrier ? 1 : view_.lanes();
-    for (int lane = 0; lane < lanes; ++lane) {
-      if (leader_of(lane) == local_) chunk_.calls.push_back(inner(lane));
-    }
-    if (chunk_.calls.empty()) return;
-    chunk_.inner_needs = needs_of_calls();
-    // The root has awaited free memory before it wrote, and these ranks await the root.
-    if (root_sends() && at_root_node()) return;
-    for (const InnerCall& call : chunk_.calls) chunk_.writes |= !call.receive.counts.empty();
-  }
-
-  /// The ranks that write what the calls read.
-  [[nodiscard]] LocalRange needs_of_calls() const {
+  /// The local ranks that write what the calls of these lanes read.
+  [[nodiscard]] BlockRange writers_for(int first_lane, int last_lane) const {
     if (root_sends()) {
       const int root = view_.nodes().local_of(root_);
-      return at_root_node() ? LocalRange{root, root + 1} : LocalRange{};
+      return at_root_node() ? BlockRange{root, root + 1} : BlockRange{};
     }
     const bool own_lanes = is_gather(collective_) || collective_ == Collective::allgather ||
                            collective_ == Collective::allgatherv;
     if (!own_lanes) return {0, view_.ranks()};
-    const int first = chunk_.calls.front().lane;
-    const int last = chunk_.calls.back().lane;
-    const auto locals = [&](int lane) {
-      return locals_of_lane(lane, view_.lanes(), view_.ranks());
-    };
-    return {static_cast<int>(locals(first).begin), static_cast<int>(locals(last).end)};
+    return {locals_of_lane(first_lane, view_.lanes(), view_.ranks()).begin,
+            locals_of_lane(last_lane, view_.lanes(), view_.ranks()).end};
   }
 
   [[nodiscard]] InnerCall inner(int lane) const {
@@ -232,72 +251,50 @@ class ChunkLowerer {
     }
   }
 
-  /// Sets the ranks that copies out await: those that wrote, or the leaders whose lanes bring the
-  /// data.
-  void need_for_result() {
+  /// Awaits the ranks that wrote what this rank copies out, or the leaders whose lanes bring it.
+  void await_result() {
     const bool from_root =
         root_sends() && (alone() || (collective_ == Collective::bcast && at_root_node()));
-    if (alone() || from_root) {
+    if (from_root) {
       const int root = view_.nodes().local_of(root_);
-      chunk_.out_after = HierarchicalStage::written;
-      chunk_.out_needs = {from_root ? LocalRange{root, root + 1} : LocalRange{0, view_.ranks()}};
-      return;
+      return program_.await(all_written(), root, root + 1);
     }
+    if (alone()) return program_.await(all_written(), 0, view_.ranks());
     const bool own_lane =
         is_alltoall(collective_) || is_scatter(collective_) || scatters_sums(collective_);
     const int own = lane_of(local_, view_.lanes(), view_.ranks());
-    const int lanes = collective_ == Collective::barrier ? 1 : view_.lanes();
-    int last = -1;
-    for (int lane = own_lane ? own : 0; lane < (own_lane ? own + 1 : lanes); ++lane) {
+    for (int lane = own_lane ? own : 0; lane < (own_lane ? own + 1 : lanes()); ++lane) {
       const int leader = leader_of(lane);
-      if (leader != last) chunk_.out_needs.push_back({leader, leader + 1});
-      last = leader;
+      program_.await(NodeProgramBuilder::released(view_.chunk()), leader, leader + 1);
     }
   }
 
-  void read() {
+  void read(std::vector<Operation>& copies) const {
     Bytes before = 0;
     const auto get = [&](Rank from, Bytes size, std::size_t piece) {
       const bool kept = in_place() && from == rank_;
       const Bytes at = base_ + regions_.result_at + regions_.result.at[piece];
-      if (!kept) copy(chunk_.out, false, before, size, at);
+      if (!kept) copy(copies, false, before, size, at);
       before += size;
     };
-    const int p = view_.nodes().p();
-    if (is_vector(collective_)) {
-      get(no_rank, view_.size(0), 0);
-    } else if (is_alltoall(collective_)) {
-      read_pairs(get);
-    } else if (is_scatter(collective_) || scatters_sums(collective_)) {
-      get(no_rank, view_.size(rank_), result_by_rank() ? index(rank_) : index(local_));
-    } else if (collective_ != Collective::barrier) {
-      for (Rank from = 0; from < p; ++from) {
-        get(from, view_.size(from), result_by_rank() ? index(from) : piece_of(from));
-      }
+    if (collective_ == Collective::barrier) return;
+    if (is_vector(collective_)) return get(no_rank, view_.size(0), 0);
+    if (is_scatter(collective_) || scatters_sums(collective_)) {
+      return get(no_rank, view_.size(rank_), index(local_));
     }
-    if (!chunk_.out.empty() || collective_ == Collective::barrier) need_for_result();
-  }
-
-  /// Are pieces of the result numbered by rank? On a single node the result is the written data.
-  [[nodiscard]] bool result_by_rank() const {
-    const bool scatters = is_scatter(collective_) || scatters_sums(collective_);
-    return scatters == alone();
-  }
-  [[nodiscard]] std::size_t piece_of(Rank from) const {
-    return index(view_.nodes().local_of(from));
-  }
-
-  template <class Get>
-  void read_pairs(Get get) {
     const int p = view_.nodes().p();
     for (Rank from = 0; from < p; ++from) {
-      const std::size_t received = index(local_) * index(p) + index(from);
-      const std::size_t sent = index(view_.nodes().local_of(from)) * index(p) + index(rank_);
-      get(from, view_.received(local_, from), alone() ? sent : received);
+      if (is_alltoall(collective_)) {
+        // On a single node the result is the written data.
+        const int piece = alone() ? from * p + rank_ : local_ * p + from;
+        get(from, view_.received(local_, from), index(piece));
+      } else {
+        get(from, view_.size(from), index(from));
+      }
     }
   }
 
-  const HierarchicalView& view_;
+  HierarchicalView view_;
   Collective collective_;
   Rank rank_;
   int local_;
@@ -305,13 +302,69 @@ class ChunkLowerer {
   Rank root_;
   int root_node_;
   Regions regions_;
-  HierarchicalChunk chunk_;
+  NodeProgramBuilder& program_;
 };
 
 }  // namespace
 
-HierarchicalChunk hierarchical_chunk(const HierarchicalView& view, Rank rank, Bytes base) {
-  return ChunkLowerer(view, rank, base).done();
+void NodeProgramBuilder::await(int sequence, int first, int last) {
+  bool known = true;
+  for (int local = first; local < last; ++local) {
+    int& awaited = awaited_[index(local)];
+    known = known && (local == local_ || awaited >= sequence);
+    awaited = std::max(awaited, sequence);
+  }
+  if (known) return;
+  program_.operations.push_back(
+      {.kind = OperationKind::await, .first = first, .last = last, .sequence = sequence});
+}
+
+void NodeProgramBuilder::await(int sequence, const std::vector<int>& locals) {
+  for (auto first = locals.begin(), last = first; first != locals.end(); first = last) {
+    while (last != locals.end() && *last - *first == last - first) ++last;
+    await(sequence, *first, *(last - 1) + 1);
+  }
+}
+
+void NodeProgramBuilder::raise(int sequence) {
+  std::vector<Operation>& operations = program_.operations;
+  const bool again = !operations.empty() && operations.back().kind == OperationKind::signal;
+  if (again) operations.pop_back();
+  operations.push_back({.kind = OperationKind::signal, .sequence = sequence});
+}
+
+void NodeProgramBuilder::add(InnerCall call) {
+  program_.operations.push_back(
+      {.kind = OperationKind::call, .call = static_cast<int>(program_.calls.size())});
+  program_.calls.push_back(std::move(call));
+}
+
+Program NodeProgramBuilder::done(int count) {
+  program_.sequence_numbers = left(count - 1);
+  raise(program_.sequence_numbers);
+  return std::move(program_);
+}
+
+Program hierarchical_chunks(const HierarchicalProblem& call, const Nodes& nodes, Rank rank) {
+  const int node = nodes.node_of(rank);
+  const int count = call.collective == Collective::barrier ? 1 : call.chunks;  // it has no data
+  const Bytes half = half_of_node_memory(call, nodes, node);
+  NodeProgramBuilder program(nodes.local_of(rank), nodes.size(node));
+  std::vector<ChunkLowerer> chunks;
+  for (int i = 0; i < count; ++i) {
+    chunks.emplace_back(HierarchicalView(call, nodes, node, i), rank, i % 2 * half, program);
+  }
+  chunks.front().enter();
+  for (int i = 0; i < count; ++i) {
+    if (i + 1 < count) chunks[index(i + 1)].enter();
+    chunks[index(i)].combine();
+    chunks[index(i)].call();
+    chunks[index(i)].leave();
+  }
+  Program done = program.done(count);
+  done.lanes = std::clamp(call.leaders, 1, nodes.most());
+  done.node_memory = count == 1 ? half : 2 * half;
+  return done;
 }
 
 Bytes half_of_node_memory(const HierarchicalProblem& call, const Nodes& nodes, int node) {

@@ -1,4 +1,4 @@
-/// Plans one chunk of a hierarchical call: copies, combinations and inner calls, without signals.
+/// One rank's operations for the chunks of a hierarchical call, with the signals between ranks.
 #pragma once
 
 #include <vector>
@@ -8,42 +8,53 @@
 
 namespace tutti {
 
-/// Local ranks [first, last).
-struct LocalRange {
-  int first = 0;
-  int last = 0;
+/// Appends operations to the program of one rank that shares node memory.
+class NodeProgramBuilder {
+ public:
+  NodeProgramBuilder(int local, int ranks)
+      : local_(local), ranks_(ranks), awaited_(static_cast<std::size_t>(ranks), -1) {}
+
+  // Sequence numbers of a chunk, in the sequence of hierarchical_chunks(); each rank signals those
+  // of its own steps.
+  static int entered(int chunk) { return chunk == 0 ? 1 : 5 * chunk - 3; }
+  static int grouped(int chunk) { return 5 * chunk + 3; }
+  static int combined(int chunk) { return 5 * chunk + 4; }
+  static int released(int chunk) { return 5 * chunk + 5; }
+  static int left(int chunk) { return 5 * chunk + 6; }
+
+  [[nodiscard]] int local() const { return local_; }
+  /// Awaits the local ranks [first, last), unless earlier awaits show that they are as far.
+  void await(int sequence, int first, int last);
+  /// The same for an ascending list of local ranks.
+  void await(int sequence, const std::vector<int>& locals);
+  /// Waits until all ranks have left the memory that a chunk reuses.
+  void await_free(int chunk) { await(chunk < 2 ? 0 : left(chunk - 2), 0, ranks_); }
+  /// Replaces a signal that is the last operation. A rank that is alone on its node signals only
+  /// the end of the call, for the next call.
+  void signal(int sequence) {
+    if (ranks_ > 1) raise(sequence);
+  }
+  void add(const std::vector<Operation>& operations) {
+    program_.operations.insert(program_.operations.end(), operations.begin(), operations.end());
+  }
+  void add(InnerCall call);
+  /// The program, after chunks [0, count).
+  [[nodiscard]] Program done(int count);
+
+ private:
+  void raise(int sequence);
+
+  int local_;
+  int ranks_;
+  std::vector<int> awaited_;  ///< by local rank, the highest awaited sequence number
+  Program program_;
 };
 
-/// What must be complete before a chunk is copied out.
-enum class HierarchicalStage : std::uint8_t {
-  written,   ///< ranks have written node memory, and combined it in reductions
-  released,  ///< the inner calls
-};
-
-/// One rank's part in combining the vectors of its node.
-struct HierarchicalCombining {
-  std::vector<LocalRange> needs;          ///< ranks that must have written before
-  std::vector<Operation> in_group;        ///< its slice of the vectors of its group
-  std::vector<LocalRange> groups_needed;  ///< ranks whose `in_group` must be done before `steps`
-  std::vector<Operation> steps;           ///< its slice of the groups' sums, or of all vectors
-};
-
-/// One rank's part in a chunk.
-struct HierarchicalChunk {
-  std::vector<Operation> in;
-  bool combines = false;  ///< ranks of this node combine vectors before inner calls
-  HierarchicalCombining combining;
-  std::vector<InnerCall> calls;  ///< of the lanes that this rank leads
-  LocalRange inner_needs;        ///< ranks that must have written or combined; empty: none
-  bool writes = false;           ///< calls write to node memory that others must have left
-  std::vector<Operation> out;
-  HierarchicalStage out_after = HierarchicalStage::released;
-  std::vector<LocalRange> out_needs;  ///< ranks that the copies out await
-};
-
-/// The chunk `view` of a call, for `rank` of view.node(), in memory from `base`.
-[[nodiscard]] HierarchicalChunk hierarchical_chunk(const HierarchicalView& view, Rank rank,
-                                                   Bytes base);
+/// The program of `rank`, without `needs`, in node memory. Two chunks are under way at once:
+///
+///     in 0 | in 1  inner 0  out 0 | in 2  inner 1  out 1 | in 3  ..
+[[nodiscard]] Program hierarchical_chunks(const HierarchicalProblem& call, const Nodes& nodes,
+                                          Rank rank);
 
 /// The most bytes that any chunk needs, in whole cache lines.
 [[nodiscard]] Bytes half_of_node_memory(const HierarchicalProblem& call, const Nodes& nodes,
@@ -53,8 +64,8 @@ struct HierarchicalChunk {
 /// the last one becomes v0 op (v1 op (.. op v)). With groups, each rank first combines a slice of
 /// its group's vectors, then a smaller one of the groups' sums. So only one vector of each group
 /// passes between groups.
-[[nodiscard]] HierarchicalCombining combining_of(const HierarchicalView& view, int local,
-                                                 Bytes bytes, Bytes base);
+void combine_vectors(const HierarchicalView& view, Bytes bytes, Bytes base,
+                     NodeProgramBuilder& program);
 
 /// Lets inner calls use the rank's own buffers instead of node memory, if no other rank of the node
 /// touches the same bytes and they are contiguous in the buffer.

@@ -24,16 +24,6 @@ Groups groups_of(const HierarchicalView& view) {
   return {all};
 }
 
-/// The ranges of consecutive numbers in an ascending list.
-std::vector<LocalRange> ranges_of(const std::vector<int>& locals) {
-  std::vector<LocalRange> ranges;
-  for (const int local : locals) {
-    if (ranges.empty() || ranges.back().last != local) ranges.push_back({local, local});
-    ranges.back().last = local + 1;
-  }
-  return ranges;
-}
-
 /// Vectors of `bytes` bytes, one for each local rank.
 struct Vectors {
   Bytes bytes;
@@ -60,6 +50,7 @@ struct Vectors {
   /// The ranks whose slices in their groups overlap `own`.
   [[nodiscard]] std::vector<int> who_has(const BytePart& own, const Groups& groups) const {
     std::vector<int> found;
+    if (own.bytes() == 0) return found;
     for (const std::vector<int>& group : groups) {
       for (std::size_t i = 0; i < group.size(); ++i) {
         const BytePart theirs = slice(i, group.size());
@@ -73,30 +64,27 @@ struct Vectors {
 
 }  // namespace
 
-HierarchicalCombining combining_of(const HierarchicalView& view, int local, Bytes bytes,
-                                   Bytes base) {
+void combine_vectors(const HierarchicalView& view, Bytes bytes, Bytes base,
+                     NodeProgramBuilder& program) {
   const Vectors vectors{bytes, base, view.call().unit};
   const Groups groups = groups_of(view);
-  const BytePart own =
-      vectors.slice(static_cast<std::size_t>(local), static_cast<std::size_t>(view.ranks()));
-  HierarchicalCombining combining;
-  if (groups.size() == 1) {
-    combining.needs = ranges_of(groups.front());
-    combining.steps = vectors.combine(groups.front(), own);
-    return combining;
-  }
+  const auto local = static_cast<std::size_t>(program.local());
+  const BytePart own = vectors.slice(local, static_cast<std::size_t>(view.ranks()));
   std::vector<int> sums;
   for (const std::vector<int>& group : groups) {
     sums.push_back(group.back());
-    const auto me = std::find(group.begin(), group.end(), local);
+    const auto me = std::find(group.begin(), group.end(), program.local());
     if (me == group.end()) continue;
-    combining.needs = ranges_of(group);
+    program.await(NodeProgramBuilder::entered(view.chunk()), group);
     const auto i = static_cast<std::size_t>(me - group.begin());
-    combining.in_group = vectors.combine(group, vectors.slice(i, group.size()));
+    program.add(vectors.combine(group, vectors.slice(i, group.size())));
   }
-  combining.steps = vectors.combine(sums, own);
-  if (own.bytes() > 0) combining.groups_needed = ranges_of(vectors.who_has(own, groups));
-  return combining;
+  if (groups.size() > 1) {
+    program.signal(NodeProgramBuilder::grouped(view.chunk()));
+    program.await(NodeProgramBuilder::grouped(view.chunk()), vectors.who_has(own, groups));
+    program.add(vectors.combine(sums, own));
+  }
+  program.signal(NodeProgramBuilder::combined(view.chunk()));
 }
 
 }  // namespace tutti

@@ -45,6 +45,7 @@ class HierarchicalView {
   [[nodiscard]] const HierarchicalProblem& call() const { return call_; }
   [[nodiscard]] const Nodes& nodes() const { return nodes_; }
   [[nodiscard]] int node() const { return node_; }
+  [[nodiscard]] int chunk() const { return chunk_; }
   [[nodiscard]] int ranks() const { return nodes_.size(node_); }
   [[nodiscard]] int lanes() const { return lanes_; }
 
