@@ -6,25 +6,21 @@
 namespace tutti {
 
 void ProgramOrder::find_order(const Program& program) {
-  const std::size_t count = program.operations.size();
-  words_ = (count + 63) / 64;
-  before_.assign(count * words_, 0);
-  gate_.assign(words_, 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Operation& operation = program.operations[i];
-    std::uint64_t* const row = &before_[i * words_];
-    std::copy(gate_.begin(), gate_.end(), row);
+  const auto gate = static_cast<int>(program.operations.size());
+  before_.start(gate, gate + 1);
+  for (int i = 0; i < gate; ++i) {
+    const Operation& operation = program.operations[index(i)];
     const auto add = [&](int other) {
-      const auto bit = index(other);
-      for (std::size_t word = 0; word < words_; ++word) row[word] |= before_[bit * words_ + word];
-      row[bit / 64] |= std::uint64_t{1} << (bit % 64);
+      before_.insert_all(i, other);
+      before_.insert(i, other);
     };
+    before_.insert_all(i, gate);
     for (int need = operation.first_need; need < operation.last_need; ++need) {
       add(program.needs[index(need)]);
     }
     if (operation.kind != OperationKind::wait) continue;
     for (int other = operation.first; other < operation.last; ++other) add(other);
-    std::copy(row, row + words_, gate_.begin());
+    before_.insert_all(gate, i);
   }
 }
 
@@ -34,7 +30,7 @@ std::optional<AccessConflict> ProgramOrder::conflict(const Program& program,
   return find_conflict(accesses, [&](int first, int second) {
     if (!is_known) find_order(program);
     is_known = true;
-    return is_before(first, second);
+    return before_.contains(second, first);
   });
 }
 

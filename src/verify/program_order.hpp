@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -10,6 +9,7 @@
 
 #include "lowering/program.hpp"
 #include "verify/byte_content.hpp"
+#include "verify/rank_sets.hpp"
 
 namespace tutti {
 
@@ -75,15 +75,8 @@ class ProgramOrder {
 
  private:
   void find_order(const Program& program);
-  [[nodiscard]] bool is_before(int first, int second) const {
-    const auto bit = static_cast<std::size_t>(first);
-    return ((before_[static_cast<std::size_t>(second) * words_ + bit / 64] >> (bit % 64)) & 1U) !=
-           0;
-  }
 
-  std::size_t words_ = 0;
-  std::vector<std::uint64_t> before_;  ///< by operation: the bit set of those before it
-  std::vector<std::uint64_t> gate_;    ///< those before every operation from here on
+  RankSets before_;  ///< by operation: those before it; last: those before all from here on
   std::vector<char> after_arrival_;
 };
 

@@ -1,4 +1,4 @@
-/// Many sets of ranks, as bit sets.
+/// Many sets of ranks or operations, as bit sets.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// Numbered sets of ranks 0..p-1, one bit per rank. Reuses its memory between starts.
+/// Numbered sets of ranks 0..p-1, or of operations, one bit each. Reuses its memory between starts.
 class RankSets {
  public:
   using Set = int;
@@ -29,6 +29,9 @@ class RankSets {
   }
 
   void insert(Set set, Rank rank) { bits_[at(set) + word(rank)] |= bit(rank); }
+  [[nodiscard]] bool contains(Set set, Rank rank) const {
+    return (bits_[at(set) + word(rank)] & bit(rank)) != 0;
+  }
   void insert_all(Set set, Set other) {
     for (std::size_t i = 0; i < words_; ++i) bits_[at(set) + i] |= bits_[at(other) + i];
   }
