@@ -13,8 +13,7 @@
 #include "run/mpi/end.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/node/mpi_node_names.hpp"
-#include "run/rma/mpi_message_queue.hpp"
-#include "run/rma/mpi_request_windows.hpp"
+#include "run/rma/mpi_notifications.hpp"
 
 namespace tutti {
 
@@ -66,14 +65,14 @@ int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings, bool wants
   nodes_ = std::move(guess.nodes);
   if (error == MPI_SUCCESS) error = probe_rma_progress(this->comm(), progresses_);
   if (error == MPI_SUCCESS) {
-    error = RmaMessageQueue::open(this->comm(), of(Notifications::messages));
+    error = open_message_queue(this->comm(), of(Notifications::messages));
   }
   bool nobody_wants_windows = true;
   if (error == MPI_SUCCESS) {
     error = true_on_all(this->comm(), !wants_windows, nobody_wants_windows);
   }
   if (error == MPI_SUCCESS && !nobody_wants_windows) {
-    error = RmaRequestWindows::open(this->comm(), of(Notifications::windows));
+    error = open_request_windows(this->comm(), of(Notifications::windows));
   }
   if (error != MPI_SUCCESS) return error;
   delays_.assign(static_cast<std::size_t>(p_), 0);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "faulty.hpp"
-#include "run/rma/mpi_message_queue.hpp"
+#include "run/rma/mpi_notifications.hpp"
 
 namespace {
 
@@ -40,7 +40,7 @@ void exchange(int rank, int p) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   std::unique_ptr<tutti::RmaNotifications> queue;
-  expect(tutti::RmaMessageQueue::open(comm, queue) == MPI_SUCCESS, "open");
+  expect(tutti::open_message_queue(comm, queue) == MPI_SUCCESS, "open");
   std::vector<int> posted(static_cast<std::size_t>(p), 0);
   std::vector<int> taken(static_cast<std::size_t>(p), 0);
   for (int open = 2 * each * (p - 1); open > 0;) {
