@@ -33,7 +33,7 @@ bool fit_between(const MpiCall& call) {
   }
   if (!has_root(call.collective)) return fits(call.send) && fits(call.receive);
   if (call.root == MPI_PROC_NULL) return true;
-  const bool sends = (call.root == MPI_ROOT) == call.is_scatter();
+  const bool sends = (call.root == MPI_ROOT) == is_scatter(call.collective);
   return fits(sends ? call.send : call.receive);
 }
 

@@ -145,6 +145,10 @@ inline constexpr std::array properties = {
 [[nodiscard]] constexpr bool is_gather(Collective collective) {
   return is_gather_or_scatter(collective) && flows_to_root(collective);
 }
+/// Blocks flow from the root to all ranks.
+[[nodiscard]] constexpr bool is_scatter(Collective collective) {
+  return is_gather_or_scatter(collective) && !flows_to_root(collective);
+}
 /// The models give a rank one port per direction, so that it sends one message while it receives
 /// another. For gathers and scatters they give it a single port, as the papers do.
 [[nodiscard]] constexpr bool has_two_ports(Collective collective) {

@@ -44,7 +44,7 @@ CallBlocks::CallBlocks(const Schedule& schedule, const Problem& problem, Bytes o
 /// The bytes of each message count for its first block. A hole in it is part of another message.
 void CallBlocks::measure(Bytes own) {
   std::map<BlockIndex, Bytes> bytes;
-  const StepKind part = is_scatter() ? StepKind::send : StepKind::recv;
+  const StepKind part = is_scatter(schedule_.collective) ? StepKind::send : StepKind::recv;
   for (const Step& step : schedule_.steps) {
     const bool is_part = schedule_.rank == schedule_.root || step.kind == part;
     if (step.kind == StepKind::wait || step.bytes == 0 || !is_part) continue;
@@ -84,7 +84,8 @@ BlockRange CallBlocks::held_by(Holders holders) const {
 }
 
 bool CallBlocks::are_in_receive() const {
-  return schedule_.collective == Collective::bcast || (traits_.in_place && !is_scatter());
+  return schedule_.collective == Collective::bcast ||
+         (traits_.in_place && !is_scatter(schedule_.collective));
 }
 
 std::vector<std::pair<BlockRange, Spot>> CallBlocks::contributions() const {

@@ -62,7 +62,6 @@ class CallBlocks {
  private:
   void measure(Bytes own);
   [[nodiscard]] BlockRange held_by(Holders holders) const;
-  [[nodiscard]] bool is_scatter() const { return is_rooted_ && !is_gather(schedule_.collective); }
 
   const Schedule& schedule_;
   const Problem& problem_;

@@ -14,9 +14,6 @@ namespace {
 Bytes aligned(Bytes bytes) { return (bytes + 63) / 64 * 64; }
 
 bool is_alltoall(Collective collective) { return block_kind(collective) == BlockKind::pairs; }
-bool is_scatter(Collective collective) {
-  return collective == Collective::scatter || collective == Collective::scatterv;
-}
 bool scatters_sums(Collective collective) {
   return collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
 }
@@ -142,9 +139,7 @@ class ChunkLowerer {
     if (is_scatter(collective_) && in_place()) return false;
     return !flows_to_root(collective_) || at_root();
   }
-  [[nodiscard]] int lanes() const {
-    return collective_ == Collective::barrier ? 1 : view_.lanes();
-  }
+  [[nodiscard]] int lanes() const { return collective_ == Collective::barrier ? 1 : view_.lanes(); }
   [[nodiscard]] int leader_of(int lane) const {
     return lane_leader(lane, view_.lanes(), view_.ranks());
   }

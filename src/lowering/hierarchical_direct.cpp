@@ -105,11 +105,10 @@ void use_sides(Program& program, const HierarchicalProblem& call, const Nodes& n
   const bool is_alone = nodes.size(nodes.node_of(rank)) == 1;
   const bool is_root = rank == call.root;
   const bool leads_alone = program.lanes == 1 && is_root;
-  const bool scatters = collective == Collective::scatter || collective == Collective::scatterv;
   if (collective == Collective::bcast) {
     if (is_alone) use_side(program, is_root, Area::receive, &InnerCall::send);
   } else {
-    if (is_alone || (leads_alone && scatters)) {
+    if (is_alone || (leads_alone && is_scatter(collective))) {
       use_side(program, true, Area::send, &InnerCall::send);
     }
     if (is_alone || (leads_alone && flows_to_root(collective))) {

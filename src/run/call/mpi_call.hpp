@@ -130,27 +130,24 @@ struct MpiCall {
   bool begun = false;   ///< counted by PrivateComm::begin
   bool bounded = true;  ///< the MPI's own may replace an algorithm that stages too much
 
-  [[nodiscard]] bool is_scatter() const {
-    return is_gather_or_scatter(collective) && !is_gather(collective);
-  }
   /// Only the address is significant of a side with MPI_IN_PLACE.
   [[nodiscard]] bool in_place() const {
-    return (is_scatter() ? receive : send).address == MPI_IN_PLACE;
+    return (is_scatter(collective) ? receive : send).address == MPI_IN_PLACE;
   }
   /// Is the send side significant at this rank?
   [[nodiscard]] bool sends(Rank rank) const {
-    if (is_scatter()) return rank == root;
+    if (is_scatter(collective)) return rank == root;
     return !in_place() && collective != Collective::barrier;
   }
   /// Is the receive side significant at this rank? Its address may not be (see has_result).
   [[nodiscard]] bool receives(Rank rank) const {
-    if (is_scatter()) return !in_place();
+    if (is_scatter(collective)) return !in_place();
     return is_gather(collective) ? rank == root : collective != Collective::barrier;
   }
   /// Gathers and scatters: the side with this rank's block.
-  [[nodiscard]] const CallSide& own() const { return is_scatter() ? receive : send; }
+  [[nodiscard]] const CallSide& own() const { return is_scatter(collective) ? receive : send; }
   /// Gathers and scatters: the side with the blocks of all ranks, significant at the root.
-  [[nodiscard]] const CallSide& whole() const { return is_scatter() ? send : receive; }
+  [[nodiscard]] const CallSide& whole() const { return is_scatter(collective) ? send : receive; }
   /// Gathers and scatters: bytes of this rank's block. The types are known.
   [[nodiscard]] Bytes own_bytes(Rank rank) const {
     return in_place() ? whole().bytes(rank) : own().bytes(0);
