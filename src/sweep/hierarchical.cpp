@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -124,14 +123,14 @@ class HierarchicalSweep {
     ++result_.cases;
     const bool stays_flat = reduces(collective_) && !options.commutative && !nodes.in_rank_order();
     if (bool(programs) == stays_flat) {
-      return refuse(call,
-                    in_words(call, nodes, options) + ": " +
-                        (programs ? "lowered, against the order of ranks" : programs.error()));
+      return result_.refuse(
+          call, in_words(call, nodes, options) + ": " +
+                    (programs ? "lowered, against the order of ranks" : programs.error()));
     }
     if (!programs) return;
     const auto seed = static_cast<std::uint64_t>(result_.programs++);
     if (const auto fault = tutti::check(programs_, call, nodes, options, *programs, seed)) {
-      return refuse(call, in_words(call, nodes, options) + ": " + fault->text);
+      return result_.refuse(call, in_words(call, nodes, options) + ": " + fault->text);
     }
     for (const Call& inner : inner_calls(*programs, nodes, call.unit)) {
       if (seen_.insert(in_words(inner)).second) verify_inner(inner);
@@ -148,7 +147,8 @@ class HierarchicalSweep {
       ++result_.cases;
       const auto seed = static_cast<std::uint64_t>(result_.programs++);
       const std::string fault = fault_of(programs_, spec, call, problems, schedules, 0, seed);
-      if (!fault.empty()) refuse(call, in_words(call) + " with " + to_text(spec) + ": " + fault);
+      if (!fault.empty())
+        result_.refuse(call, in_words(call) + " with " + to_text(spec) + ": " + fault);
     }
   }
 
@@ -175,11 +175,6 @@ class HierarchicalSweep {
            std::to_string(options.chunks) + (options.direct ? ", direct" : "") +
            (options.in_place ? ", in place" : "") +
            (options.commutative ? "" : ", in the order of ranks");
-  }
-
-  void refuse(const Call& call, const std::string& text) {
-    const Bytes bytes = std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0});
-    result_.refuse({call.p(), bytes, text});
   }
 
   Collective collective_;

@@ -240,9 +240,8 @@ class Sweep {
     for (const Bytes bytes : call.sizes) text += " " + std::to_string(bytes);
     if (!call.arrivals.empty()) text += ", arrivals";
     for (const double arrival : call.arrivals) text += " " + std::to_string(arrival);
-    const Bytes bytes = std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0});
-    result_.refuse({call.p(), bytes,
-                    text + ": " + fault + lack_of_knowledge(programs_, unit.specification, call)});
+    result_.refuse(call,
+                   text + ": " + fault + lack_of_knowledge(programs_, unit.specification, call));
   }
 
   SweepResult& result_;
@@ -299,6 +298,10 @@ std::vector<OrderName> orders_for(const Algorithm& algorithm) {
 }
 
 }  // namespace
+
+void SweepResult::refuse(const Call& call, const std::string& text) {
+  refuse({call.p(), std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0}), text});
+}
 
 void SweepResult::refuse(FailedCase failure) {
   const auto size_of = [](const FailedCase& one) { return std::pair(one.p, one.bytes); };

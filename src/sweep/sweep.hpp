@@ -39,6 +39,7 @@ struct SweepResult {
 
   /// Counts a failed case, and keeps it if it is among the smallest.
   void refuse(FailedCase failure);
+  void refuse(const Call& call, const std::string& text);
   /// Adds the result of another part.
   void add(const SweepResult& other);
 };

@@ -109,7 +109,6 @@ class HierarchicalRunner {
   int learn_size(HierarchicalCall& hierarchical);
   int agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes);
   void read_sizes(HierarchicalCall& hierarchical) const;
-  int await(NodeSignal::Count sequence, int first, int last);
   int signal_and_await(NodeSignal::Count sequence, int first, int last);
   const Program* program_of(const HierarchicalProblem& call, std::string& refused);
 

@@ -115,14 +115,7 @@ int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& l
 
 int HierarchicalRunner::signal_and_await(NodeSignal::Count sequence, int first, int last) {
   node_->signal(node_->local()).signal_to(sequence);
-  return await(sequence, first, last);
-}
-
-int HierarchicalRunner::await(NodeSignal::Count sequence, int first, int last) {
-  for (int local = first; local < last; ++local) {
-    if (const int error = node_->wait(local, sequence)) return error;
-  }
-  return MPI_SUCCESS;
+  return node_->wait(first, last, sequence);
 }
 
 Bytes HierarchicalRunner::size_exchange_bytes(Collective collective) const {
@@ -134,7 +127,7 @@ Bytes HierarchicalRunner::size_exchange_bytes(Collective collective) const {
 
 int HierarchicalRunner::exchange_sizes(HierarchicalCall& hierarchical) {
   // Wait until all have read the sizes of the last call.
-  if (const int error = await(begin_, 0, node_->ranks())) return error;
+  if (const int error = node_->wait(0, node_->ranks(), begin_)) return error;
   std::copy(hierarchical.own_sizes.begin(), hierarchical.own_sizes.end(),
             exchanged_sizes(node_->local()));
   return signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());

@@ -43,10 +43,7 @@ int NodeBuffers::run(const Operation& operation) {
     return MPI_SUCCESS;
   }
   if (operation.kind == OperationKind::await) {
-    for (int local = operation.first; local < operation.last; ++local) {
-      if (const int error = node_.wait(local, count_of(operation.sequence))) return error;
-    }
-    return MPI_SUCCESS;
+    return node_.wait(operation.first, operation.last, count_of(operation.sequence));
   }
   const InnerCall& call = program_.calls[static_cast<std::size_t>(operation.call)];
   return run_inner(call, hierarchical_, *lanes_[static_cast<std::size_t>(call.lane)],

@@ -26,7 +26,7 @@ namespace {
 
 // Offsets of a rank's further words for results.
 constexpr int fault_word = HierarchicalRunner::further_words;
-constexpr int faults_word = fault_word + 1;
+constexpr int acquired_word = fault_word + 1;
 constexpr int outcome_word = fault_word + 2;
 constexpr int order_words = fault_word + 3;
 
@@ -87,6 +87,19 @@ int exchange(const HierarchicalProblem& call, const Nodes& nodes, const std::vec
                           comm);
 }
 
+/// The error of the first rank of the node, which writes it to a further word and then signals
+/// `sequence`; else that of this rank.
+int error_of_first(SharedNode& node, int word, NodeSignal::Count sequence, int error) {
+  std::int64_t& outcome = node.further(0)[word];
+  if (node.local() == 0) {
+    outcome = error;
+    node.signal(0).signal_to(sequence);
+    return error;
+  }
+  if (const int failed = node.wait(0, sequence)) return failed;
+  return outcome == MPI_SUCCESS ? error : static_cast<int>(outcome);
+}
+
 }  // namespace
 
 int fill_in_place(HierarchicalRunner& runner, const HierarchicalProblem& call,
@@ -101,38 +114,19 @@ int fill_in_place(HierarchicalRunner& runner, const HierarchicalProblem& call,
                 static_cast<std::size_t>(own.bytes));
   }
   const NodeSignal::Count written = runner.begin() + 1;
-  const NodeSignal::Count filled = runner.begin() + 2;
-  std::int64_t& outcome = node.further(0)[outcome_word];
   node.signal(node.local()).signal_to(written);
-  if (node.local() == 0) {
-    for (int local = 1; local < node.ranks() && error == MPI_SUCCESS; ++local) {
-      error = node.wait(local, written);
-    }
+  if (node.local() == 0 && error == MPI_SUCCESS) {
+    error = node.wait(1, node.ranks(), written);
     if (others != nullptr && error == MPI_SUCCESS) {
       error = exchange(call, node.nodes(), offsets, memory.data(), others->handle());
     }
-    outcome = error;
-    node.signal(0).signal_to(filled);
-  } else if (error == MPI_SUCCESS) {
-    error = node.wait(0, filled);
-    if (error == MPI_SUCCESS) error = static_cast<int>(outcome);
   }
-  return error;
+  return error_of_first(node, outcome_word, written + 1, error);
 }
 
 int share_outcome(HierarchicalRunner& runner, int error) {
   const HierarchicalRunner::Turn turn(runner);
-  SharedNode& node = runner.node();
-  std::int64_t& outcome = node.further(0)[outcome_word];
-  const NodeSignal::Count written = runner.begin() + 1;
-  if (node.local() == 0) {
-    outcome = error;
-    node.signal(0).signal_to(written);
-    return error;
-  }
-  const int failed = node.wait(0, written);
-  if (failed != MPI_SUCCESS) return failed;
-  return outcome == MPI_SUCCESS ? error : static_cast<int>(outcome);
+  return error_of_first(runner.node(), outcome_word, runner.begin() + 1, error);
 }
 
 /// Bytes that memory `index` may keep, so that all memories together keep at most `most`.
@@ -144,8 +138,8 @@ Bytes SharedResults::kept_of(std::size_t index, Bytes most) const {
   return std::clamp<Bytes>(whole, 0, memories_[index]->capacity());
 }
 
-/// On the first rank: finds or creates the memory.
-int SharedResults::choose(const SharedRequest& wanted, const SharedNode& node, Order& order) {
+/// On the first rank: finds or creates the memory. False if that fails.
+bool SharedResults::choose(const SharedRequest& wanted, const SharedNode& node, Order& order) {
   const Bytes bytes = *wanted.bytes;
   const auto is_free = [](const auto& memory) { return memory == nullptr || !memory->is_held(); };
   const auto is_empty = [](const auto& memory) { return memory == nullptr || memory->kept() == 0; };
@@ -162,18 +156,18 @@ int SharedResults::choose(const SharedRequest& wanted, const SharedNode& node, O
     if (made == nullptr && node.ranks() == 1) {  // no earlier attempt has shown which kind works
       made = mapped(NodeSegment::create(size, NodeSegment::Kind::named));
     }
-    if (made == nullptr) return MPI_ERR_NO_MEM;
+    if (made == nullptr) return false;
     // Replace a free memory, which is too small.
     at = std::find_if(memories_.begin(), memories_.end(), is_free);
     if (at == memories_.end()) at = memories_.insert(memories_.end(), nullptr);
     *at = std::move(made);
   } else if (!(*at)->segment().allocate()) {
-    return MPI_ERR_NO_MEM;
+    return false;
   }
   order.index = at - memories_.begin();
   order.count = static_cast<std::int64_t>(memories_.size());
   order.name = (*at)->segment().name();
-  return MPI_SUCCESS;
+  return true;
 }
 
 /// On the other ranks: opens the selected memory. False if that fails.
@@ -187,38 +181,27 @@ bool SharedResults::open(const Order& order, Bytes bytes) {
   return memory != nullptr && memory->capacity() >= bytes;
 }
 
-/// On the first rank: selects and maps the memory. Throws nothing, because its node waits for it.
-/// Returns its fault.
-Bytes SharedResults::provide(const SharedRequest& wanted, const SharedNode& node, Order& order,
-                             void*& address) noexcept {
+/// Maps the memory, which the first rank selects and the others open. Throws nothing, because its
+/// node waits for it. Returns the rank's fault.
+Bytes SharedResults::take(const SharedRequest& wanted, const SharedNode& node, Order& order,
+                          void*& address) noexcept {
   if (!wanted.bytes) return bad_arguments;
+  const bool is_first = node.local() == 0;
   try {
-    if (choose(wanted, node, order) == MPI_SUCCESS) {
+    if (is_first ? choose(wanted, node, order) : open(order, *wanted.bytes)) {
       const auto index = static_cast<std::size_t>(order.index);
-      memories_[index]->begin(node.ranks(), kept_of(index, wanted.kept));
+      if (is_first) memories_[index]->begin(node.ranks(), kept_of(index, wanted.kept));
       address = HeldResults::all().hold(memories_[index], wanted.view);
       if (address != nullptr) return 0;
-      memories_[index] = nullptr;
     }
   } catch (const std::bad_alloc&) {
+    // It has no memory.
+  }
+  if (is_first) {
     if (order.index >= 0) memories_[static_cast<std::size_t>(order.index)] = nullptr;
+    order = {};
   }
-  order = {};
   return no_memory;
-}
-
-/// On the other ranks: opens and maps the memory. Returns their fault.
-Bytes SharedResults::follow(const SharedRequest& wanted, const Order& order,
-                            void*& address) noexcept {
-  if (!wanted.bytes) return bad_arguments;
-  try {
-    if (!open(order, *wanted.bytes)) return no_memory;
-    address =
-        HeldResults::all().hold(memories_[static_cast<std::size_t>(order.index)], wanted.view);
-    return address == nullptr ? no_memory : 0;
-  } catch (const std::bad_alloc&) {
-    return no_memory;
-  }
 }
 
 /// On the first rank of a node: adds up the faults of its node and of all nodes.
@@ -255,42 +238,33 @@ int SharedResults::acquire(HierarchicalRunner& runner, const SharedRequest& want
   int error = runner.first_ranks(others);
   SharedNode& node = runner.node();
   const NodeSignal::Count come = runner.begin() + 1;
-  std::int64_t& outcome = node.further(0)[faults_word];
   Order order;
   Bytes fault = no_memory;
   void* address = nullptr;
   if (node.local() == 0) {
     // All must have read the last order, and be present to open a segment that has a name.
-    for (int local = 1; local < node.ranks(); ++local) {
-      if (error == MPI_SUCCESS) error = node.wait(local, come);
-    }
-    if (error == MPI_SUCCESS) fault = provide(wanted, node, order, address);
+    if (error == MPI_SUCCESS) error = node.wait(1, node.ranks(), come);
+    if (error == MPI_SUCCESS) fault = take(wanted, node, order, address);
     std::memcpy(node.further(0) + order_words, &order, sizeof order);
   } else {
     node.signal(node.local()).signal_to(come);
     if (error == MPI_SUCCESS) error = node.wait(0, come);
     std::memcpy(static_cast<void*>(&order), node.further(0) + order_words, sizeof order);
-    if (error == MPI_SUCCESS) fault = follow(wanted, order, address);
+    if (error == MPI_SUCCESS) fault = take(wanted, node, order, address);
   }
   if (address != nullptr) result.memory = memories_[static_cast<std::size_t>(order.index)];
   node.further(node.local())[fault_word] = fault;
   node.signal(node.local()).signal_to(node.local() == 0 ? come : come + 1);
-  Bytes faults = no_memory;
   if (node.local() == 0) {
     Faults found;
     if (error == MPI_SUCCESS) error = agree(runner, others, result.memory.get(), found);
     if (error != MPI_SUCCESS) found = {no_memory, no_memory};
     settle(order, found);
-    faults = found.all;
-    outcome = faults;
-    node.signal(0).signal_to(come + 1);
-  } else if (error == MPI_SUCCESS) {
-    error = node.wait(0, come + 1);
-    if (error == MPI_SUCCESS) faults = outcome;
+    if (error == MPI_SUCCESS && found.all != 0) {
+      error = found.all >= bad_arguments ? MPI_ERR_OTHER : MPI_ERR_NO_MEM;
+    }
   }
-  if (error == MPI_SUCCESS && faults != 0) {
-    error = faults >= bad_arguments ? MPI_ERR_OTHER : MPI_ERR_NO_MEM;
-  }
+  error = error_of_first(node, acquired_word, come + 1, error);
   if (error == MPI_SUCCESS) {
     result.address.reset(address);
   } else if (address != nullptr) {

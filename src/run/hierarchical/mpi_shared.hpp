@@ -59,11 +59,10 @@ class SharedResults {
  private:
   struct Order;
   struct Faults;
-  int choose(const SharedRequest& wanted, const SharedNode& node, Order& order);
+  [[nodiscard]] bool choose(const SharedRequest& wanted, const SharedNode& node, Order& order);
   [[nodiscard]] Bytes kept_of(std::size_t index, Bytes most) const;
-  Bytes provide(const SharedRequest& wanted, const SharedNode& node, Order& order,
-                void*& address) noexcept;
-  Bytes follow(const SharedRequest& wanted, const Order& order, void*& address) noexcept;
+  Bytes take(const SharedRequest& wanted, const SharedNode& node, Order& order,
+             void*& address) noexcept;
   [[nodiscard]] bool open(const Order& order, Bytes bytes);
   static int agree(HierarchicalRunner& runner, PrivateComm* others, SharedMemory* memory,
                    Faults& faults);

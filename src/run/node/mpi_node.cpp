@@ -167,9 +167,12 @@ int SharedNode::take(const Nodes& nodes, const std::vector<Attempt>& attempts) {
   return MPI_SUCCESS;
 }
 
-int SharedNode::wait(int local, NodeSignal::Count count) {
+int SharedNode::wait(int first, int last, NodeSignal::Count count) {
   const Patience& patience = each_rank_has_a_core() ? patience_alone : patience_sharing;
-  return signals_[local].wait(count, patience, progress_);
+  for (int local = first; local < last; ++local) {
+    if (const int error = signals_[local].wait(count, patience, progress_)) return error;
+  }
+  return MPI_SUCCESS;
 }
 
 }  // namespace tutti

@@ -63,8 +63,10 @@ class SharedNode {
   }
   static constexpr int further_words = 32;
   [[nodiscard]] NodeSignal& signal(int local) const { return signals_[local]; }
-  /// Waits until the signal of rank `local` reaches `count`. Returns 0 or an MPI error code.
-  int wait(int local, NodeSignal::Count count);
+  /// Waits until the signals of local ranks [first, last) reach `count`. Returns 0 or an MPI error
+  /// code.
+  int wait(int first, int last, NodeSignal::Count count);
+  int wait(int local, NodeSignal::Count count) { return wait(local, local + 1, count); }
 
  private:
   SharedNode(MPI_Comm comm, Rank rank, int p) : comm_(comm), rank_(rank), p_(p), progress_(comm) {}
