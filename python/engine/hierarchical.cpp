@@ -206,10 +206,9 @@ HierarchicalEstimate estimate(const std::string& collective, int nodes, int rank
   }
   const NodeShape shape{nodes, ranks};
   HierarchicalEstimate estimate;
-  for (const FlatShape flat : flat_shapes) {
-    if (has_shape(named, flat)) {
-      estimate.flat[std::string(name_of(flat))] = flat_seconds(named, flat, shape, block, machine);
-    }
+  for (const auto& [flat, seconds] :
+       flat_times(named, shape, static_cast<double>(block), machine)) {
+    estimate.flat[std::string(flat)] = seconds;
   }
   const int leaders = best_leaders(named, shape, block, machine, ranks);
   estimate.level = hierarchical_seconds(named, shape, block, leaders, machine);

@@ -2,9 +2,7 @@
 #include "cost/flat_times.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <limits>
 
 namespace tutti {
 
@@ -141,66 +139,43 @@ double recursive_seconds(Collective collective, const Rounds& rounds, double blo
     case Collective::reduce_scatter_block:
       return rounds.doubling(block, 2, true);
     case Collective::alltoall:
-    case Collective::alltoallv:
       return rounds.bruck(block);
     case Collective::barrier:
-      return rounds.bruck(
-          0);  // dissemination: some ranks of each node send to another node in all rounds
+      // Dissemination: some ranks of each node send to another node in all rounds.
+      return rounds.bruck(0);
     default:
       return rounds.doubling(block, 2, false);
   }
 }
 
-double seconds_of(Collective collective, FlatShape flat, const Rounds& rounds, double block) {
-  switch (flat) {
-    case FlatShape::ring:
-      return ring_seconds(collective, rounds, block);
-    case FlatShape::recursive:
-      return recursive_seconds(collective, rounds, block);
-    case FlatShape::pairwise:
-      break;
-  }
-  if (has_root(collective)) return rounds.star(block);
-  return rounds.pairs(block, reduces(collective));
-}
-
 }  // namespace
 
-std::string_view name_of(FlatShape shape) {
-  constexpr std::array<std::string_view, 3> names = {"ring", "recursive", "pairwise"};
-  return names[static_cast<std::size_t>(shape)];
-}
-
-bool has_shape(Collective collective, FlatShape shape) {
+std::vector<FlatTime> flat_times(Collective collective, const NodeShape& shape, double block,
+                                 const NodeMachine& machine, int lanes) {
+  const Rounds rounds(shape, lanes, machine);
   const bool pairs = block_kind(collective) == BlockKind::pairs;
   const bool vector = block_kind(collective) == BlockKind::parts;
-  switch (shape) {
-    case FlatShape::ring:
-      return !pairs && collective != Collective::barrier && (vector || !has_root(collective));
-    case FlatShape::recursive:
-      return !pairs || collective == Collective::alltoall;
-    case FlatShape::pairwise:
-      break;
+  const bool barrier = collective == Collective::barrier;
+  std::vector<FlatTime> times;
+  if (!pairs && !barrier && (vector || !has_root(collective))) {
+    times.push_back({"ring", ring_seconds(collective, rounds, block)});
   }
-  return !vector && collective != Collective::barrier;
-}
-
-double flat_seconds(Collective collective, FlatShape flat, const NodeShape& shape, Bytes block,
-                    const NodeMachine& machine) {
-  return seconds_of(collective, flat, Rounds(shape, 1, machine), static_cast<double>(block));
+  if (collective != Collective::alltoallv) {
+    times.push_back({"recursive", recursive_seconds(collective, rounds, block)});
+  }
+  if (!vector && !barrier) {
+    times.push_back({"pairwise", has_root(collective) ? rounds.star(block)
+                                                      : rounds.pairs(block, reduces(collective))});
+  }
+  return times;
 }
 
 double fastest_between(Collective collective, int nodes, int lanes, double block,
                        const NodeMachine& machine) {
   if (nodes == 1) return 0;
-  const Rounds rounds({nodes, 1}, lanes, machine);
-  double fastest = std::numeric_limits<double>::infinity();
-  for (const FlatShape flat : flat_shapes) {
-    if (has_shape(collective, flat)) {
-      fastest = std::min(fastest, seconds_of(collective, flat, rounds, block));
-    }
-  }
-  return fastest;
+  return std::ranges::min(flat_times(collective, {nodes, 1}, block, machine, lanes), {},
+                          &FlatTime::seconds)
+      .seconds;
 }
 
 }  // namespace tutti

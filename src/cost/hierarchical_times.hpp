@@ -30,7 +30,7 @@ struct HierarchicalSeconds {
 /// The same for a call on nodes of equal size, with `leaders` lanes, from 6 programs, so that
 /// selection can afford it. The first and the last rank, and the leader of the largest lane, of the
 /// root's node and of another one stand for all. On more than 3 nodes, copies follow from those on
-/// 2 and 3, because they grow in proportion. `block` as in flat_seconds; the collective has a
+/// 2 and 3, because they grow in proportion. `block` as in flat_times; the collective has a
 /// hierarchical form. O(c^2) for nodes of c ranks.
 [[nodiscard]] HierarchicalSeconds hierarchical_seconds(Collective collective,
                                                        const NodeShape& shape, Bytes block,

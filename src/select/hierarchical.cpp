@@ -32,10 +32,9 @@ std::vector<Candidate> hierarchical_proposals(Collective collective, const Nodes
                                               const NodeMachine& machine) {
   const NodeShape mean = {nodes.count(), nodes.p() / nodes.count()};
   std::vector<Candidate> proposals;
-  for (const FlatShape flat : flat_shapes) {
-    if (!has_shape(collective, flat)) continue;
-    proposals.push_back({"flat " + std::string(name_of(flat)),
-                         flat_seconds(collective, flat, mean, block, machine), "ignores nodes"});
+  for (const auto& [shape, seconds] :
+       flat_times(collective, mean, static_cast<double>(block), machine)) {
+    proposals.push_back({"flat " + std::string(shape), seconds, "ignores nodes"});
   }
   const HierarchicalSeconds seconds = program_seconds(programs, nodes, machine);
   const Level level{true, programs.front().lanes};
