@@ -19,22 +19,14 @@ Call call_between(std::span<const InnerCall* const> members, Bytes unit) {
   call.sizes.assign(members.size(), 0);
   for (std::size_t node = 0; node < members.size(); ++node) {
     const InnerCall& member = *members[node];
-    switch (first.collective) {
-      case Collective::scatter:
-      case Collective::scatterv:
-        call.sizes[node] = members[index(first.root)]->send.counts[node];
-        break;
-      case Collective::reduce_scatter:
-      case Collective::reduce_scatter_block:
-        call.sizes[node] = first.send.counts[node];
-        break;
-      case Collective::alltoallv:
-        call.pairs.insert(call.pairs.end(), member.send.counts.begin(), member.send.counts.end());
-        break;
-      case Collective::barrier:
-        break;
-      default:
-        call.sizes[node] = member.send.counts.front();
+    if (first.collective == Collective::alltoallv) {
+      call.pairs.insert(call.pairs.end(), member.send.counts.begin(), member.send.counts.end());
+    } else if (is_scatter(first.collective)) {
+      call.sizes[node] = members[index(first.root)]->send.counts[node];
+    } else if (reduces(first.collective) && block_kind(first.collective) == BlockKind::ranks) {
+      call.sizes[node] = first.send.counts[node];
+    } else if (first.collective != Collective::barrier) {
+      call.sizes[node] = member.send.counts.front();
     }
   }
   if (reduces(call.collective) || block_kind(call.collective) == BlockKind::parts) call.unit = unit;

@@ -142,7 +142,7 @@ bool HierarchicalNodes::fits(Collective collective, Bytes block, int leaders) co
   if (is_irregular(call.collective))
     call.sizes.by_rank.assign(static_cast<std::size_t>(nodes_->p()), block);
   for (int node = 0; node < nodes_->count(); ++node) {
-    if (hierarchical_memory(call, *nodes_, nodes_->rank_at(node, 0)) > memory) return false;
+    if (hierarchical_memory(call, *nodes_, node) > memory) return false;
   }
   return true;
 }

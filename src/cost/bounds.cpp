@@ -304,33 +304,21 @@ double scan_bound(BoundCase call) {
 double lower_bound(Collective collective, const BoundCase& call, std::span<const Bytes> pairs) {
   if (is_one_sided(collective)) return one_sided_bound(collective, call);
   if (is_scan(collective)) return scan_bound(call);
+  if (block_kind(collective) == BlockKind::pairs) return alltoall_bound(call, pairs);
+  if (is_gather(collective)) return gather_bound(call);
+  if (is_scatter(collective)) return scatter_bound(call);
   switch (collective) {
-    case Collective::gather:
-    case Collective::gatherv:
-      return gather_bound(call);
-    case Collective::scatter:
-    case Collective::scatterv:
-      return scatter_bound(call);
     case Collective::bcast:
       return bcast_bound(call);
-    case Collective::allgather:
-    case Collective::allgatherv:
-      return allgather_bound(call);
-    case Collective::alltoall:
-    case Collective::alltoallv:
-      return alltoall_bound(call, pairs);
     case Collective::reduce:
       return reduce_bound(call);
     case Collective::allreduce:
       return allreduce_bound(call);
-    case Collective::reduce_scatter:
-    case Collective::reduce_scatter_block:
-      return reduce_scatter_bound(call);
     case Collective::barrier:
+      return barrier_bound(call);
     default:
-      break;
+      return reduces(collective) ? reduce_scatter_bound(call) : allgather_bound(call);
   }
-  return barrier_bound(call);
 }
 
 }  // namespace tutti

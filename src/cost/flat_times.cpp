@@ -123,12 +123,8 @@ double ring_seconds(Collective collective, const Rounds& rounds, double block) {
 }
 
 double recursive_seconds(Collective collective, const Rounds& rounds, double block) {
+  if (is_gather_or_scatter(collective)) return rounds.collecting(block);
   switch (collective) {
-    case Collective::gather:
-    case Collective::gatherv:
-    case Collective::scatter:
-    case Collective::scatterv:
-      return rounds.collecting(block);
     case Collective::bcast:
       return rounds.tree(block, false);
     case Collective::reduce:

@@ -22,30 +22,14 @@ Bytes max_elements(const HierarchicalProblem& call) {
 /// Does every rank know the sizes of all blocks?
 bool knows_all(Collective collective) { return size_exchange_words(collective, 1, false) == 0; }
 
-/// The call as a single chunk, in which each block has the size of its largest part.
-HierarchicalProblem largest_chunk(const HierarchicalProblem& call) {
-  HierarchicalProblem largest = call;
-  largest.chunks = 1;
-  const auto cut = [&call](Bytes& bytes) {
-    const Bytes elements = (bytes / call.unit + call.chunks - 1) / call.chunks;
-    bytes = elements * call.unit + bytes % call.unit;
-  };
-  cut(largest.sizes.each);
-  for (auto* sizes : {&largest.sizes.by_rank, &largest.sizes.sent, &largest.sizes.received}) {
-    std::for_each(sizes->begin(), sizes->end(), cut);
-  }
-  return largest;
-}
-
 /// Bounds the memory of a program with call.chunks chunks; also with more chunks if nodes may not
 /// know how many others need.
 Bytes bound_on(const HierarchicalProblem& call, const Nodes& nodes, int node) {
-  const Bytes chunk = half_of_node_memory(largest_chunk(call), nodes, node);
-  if (call.chunks > 1) return 2 * chunk;
-  if (knows_all(call.collective)) return chunk;
+  const Bytes own = hierarchical_memory(call, nodes, node);
+  if (call.chunks > 1 || knows_all(call.collective)) return own;
   HierarchicalProblem halved = call;
   halved.chunks = 2;
-  return std::max(chunk, bound_on(halved, nodes, node));
+  return std::max(own, hierarchical_memory(halved, nodes, node));
 }
 
 /// The largest bound on the nodes whose sizes node `own` knows.
@@ -80,15 +64,9 @@ Collective form_between(Collective collective, const Nodes& nodes, int leaders) 
 }
 
 int size_exchange_words(Collective collective, int p, bool at_root) {
-  switch (collective) {
-    case Collective::alltoallv:
-      return 2 * p;
-    case Collective::gatherv:
-    case Collective::scatterv:
-      return at_root ? p + 1 : 1;
-    default:
-      return 0;
-  }
+  if (collective == Collective::alltoallv) return 2 * p;
+  if (!is_irregular(collective) || !is_gather_or_scatter(collective)) return 0;
+  return at_root ? p + 1 : 1;
 }
 
 void run_in_sequence(Program& program) {
@@ -113,11 +91,6 @@ Result<Program> hierarchical_program(const HierarchicalProblem& call, const Node
   if (call.direct && call.chunks == 1) use_sides(program, call, nodes, rank);
   run_in_sequence(program);
   return program;
-}
-
-Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes, Rank rank) {
-  const Bytes half = half_of_node_memory(call, nodes, nodes.node_of(rank));
-  return call.chunks == 1 ? half : 2 * half;
 }
 
 std::optional<int> chunks_for(const HierarchicalProblem& call, const Nodes& nodes, Rank rank,

@@ -93,10 +93,10 @@ struct HierarchicalProblem {
 /// Lets each operation need the one before.
 void run_in_sequence(Program& program);
 
-/// The bytes of node memory that `hierarchical_program` uses on `rank`'s node, at most. O(p) for
-/// each lane and chunk; alltoall O(p c).
+/// The bytes of node memory that `hierarchical_program` uses on a node: the bytes of its largest
+/// chunk in whole cache lines, twice if it has several. O(p) for each lane; alltoall O(p c).
 [[nodiscard]] Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes,
-                                        Rank rank);
+                                        int node);
 
 /// The limit on the chunks of a call.
 inline constexpr int max_chunks = 1 << 17;

@@ -74,6 +74,21 @@ Regions regions_of(const HierarchicalView& view) {
   return regions;
 }
 
+/// The call as a single chunk, in which each block has the size of its largest part.
+HierarchicalProblem largest_chunk(const HierarchicalProblem& call) {
+  HierarchicalProblem largest = call;
+  largest.chunks = 1;
+  const auto cut = [&call](Bytes& bytes) {
+    const Bytes elements = (bytes / call.unit + call.chunks - 1) / call.chunks;
+    bytes = elements * call.unit + bytes % call.unit;
+  };
+  cut(largest.sizes.each);
+  for (auto* sizes : {&largest.sizes.by_rank, &largest.sizes.sent, &largest.sizes.received}) {
+    std::for_each(sizes->begin(), sizes->end(), cut);
+  }
+  return largest;
+}
+
 /// Appends one rank's part in one chunk to its program, step by step.
 class ChunkLowerer {
  public:
@@ -343,11 +358,12 @@ Program NodeProgramBuilder::done(int count) {
 Program hierarchical_chunks(const HierarchicalProblem& call, const Nodes& nodes, Rank rank) {
   const int node = nodes.node_of(rank);
   const int count = call.collective == Collective::barrier ? 1 : call.chunks;  // it has no data
-  const Bytes half = half_of_node_memory(call, nodes, node);
+  const Bytes memory = hierarchical_memory(call, nodes, node);
   NodeProgramBuilder program(nodes.local_of(rank), nodes.size(node));
   std::vector<ChunkLowerer> chunks;
   for (int i = 0; i < count; ++i) {
-    chunks.emplace_back(HierarchicalView(call, nodes, node, i), rank, i % 2 * half, program);
+    chunks.emplace_back(HierarchicalView(call, nodes, node, i), rank, i % 2 * (memory / 2),
+                        program);
   }
   chunks.front().enter();
   for (int i = 0; i < count; ++i) {
@@ -358,16 +374,14 @@ Program hierarchical_chunks(const HierarchicalProblem& call, const Nodes& nodes,
   }
   Program done = program.done(count);
   done.lanes = std::clamp(call.leaders, 1, nodes.most());
-  done.node_memory = count == 1 ? half : 2 * half;
+  done.node_memory = memory;
   return done;
 }
 
-Bytes half_of_node_memory(const HierarchicalProblem& call, const Nodes& nodes, int node) {
-  Bytes most = 0;
-  for (int i = 0; i < call.chunks; ++i) {
-    most = std::max(most, regions_of(HierarchicalView(call, nodes, node, i)).bytes);
-  }
-  return aligned(most);
+Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes, int node) {
+  const HierarchicalProblem largest = largest_chunk(call);
+  const Bytes chunk = aligned(regions_of(HierarchicalView(largest, nodes, node, 0)).bytes);
+  return call.chunks == 1 ? chunk : 2 * chunk;
 }
 
 }  // namespace tutti

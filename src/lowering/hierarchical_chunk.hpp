@@ -56,10 +56,6 @@ class NodeProgramBuilder {
 [[nodiscard]] Program hierarchical_chunks(const HierarchicalProblem& call, const Nodes& nodes,
                                           Rank rank);
 
-/// The most bytes that any chunk needs, in whole cache lines.
-[[nodiscard]] Bytes half_of_node_memory(const HierarchicalProblem& call, const Nodes& nodes,
-                                        int node);
-
 /// Combines consecutive vectors of `bytes` from `base`, one for each local rank, from the right:
 /// the last one becomes v0 op (v1 op (.. op v)). With groups, each rank first combines a slice of
 /// its group's vectors, then a smaller one of the groups' sums. So only one vector of each group
