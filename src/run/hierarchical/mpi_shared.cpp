@@ -16,12 +16,6 @@ struct SharedResults::Order {
   SegmentName name;
 };
 
-/// The sums of the faults of ranks, on this node and on all.
-struct SharedResults::Faults {
-  Bytes here = 0;
-  Bytes all = 0;
-};
-
 namespace {
 
 // Offsets of a rank's further words for results.
@@ -204,31 +198,25 @@ Bytes SharedResults::take(const SharedRequest& wanted, const SharedNode& node, O
   return no_memory;
 }
 
-/// On the first rank of a node: adds up the faults of its node and of all nodes.
-int SharedResults::agree(HierarchicalRunner& runner, PrivateComm* others, SharedMemory* memory,
-                         Faults& faults) {
+/// On the first rank, once all of its node have tried to open the memory: adds up the faults of all
+/// ranks, and keeps the memory or drops it. Returns the error of all.
+int SharedResults::agree(HierarchicalRunner& runner, PrivateComm* others, const Order& order) {
   SharedNode& node = runner.node();
-  int error = MPI_SUCCESS;
-  for (int local = 0; local < node.ranks() && error == MPI_SUCCESS; ++local) {
-    if (local > 0) error = node.wait(local, runner.begin() + 2);
-    faults.here += node.further(local)[fault_word];
-  }
+  int error = node.wait(1, node.ranks(), runner.begin() + 2);
+  Bytes here = 0;
+  for (int local = 0; local < node.ranks(); ++local) here += node.further(local)[fault_word];
+  std::shared_ptr<SharedMemory>* const chosen =
+      order.index < 0 ? nullptr : &memories_[static_cast<std::size_t>(order.index)];
   // Before other nodes continue: a process killed until then leaves the name.
-  if (memory != nullptr) memory->segment().take_name_away();
-  faults.all = faults.here;
-  if (error == MPI_SUCCESS && others != nullptr) {
-    error = sum_on_all(others->handle(), faults.here, faults.all);
-  }
-  return error;
-}
-
-/// On the first rank, once all of its node have tried to open the memory: keeps or drops it.
-void SharedResults::settle(const Order& order, const Faults& faults) {
-  if (order.index < 0) return;
-  auto& chosen = memories_[static_cast<std::size_t>(order.index)];
-  if (faults.all != 0) chosen->withdraw();
+  if (chosen != nullptr) (*chosen)->segment().take_name_away();
+  Bytes all = here;
+  if (error == MPI_SUCCESS && others != nullptr) error = sum_on_all(others->handle(), here, all);
+  if (error != MPI_SUCCESS) here = all = no_memory;
+  if (chosen != nullptr && all != 0) (*chosen)->withdraw();
   // Not all ranks have it, and its name may be gone.
-  if (faults.here != 0) chosen = nullptr;
+  if (chosen != nullptr && here != 0) *chosen = nullptr;
+  if (error != MPI_SUCCESS || all == 0) return error;
+  return all >= bad_arguments ? MPI_ERR_OTHER : MPI_ERR_NO_MEM;
 }
 
 int SharedResults::acquire(HierarchicalRunner& runner, const SharedRequest& wanted,
@@ -255,15 +243,7 @@ int SharedResults::acquire(HierarchicalRunner& runner, const SharedRequest& want
   if (address != nullptr) result.memory = memories_[static_cast<std::size_t>(order.index)];
   node.further(node.local())[fault_word] = fault;
   node.signal(node.local()).signal_to(node.local() == 0 ? come : come + 1);
-  if (node.local() == 0) {
-    Faults found;
-    if (error == MPI_SUCCESS) error = agree(runner, others, result.memory.get(), found);
-    if (error != MPI_SUCCESS) found = {no_memory, no_memory};
-    settle(order, found);
-    if (error == MPI_SUCCESS && found.all != 0) {
-      error = found.all >= bad_arguments ? MPI_ERR_OTHER : MPI_ERR_NO_MEM;
-    }
-  }
+  if (node.local() == 0 && error == MPI_SUCCESS) error = agree(runner, others, order);
   error = error_of_first(node, acquired_word, come + 1, error);
   if (error == MPI_SUCCESS) {
     result.address.reset(address);

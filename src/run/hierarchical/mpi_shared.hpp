@@ -58,15 +58,12 @@ class SharedResults {
 
  private:
   struct Order;
-  struct Faults;
   [[nodiscard]] bool choose(const SharedRequest& wanted, const SharedNode& node, Order& order);
   [[nodiscard]] Bytes kept_of(std::size_t index, Bytes most) const;
   Bytes take(const SharedRequest& wanted, const SharedNode& node, Order& order,
              void*& address) noexcept;
   [[nodiscard]] bool open(const Order& order, Bytes bytes);
-  static int agree(HierarchicalRunner& runner, PrivateComm* others, SharedMemory* memory,
-                   Faults& faults);
-  void settle(const Order& order, const Faults& faults);
+  int agree(HierarchicalRunner& runner, PrivateComm* others, const Order& order);
 
   std::vector<std::shared_ptr<SharedMemory>> memories_;  ///< equal on all ranks of the node
 };
