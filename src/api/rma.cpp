@@ -333,7 +333,7 @@ int TUTTI_Rma_flush(TUTTI_Rma_request* request) {
 }
 
 int TUTTI_Rma_arrived(TUTTI_Window window, int root, long long* number) {
-  return on_window(window, [&](const auto& owner) {
+  return on_window(window, [&](const auto& owner) -> int {
     if (number == nullptr) return MPI_ERR_ARG;
     if (const int error = tutti::check(root, owner->system())) return error;
     std::int64_t known = 0;
