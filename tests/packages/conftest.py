@@ -30,12 +30,12 @@ def wheel(tmp_path_factory) -> Path:
     values |= {f"TUTTI_MPICC_{name}": path for name, path in flavours.items()}
     if not ALL:
         values["TUTTI_MPI"] = ";".join(flavours)
-    options = [f"-Ccmake.define.{name}={value}" for name, value in values.items()]
+    options = [f"--config-settings=cmake.define.{name}={value}" for name, value in values.items()]
     shared = {"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
     settings = {name: os.environ.get(name, value) for name, value in shared.items()}
     settings |= {"CC": cached("CMAKE_C_COMPILER"), "CXX": cached("CMAKE_CXX_COMPILER")}
     run(sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", ROOT,
-        "-w", place, "-Cbuild-dir=" + str(ROOT / "build" / "test-wheel"),
-        "-Ccmake.build-type=RelWithDebInfo", *options, limit=1200, **settings)  # fmt: skip
+        "-w", place, "--config-settings=build-dir=" + str(ROOT / "build" / "test-wheel"),
+        "--config-settings=cmake.build-type=RelWithDebInfo", *options, limit=1200, **settings)  # fmt: skip
     (built,) = place.glob("tutti-*.whl")
     return built

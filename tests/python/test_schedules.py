@@ -93,7 +93,7 @@ def test_signals_have_a_byte_and_waits_are_calculations_in_goal():
         "num_ranks 2\n"
         "\nrank 0 {\nl0: recv 1b from 1 tag 0\nl1: calc 0\nl1 requires l0\n"
         "l2: send 8b to 1 tag 0\nl2 requires l1\nl3: calc 0\nl3 requires l1\nl3 requires l2\n}\n"
-        "\nrank 1 {\nl0: send 1b to 0 tag 0\nl1: recv 8b from 0 tag 0\n}\n"
+        "\nrank 1 {\nl0: recv 8b from 0 tag 0\nl1: send 1b to 0 tag 0\n}\n"
     )
 
 
