@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 build=build/tidy
-cmake -S . -B "$build" -G Ninja -DTUTTI_MPI=none \
+cmake -S . -B "$build" -G Ninja -DTUTTI_MPI=none -DTUTTI_UNITY=OFF \
   -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 
 if (($# == 0)); then

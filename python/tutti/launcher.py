@@ -11,6 +11,17 @@ from pathlib import Path
 
 _LAUNCHERS = re.compile(r"^(mpirun|mpiexec|orterun|prterun|srun|aprun|jsrun|flux)([.-].*)?$")
 _WRAPPERS = {"env", "time", "timeout", "nice", "numactl", "taskset", "stdbuf", "ionice"}
+_OF_WRAPPERS = re.compile(r"-.*|\w+=.*|[\d.,:x-]+[smhd]?")
+"""Options, settings and values that may stand between a wrapper and what it starts."""
+_FLAGS = set(
+    "-E -H -h -k -l -O -Q -s -u -V -v -X -Z --contiguous --disable-status --exact --exclusive --help --hold "
+    "--immediate --kill-on-bad-exit --label --multi-prog --no-allocate --no-kill --overcommit --overlap "
+    "--oversubscribe --preserve-env --pty --quiet --reboot --spread-job --test-only --unbuffered "
+    "--use-min-nodes --usage --verbose --version --whole --ignore-pbs --no-requeue --parsable --requeue".split()
+)
+"""Options of srun and sbatch that take no value, or one after = only."""
+_WAIT = {"-W", "--wait"}
+"""Without a value for sbatch alone."""
 
 Version = Callable[[str], str]
 
@@ -66,8 +77,23 @@ def find(command: Sequence[str], version: Version = version_of) -> Launcher | No
 
 def submits(command: Sequence[str]) -> bool:
     """Does the command give a script to Slurm's queue, and end before the job has run?"""
-    is_sbatch = any(Path(word).name == "sbatch" for word in _first_words(command))
-    return is_sbatch and not {"-W", "--wait"} & set(command)
+    at = _sbatch_at(command)
+    if at is None:
+        return False
+    words = command[at + 1 :]
+    return not _WAIT & set(words[: _own_words(words, _FLAGS | _WAIT)])
+
+
+def _sbatch_at(command: Sequence[str]) -> int | None:
+    """The index of sbatch, if the command starts it, perhaps after a wrapper such as env."""
+    is_wrapped = Path(command[0]).name in _WRAPPERS
+    for index, word in enumerate(command):
+        name = Path(word).name
+        if name == "sbatch":
+            return index
+        if not is_wrapped or not (name in _WRAPPERS or _OF_WRAPPERS.fullmatch(word)):
+            return None
+    return None
 
 
 def _first_words(command: Sequence[str]) -> Sequence[str]:
@@ -84,7 +110,8 @@ def pass_on(
     """The command with the options that make its launcher pass the variables to all ranks.
 
     Open MPI passes only variables that -x names. Hydra (MPICH, Intel MPI) passes all variables
-    unless -genvnone is given, and srun unless --export or SLURM_EXPORT_ENV restricts them.
+    unless -genvnone is given, and srun unless --export or SLURM_EXPORT_ENV restricts them. sbatch
+    passes all to its script unless --export or SBATCH_EXPORT restricts them.
 
     Args:
         command: as the user typed it.
@@ -94,39 +121,55 @@ def pass_on(
     """
     words = list(command)
     if launcher is None:
-        return words
+        at = _sbatch_at(words)
+        if at is None:
+            return words
+        inherited = environment.get("SBATCH_EXPORT", "")
+        return words[: at + 1] + _exporting(words[at + 1 :], names, inherited, _FLAGS | _WAIT)
     after = launcher.index + 1
     if launcher.kind == "openmpi":
         words[after:after] = [part for name in names for part in ("-x", name)]
     elif launcher.kind == "hydra" and "-genvnone" in words:
         words[after:after] = ["-genvlist", ",".join(names)]
     elif launcher.kind == "slurm":
-        return words[:after] + _exporting(words[after:], names, environment)
+        # sbatch --export sets this variable for the srun of its script.
+        inherited = environment.get("SLURM_EXPORT_ENV", "")
+        parts: list[list[str]] = [[]]  # of a heterogeneous step
+        for word in words[after:]:
+            if word == ":":
+                parts.append([])
+            else:
+                parts[-1].append(word)
+        exporting = [_exporting(part, names, inherited, _FLAGS) for part in parts]
+        joined = (word for part in exporting[1:] for word in (":", *part))
+        return [*words[:after], *exporting[0], *joined]
     return words
 
 
-def _exporting(words: list[str], names: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """The words after srun with an --export that passes the variables too."""
-    for at in range(_own_words(words)):
+def _exporting(
+    words: list[str], names: Sequence[str], inherited: str, flags: set[str]
+) -> list[str]:
+    """The words after srun or sbatch with an --export that passes the variables too.
+
+    `inherited` is what restricts them without that option.
+    """
+    for at in range(_own_words(words, flags)):
         if words[at].startswith("--export="):
             kept = words[at].removeprefix("--export=")
             return [*words[:at], f"--export={_export(kept, names)}", *words[at + 1 :]]
         if words[at] == "--export":
             return [*words[: at + 1], _export("".join(words[at + 1 : at + 2]), names), *words[at + 2 :]]
-    # sbatch --export sets this variable for the srun of its script.
-    inherited = environment.get("SLURM_EXPORT_ENV", "")
     passed = _export(inherited, names)
     return words if passed == inherited else [f"--export={passed}", *words]
 
 
-def _own_words(words: Sequence[str]) -> int:
-    """How many words are srun's own: up to the first that is no option and follows none which may
-    take it as its value."""
+def _own_words(words: Sequence[str], flags: set[str]) -> int:
+    """How many words are those of srun or sbatch: up to the first that is neither an option nor its value."""
     takes_value = False
     for at, word in enumerate(words):
         if not word.startswith("-") and not takes_value:
             return at
-        takes_value = bool(re.fullmatch(r"-[A-Za-z]|--[^=]+", word))
+        takes_value = word not in flags and bool(re.fullmatch(r"-[A-Za-z]|--[^=]+", word))
     return len(words)
 
 

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "api/entry.hpp"
 #include "run/call/mpi_call.hpp"
 
 namespace tutti {
@@ -62,9 +63,11 @@ int run_without_large_form(const MpiCall& call);
 template <class Large, class Plain, class... Arguments>
 int run_native_large(Large large, Plain plain, const MpiCall& call, Arguments... arguments) {
   if (large != nullptr) return large(arguments...);
-  PlainCounts counts(call);
-  const auto turned = std::tuple(counts(arguments)...);
-  return counts.fit() ? std::apply(plain, turned) : run_without_large_form(call);
+  return guarded(call.comm, [&] {
+    PlainCounts counts(call);
+    const auto turned = std::tuple(counts(arguments)...);
+    return counts.fit() ? std::apply(plain, turned) : run_without_large_form(call);
+  });
 }
 
 }  // namespace tutti

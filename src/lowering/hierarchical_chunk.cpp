@@ -2,6 +2,8 @@
 #include "lowering/hierarchical_chunk.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
 #include "core/index.hpp"
@@ -336,7 +338,7 @@ void NodeProgramBuilder::await(int sequence, const std::vector<int>& locals) {
   }
 }
 
-void NodeProgramBuilder::raise(int sequence) {
+void NodeProgramBuilder::append_signal(int sequence) {
   std::vector<Operation>& operations = program_.operations;
   const bool again = !operations.empty() && operations.back().kind == OperationKind::signal;
   if (again) operations.pop_back();
@@ -351,7 +353,7 @@ void NodeProgramBuilder::add(InnerCall call) {
 
 Program NodeProgramBuilder::done(int count) {
   program_.sequence_numbers = left(count - 1);
-  raise(program_.sequence_numbers);
+  append_signal(program_.sequence_numbers);
   return std::move(program_);
 }
 
@@ -360,17 +362,18 @@ Program hierarchical_chunks(const HierarchicalProblem& call, const Nodes& nodes,
   const int count = call.collective == Collective::barrier ? 1 : call.chunks;  // it has no data
   const Bytes memory = hierarchical_memory(call, nodes, node);
   NodeProgramBuilder program(nodes.local_of(rank), nodes.size(node));
-  std::vector<ChunkLowerer> chunks;
+  std::array<std::optional<ChunkLowerer>, 2> under_way;
+  const auto enter = [&](int i) {
+    const HierarchicalView view(call, nodes, node, i);
+    under_way[index(i % 2)].emplace(view, rank, i % 2 * (memory / 2), program).enter();
+  };
+  enter(0);
   for (int i = 0; i < count; ++i) {
-    chunks.emplace_back(HierarchicalView(call, nodes, node, i), rank, i % 2 * (memory / 2),
-                        program);
-  }
-  chunks.front().enter();
-  for (int i = 0; i < count; ++i) {
-    if (i + 1 < count) chunks[index(i + 1)].enter();
-    chunks[index(i)].combine();
-    chunks[index(i)].call();
-    chunks[index(i)].leave();
+    if (i + 1 < count) enter(i + 1);
+    ChunkLowerer& chunk = *under_way[index(i % 2)];
+    chunk.combine();
+    chunk.call();
+    chunk.leave();
   }
   Program done = program.done(count);
   done.lanes = std::clamp(call.leaders, 1, nodes.most());

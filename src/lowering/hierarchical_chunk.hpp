@@ -32,7 +32,7 @@ class NodeProgramBuilder {
   /// Replaces a signal that is the last operation. A rank that is alone on its node signals only
   /// the end of the call, for the next call.
   void signal(int sequence) {
-    if (ranks_ > 1) raise(sequence);
+    if (ranks_ > 1) append_signal(sequence);
   }
   void add(const std::vector<Operation>& operations) {
     program_.operations.insert(program_.operations.end(), operations.begin(), operations.end());
@@ -42,7 +42,7 @@ class NodeProgramBuilder {
   [[nodiscard]] Program done(int count);
 
  private:
-  void raise(int sequence);
+  void append_signal(int sequence);
 
   int local_;
   int ranks_;

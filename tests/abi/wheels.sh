@@ -49,7 +49,8 @@ build() {
   for flavour in $2; do
     targets+=({tutti-test-mpi,tutti-test-c,particles}-"$flavour" "tutti_$flavour")
   done
-  cmake -S "$root" -B "$folder" -G Ninja -DTUTTI_BENCH=OFF -DTUTTI_MPI="${2// /;}" "${@:3}" &&
+  cmake -S "$root" -B "$folder" -G Ninja -DTUTTI_BENCH=OFF -DTUTTI_TESTS=ON -DTUTTI_WERROR=ON \
+    -DTUTTI_MPI="${2// /;}" "${@:3}" &&
     cmake --build "$folder" --target "${targets[@]}"
 }
 compile() { (

@@ -124,7 +124,8 @@ class Cluster:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))  # fmt: skip
 
     def stop(self) -> None:
-        self.say("scancel", "--partition=other,tutti")
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            self.say("scancel", "--partition=other,tutti")
         for daemon in reversed(self.daemons):
             daemon.terminate()
         for daemon in self.daemons:

@@ -133,6 +133,37 @@ def test_an_export_of_the_program_is_its_own(options):
     assert passed(*command) == command
 
 
+@pytest.mark.parametrize("flag", ["--exclusive", "--label", "-l", "-u"])
+def test_an_option_without_value_takes_no_word_of_the_program(flag):
+    assert passed("srun", flag, "./a", "--export=x") == ["srun", flag, "./a", "--export=x"]
+
+
+def test_each_part_of_a_heterogeneous_step_exports_the_variables():
+    assert passed("srun", "-n1", "--export=A", "./a", ":", "./b", ":", "--export=B", "./c") == [
+        "srun", "-n1", "--export=A,LD_PRELOAD,TUTTI", "./a", ":", "./b", ":", "--export=B,LD_PRELOAD,TUTTI", "./c",
+    ]  # fmt: skip
+
+
+def test_a_script_that_is_submitted_gets_the_variables():
+    assert passed("sbatch", "job.sh") == ["sbatch", "job.sh"]
+    assert passed("sbatch", "--wait", "--export=NONE", "job.sh", "--export=NONE") == [
+        "sbatch", "--wait", "--export=LD_PRELOAD,TUTTI", "job.sh", "--export=NONE",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "expected"), [
+    ("sbatch job.sh", True),
+    ("sbatch --wait job.sh", False),
+    ("sbatch -n 4 -W job.sh", False),
+    ("sbatch job.sh -W", True),
+    ("timeout 10s env A=b sbatch job.sh", True),
+    ("time mpirun ./app sbatch", False),
+    ("srun ./sbatch", False),
+])  # fmt: skip
+def test_what_is_submitted_is_known_by_its_first_word(command, expected):
+    assert launcher.submits(command.split()) is expected
+
+
 @given(st.lists(st.text("abc-/", min_size=1), min_size=1))
 def test_the_programs_own_words_are_kept(words):
     assert passed("mpirun", *words)[-len(words) :] == words

@@ -81,12 +81,14 @@ int exchange(const HierarchicalProblem& call, const Nodes& nodes, const std::vec
                           comm);
 }
 
-/// The error of the first rank of the node, which writes it to a further word and then signals
-/// `sequence`; else that of this rank.
+/// The error of the first rank of the node, which writes its class to a further word and then
+/// signals `sequence`; else that of this rank. Codes beyond the classes are known to one process.
 int error_of_first(SharedNode& node, int word, NodeSignal::Count sequence, int error) {
   std::int64_t& outcome = node.further(0)[word];
   if (node.local() == 0) {
-    outcome = error;
+    int known_to_all = error;
+    if (error != MPI_SUCCESS) mpi().Error_class(error, &known_to_all);
+    outcome = known_to_all;
     node.signal(0).signal_to(sequence);
     return error;
   }

@@ -28,6 +28,17 @@ TEST(KeptKnowledge, IsUsedFromTheFirstCallOn) {
             "measured 2.1x faster than the MPI's own over 16 calls (kept, 2026-11-22)");
 }
 
+TEST(KeptKnowledge, SaysWhatItsTimesSay) {
+  const auto reason = [](double choice) {
+    TuningCase known;
+    known.start_from(kept(1, native_seconds, native_seconds * choice));
+    return known.reason().substr(0, known.reason().find(" ("));
+  };
+  EXPECT_EQ(reason(0.3), "measured 3.3x faster than the MPI's own over 16 calls");
+  EXPECT_EQ(reason(0.96), "measured 1.04x faster than the MPI's own over 16 calls");
+  EXPECT_EQ(reason(1.25), "was faster than the MPI's own; 0.80x as fast over 16 calls");
+}
+
 TEST(KeptKnowledge, IsNotExploredWhereTheMpisOwnWasFastest) {
   Simulation simulation({}, {{4, {native_seconds, native_seconds / 3}}}, 1);
   simulation.start_from(4, kept(0, native_seconds, native_seconds));
