@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections import defaultdict
@@ -45,14 +46,29 @@ def run(prefix: Path, ranks: int, words: list[str]) -> dict[str, Any]:
         return json.loads(output.read_text())
 
 
+def known_to(prefix: Path, collective: str, names: list[str]) -> list[str]:
+    """The algorithms that tutti-bench of a build knows; none if it lacks the collective."""
+    while names:
+        words = [word for name in names for word in ("--algorithm", name)]
+        command = ["mpirun.openmpi", "-n", "1", str(prefix / "bin" / "tutti-bench-openmpi"), collective, *words,
+                   "--repetitions", "1", "--warmup", "0", "--quiet"]  # fmt: skip
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        if "unknown command" in ended.stderr:
+            return []
+        refused = re.search(r"--algorithm (\S+?): ", ended.stderr)
+        if refused is None:
+            return names
+        names = [name for name in names if name != refused[1]]
+    return names
+
+
 def medians(document: dict[str, Any]) -> Iterator[tuple[str, float]]:
     """Of each algorithm and size: its name, and its median time over that of native."""
     for row in document["rows"]:
-        native = next(line for line in row["algorithms"] if line["name"] == "native")
-        for line in row["algorithms"]:
-            if line["name"] != "native":
-                size = row["block"] * row["element_bytes"]
-                yield f"{row['collective']} {size} {line['name']}", line["median_us"] / native["median_us"]
+        native, *others = row["algorithms"]
+        for line in others:
+            size = row["block"] * row["element_bytes"]
+            yield f"{row['collective']} {size} {line['name']}", line["median_us"] / native["median_us"]
 
 
 @app.command()
@@ -69,13 +85,18 @@ def measure(
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     names = [name for name in _engine.collectives() if not name.startswith("rma_")]
     metadata: dict[str, str] = {}
+    common = {
+        name: known_to(before, name, known_to(after, name, candidates(name, ranks, ranks)))
+        for name in track(names, description="algorithms of both")
+    }
+    names = [name for name in names if common[name]]
     for number in track(range(rounds * len(names)), description="rounds"):
         name = names[number % len(names)]
         blocks = SIZES.get(_engine.block_kind(name), VECTORS)
         words = [name, "--repetitions", str(repetitions), "--warmup", "5", "--no-check"]
         words += ["--block", blocks] if blocks else []
         words += ["--distribution", "same"] if _engine.is_irregular(name) else []
-        for contender in candidates(name, ranks, ranks):
+        for contender in ["native", *common[name]]:
             words += ["--algorithm", contender]
         pair = [("before", before), ("after", after)]
         for build, prefix in pair if number // len(names) % 2 == 0 else reversed(pair):
