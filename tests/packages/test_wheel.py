@@ -78,12 +78,13 @@ class Installation:
         if place is not None and not place.package:
             self.mpirun = f"mpirun.{place.name}"
         if place is not None and place.name == "mpich":
-            # The wheel of mpi4py asks for the name that MPICH's own installation gives its library.
+            # The wheel of mpi4py asks for the name that MPICH's own installation gives its library, and
+            # may take Open MPI's instead.
             program = run("ldd", BUILD / "bin" / "particles-mpich")
             for library in re.findall(r"=> (\S*/libmpich\.so\.12) ", program):
                 (folder / "mpi4py-only").mkdir(exist_ok=True)
                 (folder / "mpi4py-only/libmpi.so.12").symlink_to(library)
-                self.for_mpi4py = {"LD_LIBRARY_PATH": str(folder / "mpi4py-only")}
+                self.for_mpi4py = {"LD_LIBRARY_PATH": str(folder / "mpi4py-only"), "MPI4PY_MPIABI": "mpich"}
 
     for_mpi4py: dict[str, str] = {}
 
