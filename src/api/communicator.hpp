@@ -86,7 +86,6 @@ struct Agreement {
 };
 
 class Selections;
-class Communicator;
 
 /// Kept as an attribute of the program's communicator and freed with it.
 class alignas(cache_line) Communicator {
