@@ -2,6 +2,8 @@
 #include "api/report.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,6 +107,30 @@ void complain(const std::string& destination, const char* why) {
                destination.c_str(), why);
 }
 
+/// Opens the file of a report, to append to it or empty. Then it is locked: programs that end
+/// together write one after the other, and each keeps the report of the one before. Below 0: errno.
+int open_output(const std::string& destination, bool appends) {
+  const int how = O_WRONLY | O_CREAT | (appends ? O_APPEND : 0);
+  constexpr int attempts = 100;
+  for (int attempt = 1;; ++attempt) {
+    const std::string kept = appends ? "" : keep_former(destination);
+    if (!kept.empty()) {
+      std::fprintf(stderr, "tutti: kept the former report as %s\n", kept.c_str());
+    }
+    // If the file has become a pipe since, do not wait for a reader.
+    const int file = open(destination.c_str(), how | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if (file < 0) return file;
+    fcntl(file, F_SETFL, how);
+    struct stat about {};
+    if (appends || fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) return file;
+    flock(file, LOCK_EX);
+    fstat(file, &about);
+    const bool is_last = attempt == attempts;  // the former report cannot be kept
+    if (about.st_size == 0 || is_last) return ftruncate(file, 0) == 0 ? file : -1;
+    close(file);
+  }
+}
+
 void put(ReportContent content, const std::string& named) {
   const std::string destination = expanded(named);
   content.program = path_of_program();
@@ -117,15 +143,7 @@ void put(ReportContent content, const std::string& named) {
   }
   const std::string why = why_no_output(destination);
   if (!why.empty()) return complain(destination, why.c_str());
-  const int how = O_WRONLY | O_CREAT | (content.partial.empty() ? O_TRUNC : O_APPEND);
-  if (content.partial.empty()) {
-    if (const std::string kept = keep_former(destination); !kept.empty()) {
-      std::fprintf(stderr, "tutti: kept the former report as %s\n", kept.c_str());
-    }
-  }
-  // If the file has become a pipe since, do not wait for a reader.
-  const int file = open(destination.c_str(), how | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
-  if (file >= 0) fcntl(file, F_SETFL, how);
+  const int file = open_output(destination, !content.partial.empty());
   if (file < 0) return complain(destination, std::strerror(errno));
   if (!write_all(file, text)) complain(destination, std::strerror(errno));
   close(file);
