@@ -21,6 +21,8 @@ constexpr std::size_t numbers_per_call(Criterion criterion) {
 constexpr std::uint64_t min_idle_distance = 128;
 constexpr std::uint64_t max_idle_distance = 2048;
 constexpr double max_distance = 1 << 30;
+/// What a class may lose of its own time, in budgets: no more than 3 % by default.
+constexpr double budgets_of_class = 3;
 /// What listing the candidates of a class is expected to take, in nanoseconds.
 constexpr double listing = 5e5;
 
@@ -187,7 +189,31 @@ void Tuner::count_time(std::span<const AgreedCall> calls) {
   if (count > 0) mean_call_ = plain / count;
   const auto unnoted = static_cast<double>(window_begin_ - last_end_);
   spent_ += all + unnoted * (before > 0 ? std::min(before, mean_call_) : mean_call_);
+  count_classes(calls);
   last_end_ = window_begin_ + window;
+}
+
+/// One window says little about which share of all calls a class has, so it counts for 1/8.
+void Tuner::count_classes(std::span<const AgreedCall> calls) {
+  const double weight = std::max(1.0 / 8, 1.0 / ++windows_);
+  const auto passed = static_cast<double>(window_begin_ + window - last_end_);
+  for (SizeClass size_class = 0; size_class < size_classes; ++size_class) {
+    Account& account = accounts_[static_cast<std::size_t>(size_class)];
+    const TuningCase* known = find(size_class);
+    double plain = 0;
+    int plain_calls = 0;
+    int count = 0;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      if (calls[i].size_class != size_class) continue;
+      ++count;
+      if (known != nullptr && explores(*known, window_begin_ + i)) continue;
+      plain += static_cast<double>(calls[i].elapsed);
+      ++plain_calls;
+    }
+    account.share += weight * (count / static_cast<double>(calls.size()) - account.share);
+    if (plain_calls > 0) account.mean_call = plain / plain_calls;
+    account.spent += passed * account.share * account.mean_call;
+  }
 }
 
 void Tuner::add_samples(std::span<const AgreedCall> calls) {
@@ -201,8 +227,8 @@ void Tuner::add_samples(std::span<const AgreedCall> calls) {
     const int candidate =
         explores(*known, window_begin_ + i) ? known->exploration().candidate : known->selected();
     const auto loss = static_cast<double>(known->add(candidate, calls[i].times));
-    lost_ += std::max(0.0, loss);
-    gained_ += std::max(0.0, -loss);
+    (loss > 0 ? lost_ : gained_) += std::abs(loss);
+    (loss > 0 ? accounts_[at].lost : accounts_[at].gained) += std::abs(loss);
   }
 }
 
@@ -230,7 +256,7 @@ int Tuner::plan(TuningHost& host) {
     if (!seen_[at]) continue;
     cases_[at]->rest();
     cases_[at]->conclude(begun_);
-    if (const int error = plan_case(size_class, static_cast<Nanoseconds>(each), host)) return error;
+    if (const int error = plan_case(size_class, each, host)) return error;
   }
   return 0;
 }
@@ -243,7 +269,13 @@ bool Tuner::can_afford(double cost) {
   return can;
 }
 
-int Tuner::plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& host) {
+/// What the class's own time and its gains hold beside its losses.
+double Tuner::left_of(SizeClass size_class) const {
+  const Account& account = accounts_[static_cast<std::size_t>(size_class)];
+  return budgets_of_class * budget_ * account.spent + account.gained - account.lost;
+}
+
+int Tuner::plan_case(SizeClass size_class, double allowance, TuningHost& host) {
   TuningCase& known = *cases_[static_cast<std::size_t>(size_class)];
   if (!known.is_settled() && !known.has_candidates()) {
     is_exploring_ = true;
@@ -251,9 +283,14 @@ int Tuner::plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& ho
     known.set_candidates(host.candidates(size_class));
   }
   for (bool is_ready = false; !is_ready;) {
-    const bool explores = known.plan(allowance, begun_);
-    is_exploring_ = is_exploring_ || explores;
+    const double left = std::min(allowance, left_of(size_class));
+    const bool explores = known.plan(static_cast<Nanoseconds>(std::max(0.0, left)), begun_);
     const int candidate = known.exploration().candidate;
+    if (candidate > 0 && left_of(size_class) < 0) {
+      known.rest();
+      return 0;
+    }
+    is_exploring_ = is_exploring_ || explores;
     if (has_unpaid_ && !known.exploration().is_paid) {
       known.rest();
       return 0;

@@ -68,7 +68,8 @@ class TuningHost {
 /// expected to hold, a candidate that was never measured at most once; one call may explore more.
 /// What a candidate needs is created once the budget holds the time that this took before. So loss
 /// exceeds the budget by at most 1 call and 1 agreement, as long as measured candidates, agreements
-/// and creations take as long as before.
+/// and creations take as long as before. Large sizes pay for exploring small ones, but a class that
+/// has lost 3 times `budget` of its own time, beside what its explored calls gained, waits.
 ///
 /// The criterion is the time after the last arrival. Without a common clock it is estimated. Where
 /// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to
@@ -165,6 +166,14 @@ class Tuner {
     Bytes bytes = 0;
     RankTime time;
   };
+  /// Of one class, in nanoseconds over the mean rank.
+  struct Account {
+    double share = 0;      ///< of all calls
+    double mean_call = 0;  ///< that explored nothing, in the latest window that held any
+    double spent = 0;
+    double lost = 0;   ///< by explored calls
+    double gained = 0;
+  };
   /// The same for all ranks.
   struct AgreedCall {
     std::optional<SizeClass> size_class;  ///< none: not compared
@@ -177,13 +186,15 @@ class Tuner {
   [[nodiscard]] const TuningCase* find(std::optional<SizeClass> size_class) const;
   [[nodiscard]] AgreedCall agreed_call(std::span<const MaxAndSum> numbers) const;
   void count_time(std::span<const AgreedCall> calls);
+  void count_classes(std::span<const AgreedCall> calls);
   [[nodiscard]] double left() const { return budget_ * spent_ + gained_ - lost_; }
+  [[nodiscard]] double left_of(SizeClass size_class) const;
   void add_cost(double cost);
   void add_samples(std::span<const AgreedCall> calls);
   bool can_afford(double cost);
   [[nodiscard]] std::uint64_t calls_for(double debt) const;
   int plan(TuningHost& host);
-  int plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& host);
+  int plan_case(SizeClass size_class, double allowance, TuningHost& host);
   void plan_window();
   void rest();
 
@@ -191,11 +202,13 @@ class Tuner {
   Criterion criterion_;
   double budget_;
   std::vector<std::optional<TuningCase>> cases_;
+  std::array<Account, size_classes> accounts_{};
   std::array<bool, size_classes> seen_{};  ///< in the last window
   std::uint64_t begun_ = 0;
   std::uint64_t call_ = 0;  ///< the number of the call that has begun
   std::uint64_t window_begin_ = 0;
   std::uint64_t last_end_ = 0;  ///< of the window before
+  int windows_ = 0;
   std::array<Note, window> notes_{};
   Nanoseconds own_cost_ = 0;    ///< of agreements at this rank, not combined yet
   double latest_cost_ = 0;      ///< of the agreement before the last one

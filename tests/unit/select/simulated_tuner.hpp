@@ -111,6 +111,9 @@ class Simulation : public TuningHost {
   /// How far the loss less gains exceeded the budget at most, less the longest explored call and 2
   /// agreements.
   [[nodiscard]] double worst_excess() const { return worst_; }
+  /// What explored calls of a class lost less what they gained, and the time spent in it.
+  [[nodiscard]] double lost_of(SizeClass size_class) { return classes_[size_class].lost; }
+  [[nodiscard]] double spent_of(SizeClass size_class) { return classes_[size_class].spent; }
   [[nodiscard]] int agreements() const { return agreements_; }
   [[nodiscard]] int runs(int candidate) { return runs_[candidate]; }
 
@@ -178,6 +181,8 @@ class Simulation : public TuningHost {
                  {static_cast<Nanoseconds>(own), static_cast<Nanoseconds>(spent_ + after_last)});
     }
     spent_ += elapsed;
+    classes_[size_class].spent += elapsed;
+    if (!is_selected) classes_[size_class].lost += plain - times[0];
     if (is_selected || candidate == 0) return;
     lost_ += std::max(0.0, plain - times[0]);
     gained_ += std::max(0.0, times[0] - plain);
@@ -201,8 +206,14 @@ class Simulation : public TuningHost {
         worst_, lost_ - gained_ - options_.budget * spent_ - largest_ - 2 * options_.agreement);
   }
 
+  struct Class {
+    double lost = 0;
+    double spent = 0;
+  };
+
   Options options_;
   std::map<SizeClass, Times> times_;
+  std::map<SizeClass, Class> classes_;
   std::mt19937 random_;
   std::vector<Tuner> tuners_;
   std::vector<MaxAndSum> combined_;

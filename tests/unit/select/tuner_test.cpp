@@ -264,23 +264,38 @@ TEST(Tuner, ARankWithoutDataDoesNotDecide) {
 }
 
 TEST(Tuner, GainsOfExploredCallsPayForOthers) {
-  // The slow candidates of the small class lose more than 1 % of the time of all calls.
+  // The slow candidates of the small class lose more than the budget of the time of all calls.
   Simulation::Options options;
+  options.budget = 0.005;
   options.agreement = 0.001 * native_seconds;
-  const Times large = {20 * native_seconds, 5 * native_seconds, 4 * native_seconds,
-                       3 * native_seconds, 2 * native_seconds};
-  const Times small = {native_seconds, 9 * native_seconds, 9 * native_seconds, 9 * native_seconds,
+  const Times large = {4 * native_seconds, native_seconds, 0.8 * native_seconds,
+                       0.6 * native_seconds, 0.4 * native_seconds};
+  const Times small = {native_seconds, 20 * native_seconds, 20 * native_seconds, 20 * native_seconds,
                        0.5 * native_seconds};
   Simulation simulation(options, {{3, small}, {20, large}}, 5);
   std::mt19937 random(5);
-  for (int round = 0; round < 375; ++round) {
+  for (int round = 0; round < 8000; ++round) {
     const bool first = random() % 2 == 0;
     simulation.call(first ? 3 : 20);
     simulation.call(first ? 20 : 3);
   }
   EXPECT_EQ(simulation.selected(3), 4);
   EXPECT_EQ(simulation.selected(20), 4);
+  EXPECT_GT(simulation.lost(), options.budget * (simulation.spent_of(3) + simulation.spent_of(20)));
   EXPECT_LE(simulation.worst_excess(), native_seconds);
+}
+
+TEST(Tuner, LargeSizesDoNotPayForSmallOnesThatLoseTheirOwnTime) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    Times small = draw(random, native_seconds);
+    for (std::size_t i = 1; i < small.size(); ++i) small[i] = static_cast<double>(2 + i) * native_seconds;
+    Simulation simulation({}, {{3, small}, {20, draw(random, 100 * native_seconds)}}, seed);
+    for (int call = 0; call < 1000; ++call) simulation.call(random() % 2 == 0 ? 3 : 20);
+    EXPECT_GT(simulation.lost_of(3), 0);
+    // The share of a class in the time is known by its noted calls.
+    EXPECT_LE(simulation.lost_of(3), 0.04 * simulation.spent_of(3) + small.back()) << seed;
+  }
 }
 
 TEST(Tuner, CreatesOnlyWhatTheBudgetHolds) {
