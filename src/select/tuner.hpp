@@ -171,7 +171,7 @@ class Tuner {
     double share = 0;      ///< of all calls
     double mean_call = 0;  ///< that explored nothing, in the latest window that held any
     double spent = 0;
-    double lost = 0;   ///< by explored calls
+    double lost = 0;  ///< by explored calls
     double gained = 0;
   };
   /// The same for all ranks.

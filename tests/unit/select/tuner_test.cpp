@@ -270,8 +270,8 @@ TEST(Tuner, GainsOfExploredCallsPayForOthers) {
   options.agreement = 0.001 * native_seconds;
   const Times large = {4 * native_seconds, native_seconds, 0.8 * native_seconds,
                        0.6 * native_seconds, 0.4 * native_seconds};
-  const Times small = {native_seconds, 20 * native_seconds, 20 * native_seconds, 20 * native_seconds,
-                       0.5 * native_seconds};
+  const Times small = {native_seconds, 20 * native_seconds, 20 * native_seconds,
+                       20 * native_seconds, 0.5 * native_seconds};
   Simulation simulation(options, {{3, small}, {20, large}}, 5);
   std::mt19937 random(5);
   for (int round = 0; round < 8000; ++round) {
@@ -289,7 +289,8 @@ TEST(Tuner, LargeSizesDoNotPayForSmallOnesThatLoseTheirOwnTime) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
     Times small = draw(random, native_seconds);
-    for (std::size_t i = 1; i < small.size(); ++i) small[i] = static_cast<double>(2 + i) * native_seconds;
+    for (std::size_t i = 1; i < small.size(); ++i)
+      small[i] = static_cast<double>(2 + i) * native_seconds;
     Simulation simulation({}, {{3, small}, {20, draw(random, 100 * native_seconds)}}, seed);
     for (int call = 0; call < 1000; ++call) simulation.call(random() % 2 == 0 ? 3 : 20);
     EXPECT_GT(simulation.lost_of(3), 0);
