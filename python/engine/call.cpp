@@ -193,7 +193,8 @@ class PyCall {
 Choice choice_for(const std::string& collective, const std::string& text, int ranks,
                   std::optional<Bytes> block, const Machine& machine) {
   const Collective named = collective_or_raise(collective);
-  return choose(value_or_raise(setting(named, text)), Features{named, ranks, block}, machine);
+  return choose(value_or_raise(setting(named, text)), Features{named, ranks, block.value_or(0)},
+                machine);
 }
 
 void bind_timeline(nb::module_& module) {

@@ -159,8 +159,9 @@ std::vector<std::string> explored(const std::string& collective, int ranks, Byte
                               " ranks";
     throw nb::value_error(wrong.c_str());
   }
-  TuningFeatures features = {collective_or_raise(collective), ranks, block, ranks_per_node,
-                             default_staging};
+  TuningFeatures features = {
+      {.collective = collective_or_raise(collective), .p = ranks, .block = block}, default_staging};
+  features.ranks_per_node = ranks_per_node;
   features.knows_arrivals =
       is_gather_or_scatter(features.collective) && (!arrivals.empty() || background);
   features.has_threads = features.knows_arrivals && background;

@@ -6,12 +6,12 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "engine.hpp"
 #include "run/file.hpp"
 #include "run/rule_files.hpp"
-#include "select/hierarchical.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;
@@ -24,34 +24,30 @@ namespace {
 /// The rule that decides a call, or None. Where nodes or the MPI are not given their keys match.
 std::optional<Rule> find(const Rules& rules, const std::string& collective, int p, Bytes bytes,
                          int nodes, int ranks_per_node, bool commutative, const std::string& mpi) {
-  RuleFeatures features;
-  features.collective = collective_or_raise(collective);
-  features.p = p;
-  features.nodes = nodes;
-  features.ranks_per_node = ranks_per_node;
-  features.commutative = commutative;
-  features.knows_bytes = is_block_common(features.collective);
-  features.mpi = mpi_version(mpi);
-  Rules asked = rules;
-  for (Rule& rule : asked.all) {
-    if (mpi.empty()) rule.mpi.clear();
-    if (features.mpi.version.empty()) rule.version.clear();
-    if (nodes == 0) rule.nodes = {};
-    if (ranks_per_node == 0) rule.ranks_per_node = {};
-  }
-  for (const RuleSpan& span : spans_of(asked, features)) {
-    if (bytes > span.most) continue;
-    if (span.rule == nullptr) return std::nullopt;
-    return rules.all[static_cast<std::size_t>(span.rule - asked.all.data())];
+  const Features features = {.collective = collective_or_raise(collective),
+                             .p = p,
+                             .nodes = nodes,
+                             .ranks_per_node = ranks_per_node,
+                             .commutative = commutative};
+  const MpiVersion version = mpi_version(mpi);
+  for (const Rule& rule : rules.all) {
+    Rule asked = rule;
+    if (mpi.empty()) asked.mpi.clear();
+    if (version.version.empty()) asked.version.clear();
+    if (nodes == 0) asked.nodes = {};
+    if (ranks_per_node == 0) asked.ranks_per_node = {};
+    const Rules alone = rules_for({{asked}, {}}, p, version);
+    const std::vector<RuleSpan> spans = spans_of(alone, features);
+    const auto span = std::find_if(spans.begin(), spans.end(),
+                                   [bytes](const RuleSpan& one) { return bytes <= one.most; });
+    if (span->rule != nullptr) return rule;
   }
   return std::nullopt;
 }
 
 /// Why Tutti follows a rule for a call without a user-defined operation, and what it runs.
 std::pair<std::string, std::string> choice(const Rule& rule, bool background) {
-  Features features;
-  features.collective = rule.collective;
-  const RuleChoice made = choice_of(rule, features, {true, background, false});
+  const RuleChoice made = choice_of(rule, {rule.collective}, {true, background, false});
   return {to_text(made.setting), made.reason};
 }
 

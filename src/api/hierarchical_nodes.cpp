@@ -97,6 +97,11 @@ int HierarchicalNodes::guess() {
   return MPI_SUCCESS;
 }
 
+Features HierarchicalNodes::features(Collective collective, Bytes block) const {
+  const int p = communicator_.p();
+  return {collective, p, block, nodes_ ? nodes_->count() : p, nodes_ ? nodes_->most() : 1};
+}
+
 /// Opens the nodes, which the program did not request. If a rank cannot, all stay flat without an
 /// error.
 int HierarchicalNodes::open() {

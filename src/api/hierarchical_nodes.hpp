@@ -36,8 +36,9 @@ class HierarchicalNodes {
   [[nodiscard]] bool needs(int leaders) const;
   /// Opens the nodes for calls that must use node memory.
   int take();
-  /// The number of nodes, once guessed.
-  [[nodiscard]] int count() const { return nodes_->count(); }
+  /// What is common to calls of a collective with such blocks; each rank is alone on its node until
+  /// nodes are guessed.
+  [[nodiscard]] Features features(Collective collective, Bytes block = 0) const;
   /// The ranks of the largest node, once guessed.
   [[nodiscard]] int max_ranks() const { return nodes_->most(); }
   /// Their shape, once guessed.

@@ -2,13 +2,13 @@
 #include "api/rule_selection.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "api/call.hpp"
 #include "core/size_class.hpp"
 #include "run/mpi/agree.hpp"
 #include "run/mpi/owned_comm.hpp"
-#include "run/mpi/quirks.hpp"
 
 namespace tutti {
 
@@ -33,16 +33,9 @@ std::size_t SizeTable::index_of(const std::optional<Bytes>& block) {
 int RuleSelection::open(Rules rules) {
   if (rules.all.empty()) return MPI_SUCCESS;
   rules_ = std::move(rules);
-  features_.p = communicator_.p();
-  features_.mpi = mpi_version(library_version());
   const auto& all = rules_.all;
-  if (std::none_of(all.begin(), all.end(), [](const Rule& r) { return r.needs_nodes(); })) {
-    return MPI_SUCCESS;
-  }
-  if (const int error = nodes_.guess()) return error;
-  features_.nodes = nodes_.count();
-  features_.ranks_per_node = nodes_.max_ranks();
-  return MPI_SUCCESS;
+  const bool need_nodes = std::any_of(all.begin(), all.end(), std::mem_fn(&Rule::needs_nodes));
+  return need_nodes ? nodes_.guess() : MPI_SUCCESS;
 }
 
 Decision RuleSelection::decision_for(const Rule& rule, const Features& features,
@@ -62,10 +55,7 @@ Decision RuleSelection::decision_for(const Rule& rule, const Features& features,
 }
 
 bool RuleSelection::decide(const Features& features, const Setting& setting, Decision& decision) {
-  features_.collective = features.collective;
-  features_.commutative = features.commutative;
-  features_.knows_bytes = is_block_common(features.collective);
-  const std::vector<RuleSpan> spans = spans_of(rules_, features_);
+  const std::vector<RuleSpan> spans = spans_of(rules_, features);
   if (spans.size() == 1 && spans.front().rule == nullptr) return false;
   auto table = std::make_shared<SizeTable>();
   table->collective = features.collective;

@@ -72,7 +72,6 @@ class RuleSelection {
 
   Communicator& communicator_;
   Rules rules_;
-  RuleFeatures features_;  ///< of the latest call that they decided
   /// By collective: the rules that decide message sizes.
   std::map<Collective, std::vector<MeasuredCase>> cases_;
   HierarchicalNodes& nodes_;

@@ -67,9 +67,7 @@ const Decision& Selections::decide(Collective collective, const OperationTraits&
 Decision Selections::make(Collective collective, const OperationTraits& operation) {
   const Setting setting =
       overrule_of(collective).value_or(settings_[static_cast<std::size_t>(collective)]);
-  Features features;
-  features.collective = collective;
-  features.p = communicator_.p();
+  Features features = nodes.features(collective);
   features.reproducible = communicator_.is_reproducible();
   features.commutative = operation.commutative;
   features.whole = operation.whole;

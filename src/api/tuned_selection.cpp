@@ -89,15 +89,13 @@ class TunedSelection::Host final : public TuningHost {
  private:
   [[nodiscard]] TuningFeatures features(SizeClass size_class) const {
     const Communicator& communicator = selection_.communicator_;
-    TuningFeatures features = {state_.collective,
-                               communicator.p(),
-                               largest_of(size_class),
-                               selection_.nodes_.max_ranks(),
-                               communicator.node_settings().staging,
-                               !state_.deferred.is_automatic,
-                               state_.deferred.is_flat,
-                               selection_.nodes_.are_oversubscribed(),
-                               state_.has_arrivals};
+    TuningFeatures features = {
+        selection_.nodes_.features(state_.collective, largest_of(size_class)),
+        communicator.node_settings().staging,
+        !state_.deferred.is_automatic,
+        state_.deferred.is_flat,
+        selection_.nodes_.are_oversubscribed(),
+        state_.has_arrivals};
     features.has_threads = state_.has_arrivals && communicator.arrival()->has_thread();
     if (state_.profile != nullptr) features.arrivals = state_.profile->arrivals;
     return features;
@@ -207,7 +205,8 @@ int TunedSelection::start(State& state) {
   if (!nodes_.are_open()) quiet.emplace(communicator_.handle());
   int error = nodes_.guess();
   for (const Rule& rule : kept_.all) {
-    if (error == MPI_SUCCESS && holds_for(rule, key_of(state))) error = start_class(state, rule);
+    const bool holds = error == MPI_SUCCESS && matches(rule, nodes_.features(state.collective));
+    if (holds) error = start_class(state, rule);
   }
   if (error != MPI_SUCCESS) state.tuner.stop();
   return error;
@@ -231,10 +230,6 @@ int TunedSelection::start_class(State& state, const Rule& kept) {
   return MPI_SUCCESS;
 }
 
-LearnedKey TunedSelection::key_of(const State& state) const {
-  return {state.collective, communicator_.p(), nodes_.count(), nodes_.max_ranks()};
-}
-
 std::vector<LearnedClass> TunedSelection::learned() const {
   std::vector<LearnedClass> found;
   for (const std::shared_ptr<State>& state : states_) {
@@ -244,11 +239,10 @@ std::vector<LearnedClass> TunedSelection::learned() const {
     }
     for (const auto& [size_class, candidates] : state->candidates) {
       const auto evidence = state->tuner.evidence(size_class);
-      LearnedClass one = {key_of(*state), size_class, {}, evidence.value_or(TuningEvidence{})};
+      const Features features = nodes_.features(state->collective, largest_of(size_class));
+      LearnedClass one = {features, {}, evidence.value_or(TuningEvidence{})};
       if (evidence) one.use = candidates.all[static_cast<std::size_t>(evidence->candidate)];
-      const auto is_kept = [&one](const Rule& rule) {
-        return holds_for(rule, one.key) && class_of(rule) == one.size_class;
-      };
+      const auto is_kept = [&one](const Rule& rule) { return holds_for(rule, one.features); };
       const bool was_kept = std::any_of(kept_.all.begin(), kept_.all.end(), is_kept);
       // What is still as it was kept keeps its date.
       if (evidence ? evidence->date.empty() : was_kept) found.push_back(std::move(one));

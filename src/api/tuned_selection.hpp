@@ -103,8 +103,6 @@ class TunedSelection {
   [[nodiscard]] static bool exchanges_arrivals(const Communicator& communicator, Collective of);
   [[nodiscard]] static Criterion criterion_for(const Communicator& communicator, Collective of);
   std::shared_ptr<State>& state_of(const Decision& deferred, Collective collective);
-  /// Once nodes are guessed.
-  [[nodiscard]] LearnedKey key_of(const State& state) const;
   int start(State& state);
   int start_class(State& state, const Rule& kept);
   int agree(State& state);

@@ -34,14 +34,14 @@ bool is_of(const Rule& kept, const Platform& platform) {
 }
 
 Rule rule_of(const LearnedClass& learned, const Platform& platform, const std::string& date) {
-  const LearnedKey& key = learned.key;
+  const Features& features = learned.features;
+  const SizeClass size_class = class_of(features.block);
   Rule rule;
-  rule.collective = key.collective;
-  rule.p = exactly(key.p);
-  rule.nodes = exactly(key.nodes);
-  rule.ranks_per_node = exactly(key.ranks_per_node);
-  const Bytes most = largest_of(learned.size_class);
-  rule.bytes = {learned.size_class == 0 ? 0 : largest_of(learned.size_class - 1) + 1, most};
+  rule.collective = features.collective;
+  rule.p = exactly(features.p);
+  rule.nodes = exactly(features.nodes);
+  rule.ranks_per_node = exactly(features.ranks_per_node);
+  rule.bytes = {size_class == 0 ? 0 : largest_of(size_class - 1) + 1, features.block};
   rule.mpi = platform.mpi.name;
   rule.version = platform.mpi.version;
   rule.use = *learned.use;
@@ -64,9 +64,8 @@ Result<Learning> learning(std::string_view text) {
 }
 
 void Learned::add(const LearnedClass& learned) {
-  std::erase_if(all_, [&learned](const LearnedClass& known) {
-    return known.key == learned.key && known.size_class == learned.size_class;
-  });
+  std::erase_if(
+      all_, [&learned](const LearnedClass& known) { return known.features == learned.features; });
   all_.push_back(learned);
 }
 
@@ -76,7 +75,7 @@ Rules Learned::merged(const Rules& kept, const Platform& platform, const std::st
   const auto is_replaced = [&](const Rule& rule) {
     return is_of(rule, platform) &&
            std::any_of(all_.begin(), all_.end(), [&rule](const LearnedClass& learned) {
-             return holds_for(rule, learned.key) && class_of(rule) == learned.size_class;
+             return holds_for(rule, learned.features);
            });
   };
   for (const Rule& rule : kept.all) {
@@ -125,9 +124,8 @@ std::vector<Setting>::const_iterator find_candidate(const std::vector<Setting>& 
       [use = use_text(kept)](const Setting& candidate) { return use_text(candidate) == use; });
 }
 
-bool holds_for(const Rule& kept, const LearnedKey& key) {
-  return kept.collective == key.collective && kept.p == exactly(key.p) &&
-         kept.nodes == exactly(key.nodes) && kept.ranks_per_node == exactly(key.ranks_per_node);
+bool holds_for(const Rule& kept, const Features& features) {
+  return matches(kept, features) && kept.bytes.contains(features.block);
 }
 
 }  // namespace tutti

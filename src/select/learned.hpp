@@ -21,15 +21,6 @@ enum class Learning { off, run, keep };
 /// Reads "off", "run" or "keep". The error says what is accepted.
 [[nodiscard]] Result<Learning> learning(std::string_view text);
 
-/// What kept rules hold for, apart from message sizes.
-struct LearnedKey {
-  Collective collective = Collective::gather;
-  int p = 1;
-  int nodes = 1;
-  int ranks_per_node = 1;  ///< of the largest node
-  friend bool operator==(const LearnedKey&, const LearnedKey&) = default;
-};
-
 /// The machine and library on which something was learned.
 struct Platform {
   MpiVersion mpi;
@@ -38,14 +29,13 @@ struct Platform {
 
 /// What a tuner knows at the end about calls of one class.
 struct LearnedClass {
-  LearnedKey key;
-  SizeClass size_class = 0;
+  Features features;
   /// The candidate that is selected; none: what an earlier run kept does not hold any more.
   std::optional<Setting> use;
   TuningEvidence evidence;  ///< if there is a candidate
 };
 
-/// What a process has learned. A later entry replaces an earlier one of the same key and class.
+/// What a process has learned. A later entry replaces an earlier one of the same class.
 class Learned {
  public:
   void add(const LearnedClass& learned);
@@ -73,7 +63,7 @@ class Learned {
 /// not there. O(candidates).
 [[nodiscard]] std::vector<Setting>::const_iterator find_candidate(
     const std::vector<Setting>& candidates, const Setting& kept);
-/// True if a kept rule holds for such calls, whatever their size.
-[[nodiscard]] bool holds_for(const Rule& kept, const LearnedKey& key);
+/// True if a kept rule is about this class.
+[[nodiscard]] bool holds_for(const Rule& kept, const Features& features);
 
 }  // namespace tutti

@@ -13,7 +13,7 @@ namespace {
 double seconds_of(const Specification& specification, const Features& features, int p,
                   const Machine& machine) {
   const Call call{features.collective, features.root < p ? features.root : 0,
-                  std::vector<Bytes>(static_cast<std::size_t>(p), features.block.value_or(0))};
+                  std::vector<Bytes>(static_cast<std::size_t>(p), features.block)};
   return *price(Problems(specification, call).schedules(), machine, PriceModel::loggp);
 }
 

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "select/hierarchical.hpp"
+
 namespace tutti {
 
 namespace {
@@ -94,14 +96,12 @@ MpiVersion mpi_version(std::string_view library_version) {
   return {"other", ""};
 }
 
-bool matches(const Rule& rule, const RuleFeatures& features) {
+bool matches(const Rule& rule, const Features& features) {
   const bool is_reduction = reduces(features.collective);
   if (rule.collective != features.collective || !rule.p.contains(features.p)) return false;
   if (!rule.nodes.contains(features.nodes)) return false;
   if (!rule.ranks_per_node.contains(features.ranks_per_node)) return false;
-  if (is_reduction && rule.commutative && *rule.commutative != features.commutative) return false;
-  if (!features.knows_bytes && !rule.bytes.is_all()) return false;
-  return matches_mpi(rule, features.mpi);
+  return !is_reduction || rule.commutative.value_or(features.commutative) == features.commutative;
 }
 
 Rules rules_for(const Rules& rules, int p, const MpiVersion& mpi) {
@@ -112,11 +112,12 @@ Rules rules_for(const Rules& rules, int p, const MpiVersion& mpi) {
   return left;
 }
 
-std::vector<RuleSpan> spans_of(const Rules& rules, const RuleFeatures& features) {
+std::vector<RuleSpan> spans_of(const Rules& rules, const Features& features) {
+  const bool knows_bytes = is_block_common(features.collective);
   std::vector<const Rule*> matching;
   std::vector<Bytes> ends = {NumberRange::inf};
   for (const Rule& rule : rules.all) {
-    if (!matches(rule, features)) continue;
+    if (!matches(rule, features) || !(knows_bytes || rule.bytes.is_all())) continue;
     matching.push_back(&rule);
     if (rule.bytes.least > 0) ends.push_back(rule.bytes.least - 1);
     ends.push_back(rule.bytes.most);

@@ -85,20 +85,8 @@ struct Rules {
 /// A text that rules_from_text reads as the same rules, one rule a line.
 [[nodiscard]] std::string to_text(const Rules& rules);
 
-/// The keys of a call but its bytes. All ranks must know them to be equal.
-struct RuleFeatures {
-  Collective collective = Collective::gather;
-  int p = 1;
-  int nodes = 1;
-  int ranks_per_node = 1;
-  bool commutative = true;
-  /// All ranks know the message size of such a call.
-  bool knows_bytes = true;
-  MpiVersion mpi;
-};
-
-/// True if all keys of the rule but `bytes` match.
-[[nodiscard]] bool matches(const Rule& rule, const RuleFeatures& features);
+/// True if the keys of the rule match, except for bytes and the MPI.
+[[nodiscard]] bool matches(const Rule& rule, const Features& features);
 /// The rules that may match on a communicator of `p` ranks under this MPI. O(rules).
 [[nodiscard]] Rules rules_for(const Rules& rules, int p, const MpiVersion& mpi);
 
@@ -107,9 +95,9 @@ struct RuleSpan {
   Bytes most = NumberRange::inf;
   const Rule* rule = nullptr;
 };
-/// All message sizes from 0 on, in ascending spans, each with its first match. The rules must
-/// outlive the result. O(n^2) in the number of rules that match.
-[[nodiscard]] std::vector<RuleSpan> spans_of(const Rules& rules, const RuleFeatures& features);
+/// All message sizes from 0 on, in ascending spans, each with its first match among `rules_for` the
+/// MPI. The rules must outlive the result. O(n^2) in the number of rules that match.
+[[nodiscard]] std::vector<RuleSpan> spans_of(const Rules& rules, const Features& features);
 
 /// What a program permits beyond what a rule's keys say.
 struct RuleLimits {

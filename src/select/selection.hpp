@@ -49,11 +49,14 @@ struct Setting {
 struct Features {
   Collective collective = Collective::gather;
   int p = 1;
-  std::optional<Bytes> block;  ///< one-sided collectives: bytes of each rank's block
-  Rank root = 0;               ///< one-sided collectives
-  bool commutative = true;     ///< reductions: the operation commutes
-  bool whole = false;          ///< reductions: vectors must not be split
-  bool reproducible = false;   ///< reductions: equal calls must give equal bits
+  Bytes block = 0;          ///< of each rank in a one-sided call; the largest one of a tuned class
+  int nodes = 1;            ///< for rules and tuning
+  int ranks_per_node = 1;   ///< of the largest node; 1: no rank shares a node with another one
+  Rank root = 0;            ///< one-sided collectives
+  bool commutative = true;  ///< reductions: the operation commutes
+  bool whole = false;       ///< reductions: vectors must not be split
+  bool reproducible = false;  ///< reductions: equal calls must give equal bits
+  friend bool operator==(const Features&, const Features&) = default;
 };
 
 struct Candidate {

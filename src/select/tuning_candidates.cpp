@@ -62,7 +62,7 @@ bool is_possible(const Specification& point, const TuningFeatures& features) {
 }
 
 bool may_share_nodes(const TuningFeatures& features) {
-  return features.max_ranks_per_node > 1 && !features.is_flat &&
+  return features.ranks_per_node > 1 && !features.is_flat &&
          can_be_hierarchical(features.collective);
 }
 
@@ -178,11 +178,11 @@ std::vector<Priced> priced(const TuningFeatures& features, const Machine& machin
 
 }  // namespace
 
-std::vector<Setting> hierarchical_candidates(Collective collective, int max_ranks_per_node) {
+std::vector<Setting> hierarchical_candidates(Collective collective, int ranks_per_node) {
   std::vector<Setting> all;
   if (!can_be_hierarchical(collective)) return all;
   for (const int leaders : leaders_tried) {
-    if (max_ranks_per_node == 1 || leaders > max_ranks_per_node) continue;
+    if (ranks_per_node == 1 || leaders > ranks_per_node) continue;
     all.push_back({Setting::Kind::native, {}, Level{true, leaders}});
   }
   return all;
@@ -191,7 +191,7 @@ std::vector<Setting> hierarchical_candidates(Collective collective, int max_rank
 std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Machine& machine) {
   std::vector<Setting> hierarchical;
   if (!features.is_flat) {
-    hierarchical = hierarchical_candidates(features.collective, features.max_ranks_per_node);
+    hierarchical = hierarchical_candidates(features.collective, features.ranks_per_node);
   }
   std::vector<Setting> flat;
   const std::vector<Priced> list =
@@ -220,7 +220,7 @@ std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Mac
 bool may_run(const Setting& kept, const TuningFeatures& features) {
   if (kept.asks_for_hierarchical()) {
     const int leaders = kept.level->leaders;
-    if (!may_share_nodes(features) || leaders < 1 || leaders > features.max_ranks_per_node) {
+    if (!may_share_nodes(features) || leaders < 1 || leaders > features.ranks_per_node) {
       return false;
     }
   }

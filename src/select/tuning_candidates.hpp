@@ -10,14 +10,10 @@
 namespace tutti {
 
 /// What all ranks of a communicator know to be equal about calls of one class.
-struct TuningFeatures {
-  Collective collective = Collective::allgather;
-  int p = 1;
-  Bytes block = 0;             ///< the largest one of the class
-  int max_ranks_per_node = 1;  ///< 1: no rank shares a node with another one
-  Bytes staging = 0;           ///< the most that a rank stages in one call; 0: no bound
-  bool only_native = false;    ///< the user asks for the MPI's own collective, flat or hierarchical
-  bool is_flat = false;        ///< the user asks for flat calls
+struct TuningFeatures : Features {
+  Bytes staging = 0;         ///< the most that a rank stages in one call; 0: no bound
+  bool only_native = false;  ///< the user asks for the MPI's own collective, flat or hierarchical
+  bool is_flat = false;      ///< the user asks for flat calls
   bool is_oversubscribed = false;  ///< ranks outnumber the cores of a node
   bool knows_arrivals = false;     ///< the program asked for the exchange of arrivals
   bool has_threads = false;        ///< every rank has a background thread
@@ -28,7 +24,7 @@ struct TuningFeatures {
 /// The MPI's own between nodes with 1, 2 and 4 leaders, where so many ranks share a node and the
 /// collective has a hierarchical form.
 [[nodiscard]] std::vector<Setting> hierarchical_candidates(Collective collective,
-                                                           int max_ranks_per_node);
+                                                           int ranks_per_node);
 
 /// The MPI's own first. Then it between nodes (see hierarchical_candidates). Then the useful
 /// specifications of the list by modelled time, where what runs in the background without a

@@ -9,7 +9,7 @@ namespace tutti {
 namespace {
 
 const Platform here = {{"openmpi", "4.1.4"}, "ethernet 1000 Mb/s"};
-constexpr LearnedKey eight = {Collective::allgather, 8, 2, 4};
+constexpr Features eight = {Collective::allgather, 8, 1024, 2, 4};
 constexpr SizeClass kibibyte = 11;  // 513 to 1024 bytes
 
 Setting use(const std::string& text) { return *setting(Collective::allgather, text); }
@@ -26,7 +26,9 @@ std::vector<Setting> candidates() {
 
 LearnedClass learned(int candidate, SizeClass size_class = kibibyte) {
   const Setting selected = candidates()[static_cast<std::size_t>(candidate)];
-  return {eight, size_class, selected, {candidate, 2'100'500, 1'000'250, 16, ""}};
+  Features features = eight;
+  features.block = largest_of(size_class);
+  return {features, selected, {candidate, 2'100'500, 1'000'250, 16, ""}};
 }
 
 Rules merged(const std::vector<LearnedClass>& classes, const Rules& kept = {},
@@ -60,7 +62,10 @@ TEST(KeptRules, NameEveryCandidateForTheNextRun) {
       const Rules kept = kept_for(*read, 8, here);
       ASSERT_EQ(kept.all.size(), 1U);
       const Rule& rule = kept.all[0];
-      EXPECT_TRUE(holds_for(rule, eight));
+      Features larger = learned(candidate, size_class).features;
+      EXPECT_TRUE(holds_for(rule, larger));
+      ++larger.block;
+      EXPECT_FALSE(holds_for(rule, larger));
       EXPECT_EQ(class_of(rule), size_class);
       const std::vector<Setting> all = candidates();
       EXPECT_EQ(find_candidate(all, rule.use) - all.begin(), candidate);
@@ -81,16 +86,17 @@ TEST(KeptRules, HoldForTheSameJobOnly) {
   EXPECT_TRUE(kept_for(kept, 8, {{"mpich", "4.1.4"}, here.network}).all.empty());
   EXPECT_TRUE(kept_for(kept, 8, {here.mpi, "mlx5 100 Gb/sec (4X EDR)"}).all.empty());
   const Rule rule = kept_for(kept, 8, here).all.at(0);
-  EXPECT_FALSE(holds_for(rule, {Collective::allgather, 8, 4, 4}));
-  EXPECT_FALSE(holds_for(rule, {Collective::allgather, 8, 2, 5}));
-  EXPECT_FALSE(holds_for(rule, {Collective::alltoall, 8, 2, 4}));
+  EXPECT_FALSE(holds_for(rule, {Collective::allgather, 8, 1024, 4, 4}));
+  EXPECT_FALSE(holds_for(rule, {Collective::allgather, 8, 1024, 2, 5}));
+  EXPECT_TRUE(holds_for(rule, eight));
+  EXPECT_FALSE(holds_for(rule, {Collective::alltoall, 8, 1024, 2, 4}));
 }
 
 TEST(KeptRules, RunWhereTheProgramPermitsIt) {
-  const TuningFeatures usual = {Collective::allgather, 8, 1024, 4, 0, false, false};
+  const TuningFeatures usual = {eight, 0, false, false};
   for (const Setting& candidate : candidates()) EXPECT_TRUE(may_run(candidate, usual));
   TuningFeatures other = usual;
-  other.max_ranks_per_node = 1;
+  other.ranks_per_node = 1;
   EXPECT_FALSE(may_run(use("hierarchical(native,leaders=2)"), other));
   other = usual;
   other.is_flat = true;

@@ -20,7 +20,7 @@ TEST(Setting, ReadsBackFromItsText) {
 }
 
 TEST(Choose, ObeysTheUser) {
-  const Features features{Collective::gatherv, 64, std::nullopt};
+  const Features features{Collective::gatherv, 64};
   const Choice native = choose(*setting(Collective::gatherv, "native"), features, {});
   EXPECT_FALSE(native.specification);
   EXPECT_EQ(native.reason, "requested");
@@ -35,8 +35,7 @@ TEST(Choose, LeavesToTheMpiWhatNobodyHasMeasured) {
     if (reduces(collective)) continue;
     for (const int p : {2, 3, 8, 47, 100, 4096, 10000}) {
       for (const Bytes block : {Bytes{0}, Bytes{8}, Bytes{1} << 30}) {
-        Features features{collective, p, block};
-        if (is_irregular(collective)) features.block.reset();
+        const Features features{collective, p, is_irregular(collective) ? 0 : block};
         const Choice choice = choose({}, features, {});
         EXPECT_FALSE(choice.specification) << name_of(collective) << " of " << p;
         EXPECT_EQ(choice.reason, "no measurement shows a faster algorithm");
