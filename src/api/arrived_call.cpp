@@ -11,7 +11,7 @@ bool order_matters_everywhere(const Specification& specification) {
 }
 
 bool follows_profiles(const Decision& decision) {
-  return decision.deferred == DeferredLevel::all && decision.is_automatic;
+  return decision.is_tuned && decision.is_automatic;
 }
 
 int learn_arrivals(Communicator& communicator, const Decision& decision) {

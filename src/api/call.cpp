@@ -159,8 +159,7 @@ const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int&
   Selections& selections = communicator.selections();
   const Decision& usual = selections.decide(call.collective);
   // All calls count for the tuner, so that a rank with an invalid operation stays in step.
-  const bool is_tuned = usual.deferred == DeferredLevel::all;
-  const bool is_final = usual.is_native() && (is_tuned || usual.deferred == DeferredLevel::none);
+  const bool is_final = usual.is_native() && usual.table == nullptr;
   if (is_final && !usual.needs_commutativity) return usual;
   const bool whole = communicator.takes_whole(call.op);
   const bool commutes_only = usual.specification && usual.specification->algorithm->commutative;

@@ -193,8 +193,8 @@ void Communicator::let_pass(const Decision& decision, Collective collective) {
   }
   stop_passing(collective);
   constexpr std::uint64_t most = 1U << 30;
-  std::uint64_t calls = decision.deferred == DeferredLevel::none ? most : 0;
-  if (decision.deferred == DeferredLevel::all) {
+  std::uint64_t calls = decision.is_deferred() ? 0 : most;
+  if (decision.is_tuned) {
     calls = std::min(most, selections_->tuned.calls_that_pass(collective));
   }
   let_[at] = left_[at] = static_cast<std::uint32_t>(calls);

@@ -22,30 +22,25 @@
 
 namespace tutti {
 
-/// What a decision defers until the block of a call is known.
-enum class DeferredLevel : std::uint8_t {
-  none,
-  by_size,  ///< a table decides by message size
-  all,      ///< whatever the tuner selects
-};
-
 struct SizeTable;
 
-/// What runs for one collective on one communicator. Equal on all its ranks.
+/// What runs for one collective on one communicator, or what finds that once the block of a call is
+/// known: the tuner or a table. Equal on all its ranks.
 struct Decision {
   unsigned epoch = ~0U;                        ///< counts changes of the setting
   bool is_automatic = false;                   ///< selected by Tutti, not requested
   std::optional<Specification> specification;  ///< none: the MPI's own
   Level level;
-  DeferredLevel deferred = DeferredLevel::none;
-  bool is_flat = false;              ///< deferred: only flat candidates come into question
+  bool is_tuned = false;             ///< the tuner selects
+  bool is_flat = false;              ///< tuned: only flat candidates come into question
   std::string text;                  ///< "ordered_tree: why"
   CaseOfCall measured;               ///< what selected it, for the report
-  std::shared_ptr<SizeTable> table;  ///< if DeferredLevel::by_size
+  std::shared_ptr<SizeTable> table;  ///< if it decides by message size
   bool is_by_rule = false;           ///< whatever the call does not permit becomes native
   bool needs_commutativity = false;  ///< rules: another decision may hold if it does not commute
   bool uses_arrivals = false;        ///< rules: some message size does
 
+  [[nodiscard]] bool is_deferred() const { return is_tuned || table != nullptr; }
   /// Does it run the MPI's own, unless it is deferred?
   [[nodiscard]] bool is_native() const { return !specification && !level.hierarchical; }
   /// Do arrivals or the background thread take part? Progress hints count only such calls.

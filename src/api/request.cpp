@@ -35,7 +35,7 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   int error = learn_arrivals(communicator, usual);
   arrival_ = communicator.arrival();
   const bool is_tuned = follows_profiles(usual) && arrival_ != nullptr && arrival_->has_thread();
-  const bool by_size = usual.deferred == DeferredLevel::by_size;
+  const bool by_size = usual.table != nullptr;
   const bool plain = usual.is_native() && !is_tuned && !by_size;
   if (error != MPI_SUCCESS || plain) return error;
   bool all_valid = false;
@@ -47,9 +47,8 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
     // Each start sets the selected specification.
     return open_schedule(communicator, *specification(call_.collective, "linear"));
   }
-  const bool asked = usual.deferred != DeferredLevel::all;
   const Decision& decision =
-      asked ? communicator.selections().resolved(usual, call_, nullptr, error) : usual;
+      usual.is_tuned ? usual : communicator.selections().resolved(usual, call_, nullptr, error);
   if (error != MPI_SUCCESS) return error;
   // Counts the call that is resolved here: a start may follow much later or never.
   if (by_size && decision.level.hierarchical) communicator.hierarchical().skip();

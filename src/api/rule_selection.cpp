@@ -76,7 +76,6 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
     decision = table->spans[0].decision;
   } else {
     decision.text = "native: rules decide by message size";
-    decision.deferred = DeferredLevel::by_size;
     const auto& all = table->spans;
     decision.uses_arrivals = std::any_of(all.begin(), all.end(), [](const SizeTable::Span& span) {
       return span.decision.uses_background();
@@ -100,7 +99,6 @@ void RuleSelection::defer_leaders(Decision& decision, Collective collective) {
   table->collective = collective;
   const SizeClass classes = is_block_common(collective) ? size_classes : 1;
   for (SizeClass of = 0; of < classes; ++of) table->spans.push_back({largest_of(of), decision});
-  decision.deferred = DeferredLevel::by_size;
   decision.table = std::move(table);
 }
 

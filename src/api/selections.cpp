@@ -103,7 +103,7 @@ Decision Selections::make(Collective collective, const OperationTraits& operatio
   const bool may_explore = !stays_flat && !is_one_sided(collective) && communicator_.p() > 1 &&
                            communicator_.agreement().settings.explore > 0;
   if (is_open && !decision.specification && may_explore) {
-    decision.deferred = DeferredLevel::all;
+    decision.is_tuned = true;
     decision.is_flat = setting.level.has_value();
   }
   return decision;
@@ -116,19 +116,19 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
     const Decision& asked = with_several_ranks(decision, error);
     if (error != MPI_SUCCESS || &asked != &decision) return asked;
   }
-  if (decision.deferred == DeferredLevel::none) return decision;
-  const bool is_tuned = decision.deferred == DeferredLevel::all;
-  if (is_tuned) {
+  if (!decision.is_deferred()) return decision;
+  if (decision.is_tuned) {
     communicator_.stop_passing(call.collective);
     if (tuned.stays_native(decision, call.collective, profile)) return decision;
   }
   // Two captured addresses fit into the function object, so that this allocates nothing.
   const BlockOfCall block{common_block(call, communicator_),
                           [&call, this] { return block_bytes(call, communicator_); },
-                          is_tuned && may_explore(call, decision, communicator_)};
+                          decision.is_tuned && may_explore(call, decision, communicator_)};
   CountedCall counted(communicator_, nodes);
-  const Decision& selected = is_tuned ? tuned.resolve(decision, call.collective, block, error)
-                                      : rules_.resolve(*decision.table, block, error);
+  const Decision& selected = decision.is_tuned
+                                 ? tuned.resolve(decision, call.collective, block, error)
+                                 : rules_.resolve(*decision.table, block, error);
   counted.is_passed_on = error == MPI_SUCCESS && selected.level.hierarchical;
   communicator_.count(call, selected);
   return selected;
@@ -144,7 +144,7 @@ const Decision& Selections::with_several_ranks(const Decision& asked, int& error
   if (flat.epoch != asked.epoch) {
     flat = asked;
     flat.level = {};
-    flat.deferred = DeferredLevel::none;
+    flat.table = nullptr;
     flat.text += "; runs flat because every node has a single rank";
   }
   return flat;

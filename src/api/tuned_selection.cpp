@@ -332,7 +332,7 @@ Decision& TunedSelection::decision_of(State& state, SizeClass size_class, int ca
                                    : Setting{Setting::Kind::native, {}, {}};
   if (decision.text.empty()) {
     decision = state.deferred;
-    decision.deferred = DeferredLevel::none;
+    decision.is_tuned = false;
     decision.level = setting.level.value_or(Level{});
     if (setting.kind == Setting::Kind::forced) decision.specification = setting.specification;
   }
