@@ -34,7 +34,7 @@ constexpr CallNumber min_profile_calls = 5;
 /// At most this number of calls are pending, however far a rank is ahead.
 constexpr std::size_t max_pending_calls = 8;
 
-std::shared_ptr<ArrivalEpoch> epoch_from(const std::vector<std::int64_t>& words, std::size_t head,
+std::shared_ptr<ArrivalEpoch> epoch_from(const ArrivalMessage& words, std::size_t head,
                                          std::int64_t number) {
   auto epoch = std::make_shared<ArrivalEpoch>();
   epoch->number = number;
@@ -44,7 +44,7 @@ std::shared_ptr<ArrivalEpoch> epoch_from(const std::vector<std::int64_t>& words,
   return epoch;
 }
 
-ArrivalEstimate estimate_of(const std::vector<std::int64_t>& words) {
+ArrivalEstimate estimate_of(const ArrivalMessage& words) {
   return {words[1], std::bit_cast<double>(words[2]), std::bit_cast<double>(words[3]),
           static_cast<Collective>(words[4] / 2), words[4] % 2 != 0};
 }
@@ -69,26 +69,26 @@ ArrivalCoordinator::ArrivalCoordinator(int p)
       wanted_(static_cast<std::size_t>(p), 0),
       short_until_(first_calls) {}
 
-void ArrivalCoordinator::take(Rank from, const std::vector<std::int64_t>& words, double now,
-                              std::vector<ArrivalMessage>& out) {
+std::vector<ArrivalMessage> ArrivalCoordinator::take(Rank from, const ArrivalMessage& words,
+                                                     double now) {
   switch (words[0]) {
     case estimate_kind:
-      note_estimate(from, estimate_of(words), out);
+      note_estimate(from, estimate_of(words));
       break;
     case question_kind:
-      answer(words[1], now, out);
+      answer(words[1], now);
       break;
     case profile_question_kind:
       uses_profiles_ = true;
-      if (words[1] > extended_until_) extend(words[1], out);
+      if (words[1] > extended_until_) extend(words[1]);
       break;
     default:
-      if (++left_ == p_) send_to_all({farewell_kind}, out);
+      if (++left_ == p_) messages_.push_back({farewell_kind});
   }
+  return std::exchange(messages_, {});
 }
 
-void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimate,
-                                       std::vector<ArrivalMessage>& out) {
+void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimate) {
   const auto rank = static_cast<std::size_t>(from);
   // Estimates for a settled call come too late to compare this rank with others.
   if (estimate.call > settled_) keep(rank, estimate);
@@ -98,11 +98,11 @@ void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimat
   // Half an epoch length ahead, and at least one call, so that no rank waits for the extension: a
   // persistent call needs it at its start, before its estimate is sent.
   const CallNumber next = estimate.call + 1;
-  if (uses_profiles_ && next + epoch_length_ / 2 > extended_until_) extend(next, out);
+  if (uses_profiles_ && next + epoch_length_ / 2 > extended_until_) extend(next);
   const CallNumber all_past = *std::min_element(last_estimated_.begin(), last_estimated_.end());
   while (!pending_.empty() &&
          (pending_.begin()->first <= all_past || pending_.size() > max_pending_calls)) {
-    settle(pending_.begin()->first, out);
+    settle(pending_.begin()->first);
   }
 }
 
@@ -118,19 +118,19 @@ bool ArrivalCoordinator::owes_epoch() const {
 }
 
 /// Makes an epoch and profiles of the estimates for `call`. Later ones do not count.
-void ArrivalCoordinator::settle(CallNumber call, std::vector<ArrivalMessage>& out) {
+void ArrivalCoordinator::settle(CallNumber call) {
   settled_ = call;
   const Estimates estimates = std::move(pending_.extract(call).mapped());
   learned_ = delays_.take(estimates.arrivals) || learned_;
-  profile(estimates, out);
+  profile(estimates);
   unchanged_ = 0;
   const bool is_wanted = *std::max_element(wanted_.begin(), wanted_.end()) >= call;
   if (call <= assigned_ || !is_wanted) return;
   make_epoch(estimates.arrivals, -never);
-  publish(assigned_ + 1, call, out);
+  publish(assigned_ + 1, call);
 }
 
-void ArrivalCoordinator::answer(CallNumber call, double now, std::vector<ArrivalMessage>& out) {
+void ArrivalCoordinator::answer(CallNumber call, double now) {
   if (call <= assigned_) return;  // the answer is on its way
   CallNumber last = call;
   if (const auto found = pending_.find(call); found != pending_.end()) {
@@ -143,7 +143,7 @@ void ArrivalCoordinator::answer(CallNumber call, double now, std::vector<Arrival
     last += std::min(unchanged_, max_range - 1);
   }
   unchanged_ += last - assigned_;
-  publish(assigned_ + 1, last, out);
+  publish(assigned_ + 1, last);
 }
 
 /// A rank without an estimate does not arrive before `not_before`.
@@ -173,7 +173,7 @@ double ArrivalCoordinator::worst_error() const {
 
 /// Makes a profile of the estimates for a call, filled up with earlier delays. Requires at least 2
 /// estimates, a known delay of every other rank, and a known forecast error of every rank.
-void ArrivalCoordinator::profile(const Estimates& estimates, std::vector<ArrivalMessage>& out) {
+void ArrivalCoordinator::profile(const Estimates& estimates) {
   if (!uses_profiles_ || known_of(estimates.arrivals) < 2) return;
   const auto is_nan = [](double value) { return std::isnan(value); };
   const double first = first_of(estimates.arrivals);
@@ -187,47 +187,40 @@ void ArrivalCoordinator::profile(const Estimates& estimates, std::vector<Arrival
   }
   ProfilePredictor& predictor = predictors_[static_cast<std::size_t>(estimates.after)];
   if (!predictor.take(std::move(arrivals), worst_error())) return;
-  change(predictor.profile(), estimates.after, out);
+  change(predictor.profile(), estimates.after);
 }
 
-void ArrivalCoordinator::change(const ArrivalProfile& profile, Collective after,
-                                std::vector<ArrivalMessage>& out) {
+void ArrivalCoordinator::change(const ArrivalProfile& profile, Collective after) {
   epoch_length_ = 1;
-  extend_until(extended_until_ + 1, &profile, after, out);
+  extend_until(extended_until_ + 1, &profile, after);
   short_until_ = extended_until_ + min_profile_calls;
 }
 
 /// Extends the profiles to `call` at least. O(p).
-void ArrivalCoordinator::extend(CallNumber call, std::vector<ArrivalMessage>& out) {
-  extend_until(std::max(call, extended_until_ + epoch_length_), nullptr, Collective::gather, out);
+void ArrivalCoordinator::extend(CallNumber call) {
+  extend_until(std::max(call, extended_until_ + epoch_length_), nullptr, Collective::gather);
   if (call > short_until_) epoch_length_ = std::min(2 * epoch_length_, max_epoch_length);
 }
 
 void ArrivalCoordinator::extend_until(CallNumber last, const ArrivalProfile* profile,
-                                      Collective after, std::vector<ArrivalMessage>& out) {
-  std::vector<std::int64_t> words = {extension_kind, extended_until_ + 1, last};
+                                      Collective after) {
+  ArrivalMessage words = {extension_kind, extended_until_ + 1, last};
   if (profile != nullptr) {
     words.insert(words.end(), {static_cast<std::int64_t>(after), ++profiles_});
     for (const double delay : profile->delays) words.push_back(std::bit_cast<std::int64_t>(delay));
   }
   extended_until_ = last;
-  send_to_all(words, out);
+  messages_.push_back(std::move(words));
 }
 
-void ArrivalCoordinator::publish(CallNumber first, CallNumber last,
-                                 std::vector<ArrivalMessage>& out) {
-  std::vector<std::int64_t> words = {range_kind, epoch_, first, last};
+void ArrivalCoordinator::publish(CallNumber first, CallNumber last) {
+  ArrivalMessage words = {range_kind, epoch_, first, last};
   if (published_ != epoch_) {
     for (const double arrival : arrivals_) words.push_back(std::bit_cast<std::int64_t>(arrival));
   }
   published_ = epoch_;
   assigned_ = std::max(assigned_, last);
-  send_to_all(words, out);
-}
-
-void ArrivalCoordinator::send_to_all(const std::vector<std::int64_t>& words,
-                                     std::vector<ArrivalMessage>& out) const {
-  for (Rank rank = 0; rank < p_; ++rank) out.push_back({rank, words});
+  messages_.push_back(std::move(words));
 }
 
 void ForecastError::add(double seconds) {
@@ -240,21 +233,21 @@ void ForecastError::add(double seconds) {
   }
 }
 
-std::vector<std::int64_t> ArrivalMember::estimate(const ArrivalEstimate& estimate) {
+ArrivalMessage ArrivalMember::estimate(const ArrivalEstimate& estimate) {
   return {estimate_kind, estimate.call, std::bit_cast<std::int64_t>(estimate.arrival),
           std::bit_cast<std::int64_t>(estimate.error),
           2 * static_cast<std::int64_t>(estimate.after) + (estimate.wants_epoch ? 1 : 0)};
 }
 
-std::vector<std::int64_t> ArrivalMember::question(CallNumber call) { return {question_kind, call}; }
+ArrivalMessage ArrivalMember::question(CallNumber call) { return {question_kind, call}; }
 
-std::vector<std::int64_t> ArrivalMember::profile_question(CallNumber call) {
+ArrivalMessage ArrivalMember::profile_question(CallNumber call) {
   return {profile_question_kind, call};
 }
 
-std::vector<std::int64_t> ArrivalMember::farewell() { return {farewell_kind}; }
+ArrivalMessage ArrivalMember::farewell() { return {farewell_kind}; }
 
-void ArrivalMember::take(const std::vector<std::int64_t>& words) {
+void ArrivalMember::take(const ArrivalMessage& words) {
   if (words[0] == farewell_kind) {
     over_ = true;
     return;
@@ -265,7 +258,7 @@ void ArrivalMember::take(const std::vector<std::int64_t>& words) {
   ranges_.push_back({words[2], words[3], newest_});
 }
 
-void ArrivalMember::take_extension(const std::vector<std::int64_t>& words) {
+void ArrivalMember::take_extension(const ArrivalMessage& words) {
   Extension extension = {words[2], extensions_.empty() ? Profiles{} : extensions_.back().profiles};
   constexpr std::size_t head = max_arrival_words(0);
   if (words.size() > head) {

@@ -82,10 +82,7 @@ class ForecastError {
 };
 
 /// A message of the agreement.
-struct ArrivalMessage {
-  Rank peer = no_rank;  ///< the receiver
-  std::vector<std::int64_t> words;
-};
+using ArrivalMessage = std::vector<std::int64_t>;
 
 /// The words of the longest message among p ranks.
 [[nodiscard]] constexpr std::size_t max_arrival_words(int p) {
@@ -103,10 +100,10 @@ class ArrivalCoordinator {
  public:
   explicit ArrivalCoordinator(int p);
 
-  /// Takes a message that `from` made with its ArrivalMember, at `now` of the common clock, and
-  /// appends the messages to send, those to rank 0 included. O(p) at most.
-  void take(Rank from, const std::vector<std::int64_t>& words, double now,
-            std::vector<ArrivalMessage>& out);
+  /// Takes a message that `from` made with its ArrivalMember, at `now` of the common clock. Returns
+  /// the messages to send to every rank, rank 0 included. O(p).
+  [[nodiscard]] std::vector<ArrivalMessage> take(Rank from, const ArrivalMessage& words,
+                                                 double now);
 
   /// All ranks have sent their farewell.
   [[nodiscard]] bool is_over() const { return left_ == p_; }
@@ -120,21 +117,20 @@ class ArrivalCoordinator {
     Collective after = Collective::gather;
   };
 
-  void note_estimate(Rank from, const ArrivalEstimate& estimate, std::vector<ArrivalMessage>& out);
+  void note_estimate(Rank from, const ArrivalEstimate& estimate);
   void keep(std::size_t rank, const ArrivalEstimate& estimate);
-  void answer(CallNumber call, double now, std::vector<ArrivalMessage>& out);
-  void settle(CallNumber call, std::vector<ArrivalMessage>& out);
+  void answer(CallNumber call, double now);
+  void settle(CallNumber call);
   void make_epoch(const std::vector<double>& estimates, double not_before);
   [[nodiscard]] double worst_error() const;
-  void profile(const Estimates& estimates, std::vector<ArrivalMessage>& out);
-  void change(const ArrivalProfile& profile, Collective after, std::vector<ArrivalMessage>& out);
-  void extend(CallNumber call, std::vector<ArrivalMessage>& out);
-  void extend_until(CallNumber last, const ArrivalProfile* profile, Collective after,
-                    std::vector<ArrivalMessage>& out);
-  void publish(CallNumber first, CallNumber last, std::vector<ArrivalMessage>& out);
-  void send_to_all(const std::vector<std::int64_t>& words, std::vector<ArrivalMessage>& out) const;
+  void profile(const Estimates& estimates);
+  void change(const ArrivalProfile& profile, Collective after);
+  void extend(CallNumber call);
+  void extend_until(CallNumber last, const ArrivalProfile* profile, Collective after);
+  void publish(CallNumber first, CallNumber last);
 
   int p_;
+  std::vector<ArrivalMessage> messages_;  ///< to send
   int left_ = 0;
   DelayPredictor delays_;
   std::vector<double> errors_;               ///< mean forecast error by rank; NaN: unknown
@@ -161,16 +157,16 @@ class ArrivalCoordinator {
 class ArrivalMember {
  public:
   /// "I expect to arrive at that call then."
-  [[nodiscard]] static std::vector<std::int64_t> estimate(const ArrivalEstimate& estimate);
+  [[nodiscard]] static ArrivalMessage estimate(const ArrivalEstimate& estimate);
   /// "I am at `call` and have no epoch for it."
-  [[nodiscard]] static std::vector<std::int64_t> question(CallNumber call);
+  [[nodiscard]] static ArrivalMessage question(CallNumber call);
   /// "I am at `call` and do not know its profiles."
-  [[nodiscard]] static std::vector<std::int64_t> profile_question(CallNumber call);
+  [[nodiscard]] static ArrivalMessage profile_question(CallNumber call);
   /// "I send nothing more."
-  [[nodiscard]] static std::vector<std::int64_t> farewell();
+  [[nodiscard]] static ArrivalMessage farewell();
 
   /// Takes a message of the coordinator.
-  void take(const std::vector<std::int64_t>& words);
+  void take(const ArrivalMessage& words);
 
   /// The epoch for `call`, or null while this rank does not know it.
   [[nodiscard]] std::shared_ptr<const ArrivalEpoch> epoch_for(CallNumber call) const;
@@ -199,7 +195,7 @@ class ArrivalMember {
     CallNumber last;  ///< the first call is the one behind the extension before
     Profiles profiles;
   };
-  void take_extension(const std::vector<std::int64_t>& words);
+  void take_extension(const ArrivalMessage& words);
 
   std::deque<EpochRange> ranges_;
   std::deque<Extension> extensions_;

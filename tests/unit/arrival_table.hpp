@@ -40,10 +40,10 @@ class Table {
 
  private:
   void send(Rank from, const std::vector<std::int64_t>& words, double now) {
-    std::vector<ArrivalMessage> out;
-    coordinator_.take(from, words, now, out);
-    messages_ += static_cast<long>(out.size());
-    for (const ArrivalMessage& mail : out) member(mail.peer).take(mail.words);
+    for (const ArrivalMessage& message : coordinator_.take(from, words, now)) {
+      messages_ += static_cast<long>(members_.size());
+      for (ArrivalMember& one : members_) one.take(message);
+    }
   }
 
   ArrivalCoordinator coordinator_;

@@ -336,15 +336,11 @@ void Arrival::take(Rank from, const std::vector<std::int64_t>& words) {
 
 /// Requires `mutex_`, so that all ranks receive the messages in the same sequence.
 void Arrival::coordinate(Rank from, const std::vector<std::int64_t>& words) {
-  std::vector<ArrivalMessage> messages;
-  coordinator_.take(from, words, clock_.now(), messages);
+  const std::vector<ArrivalMessage> messages = coordinator_.take(from, words, clock_.now());
   has_answered_ = has_answered_ || !messages.empty();
-  for (ArrivalMessage& message : messages) {
-    if (message.peer == 0) {
-      member_.take(message.words);
-    } else {
-      queue_.write(message.peer, std::move(message.words));
-    }
+  for (const ArrivalMessage& message : messages) {
+    member_.take(message);
+    for (Rank rank = 1; rank < p_; ++rank) queue_.write(rank, message);
   }
 }
 

@@ -137,12 +137,12 @@ class Job {
 
   void deliver_question(std::size_t rank) {
     if (to_coordinator_[rank].empty()) return;
-    std::vector<ArrivalMessage> out;
-    coordinator_.take(static_cast<Rank>(rank), to_coordinator_[rank].front(), now_, out);
+    const std::vector<ArrivalMessage> messages =
+        coordinator_.take(static_cast<Rank>(rank), to_coordinator_[rank].front(), now_);
     to_coordinator_[rank].pop_front();
-    for (ArrivalMessage& message : out) {
-      EXPECT_LE(message.words.size(), max_arrival_words(p_));
-      to_rank_[static_cast<std::size_t>(message.peer)].push_back(std::move(message.words));
+    for (const ArrivalMessage& message : messages) {
+      EXPECT_LE(message.size(), max_arrival_words(p_));
+      for (auto& messages_to : to_rank_) messages_to.push_back(message);
     }
   }
 
