@@ -47,15 +47,13 @@ constexpr std::array lines = {
 #undef TUTTI_ALGORITHM
 };
 
-/// The lines by collective; collectives in the sequence of their first lines.
+/// The lines by collective.
 constexpr auto list = [] {
   auto sorted = lines;
-  const auto* next = lines.begin();
-  for (auto to = sorted.begin(); to != sorted.end(); ++next) {
-    const auto is_own = [&](const Algorithm& line) { return line.collective == next->collective; };
-    if (std::none_of(lines.begin(), next, is_own)) {
-      to = std::copy_if(next, lines.end(), to, is_own);
-    }
+  auto to = sorted.begin();
+  for (const Collective collective : all_collectives) {
+    const auto is_own = [&](const Algorithm& line) { return line.collective == collective; };
+    to = std::copy_if(lines.begin(), lines.end(), to, is_own);
   }
   return sorted;
 }();
