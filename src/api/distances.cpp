@@ -27,8 +27,7 @@ bool write(const std::string& path, const std::string& text) {
 /// Broadcasts rank 0's text to all ranks, as each may be rank 0 of other communicators.
 int share(MPI_Comm comm, std::string& text) {
   auto length = static_cast<int>(text.size());
-  int error = mpi().Bcast(&length, sizeof length, mpi().byte, 0, comm);
-  if (error != MPI_SUCCESS) return error;
+  if (const int error = take_from_first(length, comm)) return error;
   text.resize(static_cast<std::size_t>(length));
   return mpi().Bcast(text.data(), length, mpi().byte, 0, comm);
 }
@@ -53,10 +52,8 @@ int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
   int error = OwnedComm::duplicate(comm, own);
   if (error != MPI_SUCCESS) return error;
   if (size_of(own.handle()) > max_distance_ranks) return MPI_ERR_COMM;
-  PingPong how;
-  how.nodes_per_switch = nodes_per_switch;
   DistanceFile distances;
-  error = measure_distances(own.handle(), how, distances);
+  error = measure_distances(own.handle(), nodes_per_switch, distances);
   if (error == MPI_SUCCESS) error = put_in_world_order(own.handle(), distances);
   if (error != MPI_SUCCESS) return error;
   std::string text;
@@ -66,7 +63,7 @@ int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
     if (file != nullptr && !write(file, text)) written = 0;
   }
   error = share(own.handle(), text);
-  if (error == MPI_SUCCESS) error = mpi().Bcast(&written, 1, mpi().byte, 0, own.handle());
+  if (error == MPI_SUCCESS) error = take_from_first(written, own.handle());
   if (error != MPI_SUCCESS) return error;
   set_distances(std::move(text));
   return written != 0 ? MPI_SUCCESS : MPI_ERR_FILE;

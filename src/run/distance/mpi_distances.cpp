@@ -34,13 +34,21 @@ struct Sample {
   double large = 0;
 };
 
+/// The round trips of each pair with messages of one size, of which the shortest counts.
+struct PingPong {
+  Bytes bytes;
+  int exchanges;
+  double Sample::*seconds;
+};
+/// For the latency, and for the time per byte, far beyond a link's buffers.
+constexpr PingPong ping_pongs[] = {{1, 20, &Sample::small}, {256 << 10, 4, &Sample::large}};
+/// Earlier exchanges of each size, not counted.
+constexpr int warm_up = 1;
+
 class Prober {
  public:
-  Prober(MPI_Comm comm, const PingPong& how)
-      : comm_(comm),
-        how_(how),
-        rank_(rank_in(comm)),
-        buffer_(static_cast<std::size_t>(how.large)) {}
+  explicit Prober(MPI_Comm comm)
+      : comm_(comm), rank_(rank_in(comm)), buffer_(static_cast<std::size_t>(ping_pongs[1].bytes)) {}
 
   int run(const Hierarchy& hierarchy) {
     for (const auto& level : chains_to_measure(hierarchy)) {
@@ -92,31 +100,27 @@ class Prober {
   }
 
   int ask(Sample& sample) {
-    const int error = ask(how_.small, how_.small_exchanges, sample.to, sample.small);
-    return error == MPI_SUCCESS ? ask(how_.large, how_.large_exchanges, sample.to, sample.large)
-                                : error;
-  }
-
-  int ask(Bytes bytes, int exchanges, Rank other, double& least) {
-    least = std::numeric_limits<double>::infinity();
-    for (int exchange = -how_.warm_up; exchange < exchanges; ++exchange) {
-      const double begin = monotonic_seconds();
-      if (const int error = send(bytes, other, data_tag)) return error;
-      if (const int error = receive(bytes, other, data_tag, false)) return error;
-      // If the clock has not moved, the time is below its resolution of one nanosecond.
-      const double seconds = std::max(monotonic_seconds() - begin, 2e-9) / 2;
-      if (exchange >= 0) least = std::min(least, seconds);
+    for (const PingPong& all : ping_pongs) {
+      double& least = sample.*all.seconds;
+      least = std::numeric_limits<double>::infinity();
+      for (int exchange = -warm_up; exchange < all.exchanges; ++exchange) {
+        const double begin = monotonic_seconds();
+        if (const int error = send(all.bytes, sample.to, data_tag)) return error;
+        if (const int error = receive(all.bytes, sample.to, data_tag, false)) return error;
+        // If the clock has not moved, the time is below its resolution of one nanosecond.
+        const double seconds = std::max(monotonic_seconds() - begin, 2e-9) / 2;
+        if (exchange >= 0) least = std::min(least, seconds);
+      }
     }
     return MPI_SUCCESS;
   }
 
   int answer(Rank other) {
     bool sleeps = true;
-    for (const auto& [bytes, exchanges] : {std::pair(how_.small, how_.small_exchanges),
-                                           std::pair(how_.large, how_.large_exchanges)}) {
-      for (int exchange = -how_.warm_up; exchange < exchanges; ++exchange) {
-        if (const int error = receive(bytes, other, data_tag, sleeps)) return error;
-        if (const int error = send(bytes, other, data_tag)) return error;
+    for (const PingPong& all : ping_pongs) {
+      for (int exchange = -warm_up; exchange < all.exchanges; ++exchange) {
+        if (const int error = receive(all.bytes, other, data_tag, sleeps)) return error;
+        if (const int error = send(all.bytes, other, data_tag)) return error;
         sleeps = false;
       }
     }
@@ -140,19 +144,19 @@ class Prober {
   }
 
   MPI_Comm comm_;
-  PingPong how_;
   Rank rank_;
   std::vector<char> buffer_;
   std::vector<Sample> samples_;
 };
 
-std::string method_of(const PingPong& how, std::size_t pairs, double seconds) {
+std::string method_of(std::size_t pairs, double seconds) {
+  const auto& [small, large] = ping_pongs;
   char text[200];
-  std::snprintf(
-      text, sizeof text,
-      "ping-pong, one pair at a time, half the shortest of %d round trips (of %d with %lld "
-      "bytes); %zu pairs in %.3g s",
-      how.small_exchanges, how.large_exchanges, static_cast<long long>(how.large), pairs, seconds);
+  std::snprintf(text, sizeof text,
+                "ping-pong, one pair at a time, half the shortest of %d round trips (of %d with "
+                "%lld bytes); %zu pairs in %.3g s",
+                small.exchanges, large.exchanges, static_cast<long long>(large.bytes), pairs,
+                seconds);
   return text;
 }
 
@@ -170,10 +174,10 @@ int share(Hierarchy& hierarchy, Rank rank, MPI_Comm comm) {
 }
 
 MeasuredDistances assembled(const Hierarchy& hierarchy, const std::vector<Sample>& samples,
-                            Bytes bytes, double Sample::*seconds) {
+                            const PingPong& of) {
   std::vector<MeasuredPair> pairs;
-  for (const Sample& sample : samples) pairs.push_back({sample.from, sample.to, sample.*seconds});
-  return {bytes, *expanded(hierarchy, pairs)};
+  for (const Sample& one : samples) pairs.push_back({one.from, one.to, one.*of.seconds});
+  return {of.bytes, *expanded(hierarchy, pairs)};
 }
 
 }  // namespace
@@ -193,7 +197,7 @@ int gather_locations(MPI_Comm comm, std::vector<RankLocation>& locations, int& w
   return error;
 }
 
-int measure_distances(MPI_Comm comm, const PingPong& how, DistanceFile& distances) {
+int measure_distances(MPI_Comm comm, int nodes_per_switch, DistanceFile& distances) {
   const Rank rank = rank_in(comm);
   const double begin = monotonic_seconds();
   std::vector<RankLocation> locations;
@@ -203,19 +207,19 @@ int measure_distances(MPI_Comm comm, const PingPong& how, DistanceFile& distance
   std::vector<std::string> names;
   for (const RankLocation& location : locations) names.push_back(location.node);
   Hierarchy hierarchy{size_of(comm), {}};
-  if (rank == 0) hierarchy = hierarchy_to_measure(names, how.nodes_per_switch);
+  if (rank == 0) hierarchy = hierarchy_to_measure(names, nodes_per_switch);
   error = share(hierarchy, rank, comm);
   if (error != MPI_SUCCESS) return error;
-  Prober prober(comm, how);
+  Prober prober(comm);
   std::vector<Sample> samples;
   error = prober.run(hierarchy);
   if (error == MPI_SUCCESS) error = prober.gather(samples);
   if (error != MPI_SUCCESS || rank != 0) return error;
-  distances = {method_of(how, samples.size(), monotonic_seconds() - begin),
-               std::move(names),
-               hierarchy,
-               {assembled(hierarchy, samples, how.small, &Sample::small),
-                assembled(hierarchy, samples, how.large, &Sample::large)}};
+  distances = {
+      method_of(samples.size(), monotonic_seconds() - begin),
+      std::move(names),
+      hierarchy,
+      {assembled(hierarchy, samples, ping_pongs[0]), assembled(hierarchy, samples, ping_pongs[1])}};
   return MPI_SUCCESS;
 }
 

@@ -7,22 +7,12 @@
 
 namespace tutti {
 
-/// The parameters of the measurement of each pair.
-struct PingPong {
-  Bytes small = 1;           ///< for the latency
-  Bytes large = 256 << 10;   ///< for the time per byte, far beyond a link's buffers
-  int small_exchanges = 20;  ///< the shortest one counts
-  int large_exchanges = 4;
-  int warm_up = 1;  ///< earlier exchanges of each size, not counted
-  /// Beyond 64 ranks: the number of consecutive nodes at each switch; 0: unknown.
-  int nodes_per_switch = 0;
-};
-
 /// Measures half the shortest round trip of each pair that `hierarchy_to_measure` selects, one pair
-/// at a time (see chains_to_measure); pairs pass the turn on, and waiting ranks sleep. Sets
+/// at a time (see chains_to_measure); pairs pass the turn on, and waiting ranks sleep. Beyond 64
+/// ranks `nodes_per_switch` is the number of consecutive nodes at each switch; 0: unknown. Sets
 /// `distances` at rank 0, with the method and its duration. `comm` must be Tutti's own. Collective.
 /// Returns an MPI error code.
-int measure_distances(MPI_Comm comm, const PingPong& how, DistanceFile& distances);
+int measure_distances(MPI_Comm comm, int nodes_per_switch, DistanceFile& distances);
 
 /// Sets `locations` at rank 0 to the host and the world's rank of each rank, and `world` to the
 /// number of ranks in MPI_COMM_WORLD, 0 if there is none. Collective. Returns an MPI error code.
