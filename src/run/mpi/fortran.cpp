@@ -48,38 +48,22 @@ Sentinels find_sentinels() { return {}; }
 #endif
 
 #if defined(TUTTI_OF_MPI)
-
-int comm_from_fortran(MPI_Fint handle, MPI_Comm& comm) {
-  comm = TUTTI_OF_MPI(Comm_f2c)(handle);
-  return MPI_SUCCESS;
-}
-
-int type_from_fortran(MPI_Fint handle, MPI_Datatype& type) {
-  type = TUTTI_OF_MPI(Type_f2c)(handle);
-  return MPI_SUCCESS;
-}
-
-int op_from_fortran(MPI_Fint handle, MPI_Op& op) {
-  op = TUTTI_OF_MPI(Op_f2c)(handle);
-  return MPI_SUCCESS;
-}
-
-int window_from_fortran(MPI_Fint handle, MPI_Win& window) {
-  window = TUTTI_OF_MPI(Win_f2c)(handle);
-  return MPI_SUCCESS;
-}
-
+#define TUTTI_FROM_FORTRAN(name, Handle, function)     \
+  int name##_from_fortran(MPI_Fint from, Handle& to) { \
+    to = TUTTI_OF_MPI(function)(from);                 \
+    return MPI_SUCCESS;                                \
+  }
 MPI_Fint comm_to_fortran(MPI_Comm comm) { return TUTTI_OF_MPI(Comm_c2f)(comm); }
-
 #else
-
-int comm_from_fortran(MPI_Fint, MPI_Comm&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
-int type_from_fortran(MPI_Fint, MPI_Datatype&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
-int op_from_fortran(MPI_Fint, MPI_Op&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
-int window_from_fortran(MPI_Fint, MPI_Win&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
+#define TUTTI_FROM_FORTRAN(name, Handle, function) \
+  int name##_from_fortran(MPI_Fint, Handle&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
 MPI_Fint comm_to_fortran(MPI_Comm) { return 0; }
-
 #endif
+
+TUTTI_FROM_FORTRAN(comm, MPI_Comm, Comm_f2c)
+TUTTI_FROM_FORTRAN(type, MPI_Datatype, Type_f2c)
+TUTTI_FROM_FORTRAN(op, MPI_Op, Op_f2c)
+TUTTI_FROM_FORTRAN(window, MPI_Win, Win_f2c)
 
 void* buffer_from_fortran(void* address) {
   // Looked up after MPI_Init, which sets MPICH's addresses.
