@@ -144,7 +144,6 @@ void Arrival::arrive(const void* site) {
   last_site_ = site;
   prediction_.ahead = std::exchange(expected_, std::nan("")) - now;
   if (!std::isnan(prediction_.ahead)) forecast_error_.add(std::abs(prediction_.ahead));
-  prediction_.error = forecast_error_.mean();
   prediction_.progress_hint = now - std::exchange(hint_time_, std::nan(""));
 }
 

@@ -22,8 +22,6 @@ namespace tutti {
 struct CallPrediction {
   /// Seconds: the expected arrival minus the actual one; NaN without an estimate.
   double ahead = std::numeric_limits<double>::quiet_NaN();
-  /// The running mean of forecast errors, in seconds.
-  double error = std::numeric_limits<double>::quiet_NaN();
   /// Seconds from the last progress hint to the arrival; NaN without a hint.
   double progress_hint = std::numeric_limits<double>::quiet_NaN();
 };
