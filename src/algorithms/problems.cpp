@@ -20,13 +20,6 @@ namespace {
 /// The whole vector of a call as one part.
 Sizes vector_of(const Call& call) { return Sizes::parts(call.sizes[0] / call.unit, call.unit, 1); }
 
-/// The rank at position 0: the root; in a collective without a root the rank expected first.
-Rank first_rank(const Call& call) {
-  if (has_root(call.collective) || call.arrivals.empty()) return call.root;
-  return static_cast<Rank>(std::min_element(call.arrivals.begin(), call.arrivals.end()) -
-                           call.arrivals.begin());
-}
-
 }  // namespace
 
 Bytes Call::pair(Rank from, Rank to) const {
@@ -116,6 +109,11 @@ std::vector<TreeNeighbours> fixed_positions(const Specification& specification, 
 
 Order order_of(const Specification& specification, int p, Rank root, const Expected& expected) {
   const Algorithm& algorithm = *specification.algorithm;
+  const bool all_at_once = expected.arrivals == nullptr || expected.arrivals->empty();
+  if (!has_root(algorithm.collective) && !all_at_once) {
+    const std::vector<double>& arrivals = *expected.arrivals;
+    root = static_cast<Rank>(std::ranges::min_element(arrivals) - arrivals.begin());
+  }
   if (!algorithm.takes("order")) {
     return algorithm.order == "bine" ? Order::rotated(p, (root + p - BineTree(p).root()) % p)
                                      : Order::identity(p);
@@ -136,12 +134,10 @@ Order order_of(const Specification& specification, int p, Rank root, const Expec
     case OrderName::by_size:
       break;
     case OrderName::arrival:
-    case OrderName::late_leaf: {
-      const bool all_at_once = expected.arrivals == nullptr || expected.arrivals->empty();
+    case OrderName::late_leaf:
       return by_arrival(
           all_at_once ? std::vector<double>(static_cast<std::size_t>(p), 0) : *expected.arrivals,
           root, receiving_sequence(specification, p));
-    }
   }
   const Knomial tree(p, specification.parameters.k);
   const RelayTree relays(p, specification.parameters.late);
@@ -156,7 +152,7 @@ Problems::Problems(const Specification& specification, const Call& call)
     : specification_(specification),
       call_(call),
       equal_(!is_irregular(call.collective)),
-      order_(order_of(specification, call.p(), first_rank(call),
+      order_(order_of(specification, call.p(), call.root,
                       {&call.sizes, &call.arrivals, &call.rank_order})),
       sizes_(block_kind(call.collective) == BlockKind::parts ? vector_of(call)
              : equal_                                        ? Sizes::equal(call.sizes[0])

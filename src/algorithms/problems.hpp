@@ -87,7 +87,8 @@ struct Expected {
   const std::vector<Rank>* rank_order = nullptr;  ///< for distance; null or empty: rotated
 };
 
-/// The order of a specification, from data that every rank knows. O(p log p) if it sorts.
+/// The order of a specification, from data that every rank knows. Of a collective without a root,
+/// the rank that is expected first takes the root's place. O(p log p) if it sorts.
 [[nodiscard]] Order order_of(const Specification& specification, int p, Rank root,
                              const Expected& expected);
 

@@ -14,13 +14,6 @@ namespace tutti {
 
 namespace {
 
-/// The rank at position 0: the root, or without a root the rank that is expected first.
-Rank first_rank(const CallProblem& problem) {
-  if (has_root(problem.collective()) || problem.arrivals == nullptr) return problem.root;
-  const auto first = std::min_element(problem.arrivals->begin(), problem.arrivals->end());
-  return static_cast<Rank>(first - problem.arrivals->begin());
-}
-
 TreeEdges knomial_edges(const Order& order, const Knomial& tree, Rank rank) {
   TreeEdges edges;
   const Position me = order.position_of(rank);
@@ -204,8 +197,7 @@ Order Planner::order_for(const CallProblem& problem) const {
     if (!by_rank) equal.assign(static_cast<std::size_t>(problem.p), problem.own);
     sizes = !by_rank ? &equal : rooted ? &key_.known : problem.sizes;
   }
-  return order_of(spec, problem.p, first_rank(problem),
-                  {sizes, problem.arrivals, problem.rank_order});
+  return order_of(spec, problem.p, problem.root, {sizes, problem.arrivals, problem.rank_order});
 }
 
 Sizes Planner::sizes_of(const CallProblem& problem, const Order& order) const {
