@@ -23,30 +23,18 @@ class RankBlocks {
   RankBlocks() = default;
   /// Equal counts, with blocks one after the other (MPI_Gather, MPI_Scatter).
   explicit RankBlocks(MPI_Count each) : each_(each) {}
-  RankBlocks(const int* counts, const int* displacements) : RankBlocks(counted(counts)) {
-    place(displacements);
-  }
-
-  /// Counts alone (MPI_Reduce_scatter): displacement() is undefined.
-  static RankBlocks counted(const int* counts) {
+  /// Counts alone, int or MPI_Count (MPI_Reduce_scatter): displacement() is undefined.
+  template <class Count>
+  static RankBlocks counted(const Count* counts) {
     RankBlocks blocks;
     blocks.counts_ = counts;
+    blocks.are_large_ = sizeof(Count) > sizeof(int);
     blocks.given_ = counts != nullptr;
     return blocks;
   }
-  static RankBlocks counted(const MPI_Count* counts) {
-    RankBlocks blocks;
-    blocks.large_counts_ = counts;
-    blocks.given_ = counts != nullptr;
-    return blocks;
-  }
-  /// Adds displacements to counts.
-  void place(const int* displacements) {
+  /// Adds displacements to counts: int to int, MPI_Aint to MPI_Count.
+  void place(const void* displacements) {
     displacements_ = displacements;
-    given_ = given_ && displacements != nullptr;
-  }
-  void place(const MPI_Aint* displacements) {
-    large_displacements_ = displacements;
     given_ = given_ && displacements != nullptr;
   }
 
@@ -54,8 +42,9 @@ class RankBlocks {
   [[nodiscard]] bool are_given() const { return given_; }
 
   [[nodiscard]] MPI_Count count(Rank rank) const {
-    if (counts_ != nullptr) return counts_[rank];
-    return large_counts_ != nullptr ? large_counts_[rank] : each_;
+    if (are_equal()) return each_;
+    return are_large_ ? static_cast<const MPI_Count*>(counts_)[rank]
+                      : static_cast<const int*>(counts_)[rank];
   }
   /// Are the counts of ranks 0..p-1 valid?
   [[nodiscard]] bool are_counted(int p) const {
@@ -66,21 +55,20 @@ class RankBlocks {
     return true;
   }
   /// One count for all ranks, as in MPI_Gather and MPI_Scatter.
-  [[nodiscard]] bool are_equal() const { return counts_ == nullptr && large_counts_ == nullptr; }
+  [[nodiscard]] bool are_equal() const { return counts_ == nullptr; }
   friend bool operator==(const RankBlocks&, const RankBlocks&) = default;
   /// Displacement of a rank's block from the start of the buffer, in extents of the datatype.
   [[nodiscard]] MPI_Aint displacement(Rank rank) const {
-    if (counts_ != nullptr) return displacements_[rank];
-    return large_counts_ != nullptr ? large_displacements_[rank]
-                                    : static_cast<MPI_Aint>(each_) * rank;
+    if (are_equal()) return static_cast<MPI_Aint>(each_) * rank;
+    return are_large_ ? static_cast<const MPI_Aint*>(displacements_)[rank]
+                      : static_cast<const int*>(displacements_)[rank];
   }
 
  private:
   MPI_Count each_ = 0;
-  const int* counts_ = nullptr;
-  const int* displacements_ = nullptr;
-  const MPI_Count* large_counts_ = nullptr;
-  const MPI_Aint* large_displacements_ = nullptr;
+  const void* counts_ = nullptr;
+  const void* displacements_ = nullptr;
+  bool are_large_ = false;  ///< MPI_Count and MPI_Aint instead of int
   bool given_ = true;
 };
 

@@ -42,9 +42,10 @@ int run_schedule(Collective collective, const Arguments& all, PrivateComm& lane,
     CallSide made;
     made.address = const_cast<void*>(address);
     made.type = all.type;
-    made.blocks = !is_irregular(collective) || counts.counts == nullptr ? RankBlocks(counts.count)
-                  : reduces(collective) ? RankBlocks::counted(counts.counts)
-                                        : RankBlocks(counts.counts, counts.displacements);
+    made.blocks = RankBlocks(counts.count);
+    if (!is_irregular(collective) || counts.counts == nullptr) return made;
+    made.blocks = RankBlocks::counted(counts.counts);
+    if (!reduces(collective)) made.blocks.place(counts.displacements);
     return made;
   };
   MpiCall inner;
