@@ -72,9 +72,7 @@ int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& 
   // Collective, so before ranks diverge by their arguments.
   error = runner->prepare(hierarchical.call.leaders);
   if (error != MPI_SUCCESS) return error;
-  const bool has_no_part =
-      has_root(call.collective) && (call.root < 0 || call.root >= communicator.p());
-  if (!valid && has_no_part) return MPI_SUCCESS;
+  if (fault_of(call, communicator) == MPI_ERR_ROOT) return MPI_SUCCESS;  // it has no part
   SideMemory memory(comm.transport());
   const int described =
       describe(call, communicator.rank(), communicator.p(), !valid, memory, hierarchical, refused);

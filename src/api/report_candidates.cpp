@@ -24,11 +24,6 @@ MeasuredCandidate measured(const std::string& name, const std::optional<double>&
   return candidate;
 }
 
-void select(MeasuredCandidate& candidate) {
-  candidate.state = "selected";
-  candidate.why = "the rule selects it";
-}
-
 constexpr double nanosecond = 1e-9;
 
 MeasuredCandidate measured(const Setting& setting, const CandidateEvidence& evidence) {
@@ -89,7 +84,8 @@ CaseOfCall RuleSelection::add_case(const Rule& rule, Bytes least, Bytes most,
     known.candidates.push_back(measured(name, rule.evidence.choice_us));
     known.selected = 1;
   }
-  select(known.candidates.back());
+  known.candidates.back().state = "selected";
+  known.candidates.back().why = "the rule selects it";
   cases.push_back(known);
   return {known.id, known.selected, false};
 }

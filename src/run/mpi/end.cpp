@@ -14,6 +14,7 @@ namespace tutti {
 
 namespace {
 
+/// An address in the front, if this program's calls have come through it.
 std::atomic<const void*> the_front = nullptr;
 std::atomic<bool> has_ended = false;
 
@@ -31,13 +32,10 @@ const void* provider_of(const char* name) {
   return provider;
 }
 
-/// The front, if this program's calls have come through it.
-const void* front() { return object_of(the_front); }
-
 bool comes_to_tutti() {
   const void* provider = provider_of("PMPI_Finalize");
   if (provider == nullptr) return false;
-  if (provider != object_of(&has_ended) && provider != front()) return false;
+  if (provider != object_of(&has_ended) && provider != object_of(the_front)) return false;
   // Another tool may be in line before Tutti: it calls PMPI_Finalize.
   const void* mpis = nullptr;
   std::memcpy(&mpis, &mpi().Finalize, sizeof mpis);

@@ -54,20 +54,14 @@ bool has_other_errors_return() {
 #endif
 }
 
-bool ends_locks_before_attributes() {
 #if defined(OPEN_MPI)
-  return false;
+constexpr bool is_open_mpi = true;
 #else
-  return true;
+constexpr bool is_open_mpi = false;
 #endif
-}
 
-bool makes_communicators_nonblocking() {
-#if defined(OPEN_MPI)
-  return true;
-#else
-  return false;
-#endif
-}
+bool ends_locks_before_attributes() { return !is_open_mpi; }
+
+bool makes_communicators_nonblocking() { return is_open_mpi; }
 
 }  // namespace tutti
