@@ -13,12 +13,6 @@ namespace tutti {
 
 namespace {
 
-bool same_name(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 /// True if the alias names an algorithm of this collective.

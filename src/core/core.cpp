@@ -1,7 +1,6 @@
 /// Names of the collectives, listed orders, and sums of known sizes.
 #include <algorithm>
 #include <cassert>
-#include <cctype>
 #include <string>
 
 #include "core/nearest.hpp"
@@ -13,13 +12,10 @@ namespace tutti {
 std::string_view name_of(Collective collective) { return properties_of(collective).name; }
 
 std::optional<Collective> collective_named(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const std::string_view bare =
-      lower.starts_with("mpi_") ? std::string_view(lower).substr(4) : std::string_view(lower);
+  constexpr std::string_view prefix = "MPI_";
+  if (same_name(name.substr(0, prefix.size()), prefix)) name.remove_prefix(prefix.size());
   for (const Collective collective : all_collectives) {
-    if (bare == name_of(collective)) return collective;
+    if (same_name(name, name_of(collective))) return collective;
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-/// Edit distances.
+/// Comparisons without case, and edit distances.
 #include "core/nearest.hpp"
 
 #include <algorithm>
@@ -30,6 +30,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+bool same_name(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
 
 std::string_view nearest(std::string_view given, std::span<const std::string_view> known) {
   std::string_view found;

@@ -1,4 +1,4 @@
-/// Suggestions for names that are spelt wrongly.
+/// Names that users write: in any case, and suggestions for those that are spelt wrongly.
 #pragma once
 
 #include <initializer_list>
@@ -7,6 +7,9 @@
 #include <string_view>
 
 namespace tutti {
+
+/// True if both are equal but for the case of letters.
+[[nodiscard]] bool same_name(std::string_view a, std::string_view b);
 
 /// The entry of `known` with the smallest edit distance to `given`, the first of several. Two
 /// swapped neighbours count as one edit (Damerau 1964; optimal string alignment); case does not

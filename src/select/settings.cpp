@@ -101,14 +101,11 @@ bool is_setting(std::string_view name) {
 }
 
 Result<bool> switched(std::string_view text) {
-  std::string small(text);
-  std::transform(small.begin(), small.end(), small.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   for (const std::string_view on : {"on", "1", "true", "yes"}) {
-    if (small == on) return true;
+    if (same_name(text, on)) return true;
   }
   for (const std::string_view off : {"off", "0", "false", "no"}) {
-    if (small == off) return false;
+    if (same_name(text, off)) return false;
   }
   return Error{"expected on, 1, true, yes or off, 0, false, no" +
                did_you_mean(text, {"on", "off", "true", "false", "yes"})};
