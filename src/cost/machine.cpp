@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <span>
+
+#include "core/numbers.hpp"
 
 namespace tutti {
 
@@ -21,13 +22,6 @@ struct MachineField {
   std::string_view meaning;
   std::string_view former = {};  ///< the name in files of earlier versions
 };
-
-/// The shortest text that reads back as the same number.
-std::string number_text(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value);
-  return {text, end.ptr};
-}
 
 /// Removes and returns the first word of a line; empty if there is none.
 std::string_view take_word(std::string_view& line) {
@@ -51,12 +45,10 @@ Result<M> read_fields(std::span<const MachineField<M>> fields, std::string_view 
       if (name.empty() || (field.name != name && field.former != name)) continue;
       const std::string_view word = take_word(rest);
       double value = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-      const bool is_number = error == std::errc() && end == word.data() + word.size();
-      if (!is_number || !(value >= field.min && value <= field.max)) {
+      if (!read_number(word, value) || !(value >= field.min && value <= field.max)) {
         return Error{"line " + std::to_string(number) + ", \"" + std::string(line) +
-                     "\": expected " + std::string(name) + " from " + number_text(field.min) +
-                     " to " + number_text(field.max)};
+                     "\": expected " + std::string(name) + " from " + in_characters(field.min) +
+                     " to " + in_characters(field.max)};
       }
       machine.*field.value = value;
       ++lines;
@@ -70,7 +62,7 @@ std::string write_fields(std::span<const MachineField<M>> fields, const M& machi
   std::string text;
   for (const MachineField<M>& field : fields) {
     if (machine.*field.value <= 0) continue;  // unknown
-    text += std::string(field.name) + ' ' + number_text(machine.*field.value) + "  # " +
+    text += std::string(field.name) + ' ' + in_characters(machine.*field.value) + "  # " +
             std::string(field.meaning) + '\n';
   }
   return text;
@@ -82,8 +74,8 @@ std::string field_out_of_range(std::span<const MachineField<M>> fields, const M&
   for (const MachineField<M>& field : fields) {
     const double value = machine.*field.value;
     if (value == 0 || (value >= field.min && value <= field.max)) continue;
-    return std::string(field.name) + " " + number_text(value) + ": expected " +
-           number_text(field.min) + " to " + number_text(field.max);
+    return std::string(field.name) + " " + in_characters(value) + ": expected " +
+           in_characters(field.min) + " to " + in_characters(field.max);
   }
   return "";
 }

@@ -2,16 +2,15 @@
 #include "select/hierarchical.hpp"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "core/numbers.hpp"
 
 namespace tutti {
 
 namespace {
 
 std::string microseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g us", seconds * 1e6);
-  return text;
+  return in_characters(seconds * 1e6, std::chars_format::general, 3) + " us";
 }
 
 std::string note_of(const HierarchicalSeconds& seconds) {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdio>
 #include <utility>
 
+#include "core/numbers.hpp"
 #include "select/hierarchical.hpp"
 
 namespace tutti {
@@ -41,9 +41,9 @@ std::string reason_of(const Rule& rule) {
   if (rule.use.is_native()) {
     reason += "nothing was measured to be faster";
   } else if (evidence.native_us && evidence.choice_us && *evidence.choice_us > 0) {
-    char ratio[32];
-    std::snprintf(ratio, sizeof ratio, "%.3g", *evidence.native_us / *evidence.choice_us);
-    reason += "measured " + std::string(ratio) + "x faster than the MPI's own";
+    const double ratio = *evidence.native_us / *evidence.choice_us;
+    reason += "measured " + in_characters(ratio, std::chars_format::general, 3) +
+              "x faster than the MPI's own";
   } else {
     reason += "selected without a measurement";
   }

@@ -1,9 +1,8 @@
 /// Parses the setting that emulates nodes.
 #include "run/node/map.hpp"
 
-#include <charconv>
-
 #include "core/nearest.hpp"
+#include "core/numbers.hpp"
 
 namespace tutti {
 
@@ -12,14 +11,6 @@ namespace {
 constexpr std::string_view dealt = "round_robin:";
 constexpr int max_nodes = 1 << 20;
 constexpr std::size_t longest_text = 200;
-
-/// Parses a number from 1 to `max_nodes`; 0 if `text` is malformed.
-int number_in(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool all = error == std::errc() && end == text.data() + text.size();
-  return all && number >= 1 && number <= max_nodes ? number : 0;
-}
 
 Error refused(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -40,8 +31,8 @@ Result<EmulatedNodes> emulated_nodes(std::string_view text) {
   if (!grouping) return Error{grouping.error()};
   nodes.grouping_ = *grouping;
   if (text.starts_with(dealt)) {
-    nodes.dealt_ = number_in(text.substr(dealt.size()));
-    if (nodes.dealt_ == 0) return refused(text);
+    const bool is_number = read_number(text.substr(dealt.size()), nodes.dealt_);
+    if (!is_number || nodes.dealt_ < 1 || nodes.dealt_ > max_nodes) return refused(text);
     return nodes;
   }
   Result<Nodes> listed = nodes_from(text);
