@@ -1,5 +1,5 @@
-/// Tests control messages of all ranks to all others, empty and of the largest size, and windows
-/// whose registration or end comes at a bad time.
+/// Tests control messages of all ranks to all others, empty and of the largest size, windows whose
+/// registration or end comes at a bad time, and communicators that ranks open in another sequence.
 #include <tutti/tutti.h>
 #include <unistd.h>
 
@@ -143,6 +143,38 @@ void windows(int rank) {
   MPI_Win_free(&window);
 }
 
+/// Once set, this thread's calls of Bcast return only when `*opens_after` is true.
+thread_local const std::atomic<bool>* opens_after = nullptr;
+
+int late_bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  const int error = PMPI_Bcast(buffer, count, type, root, comm);
+  // The last step of TUTTI_Rma_init, after which rank 0 of the communicator needs nobody.
+  while (count == 1 && root == 0 && opens_after != nullptr && !*opens_after) std::this_thread::yield();
+  return error;
+}
+
+/// Ranks 0 and 1 open 2 communicators by 2 threads, one after the other in opposite sequence.
+/// MPI_Finalize closes them.
+void open_in_other_sequence(int rank, int p) {
+  MPI_Comm first = MPI_COMM_NULL;   // its rank 0 is rank 0
+  MPI_Comm second = MPI_COMM_NULL;  // its rank 0 is rank 1
+  MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &first);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, (rank + p - 1) % p, &second);
+  const tutti::test::Faulty functions([](tutti::MpiFunctions& all) { all.Bcast = late_bcast; });
+  std::atomic<bool> is_first_open = false;
+  std::atomic<bool> is_second_open = false;
+  std::thread opens_second([&] {
+    if (rank == 0) opens_after = &is_first_open;
+    expect(TUTTI_Rma_init(second) == MPI_SUCCESS, "init of the second");
+    is_second_open = true;
+  });
+  if (rank == 1) opens_after = &is_second_open;
+  expect(TUTTI_Rma_init(first) == MPI_SUCCESS, "init of the first");
+  is_first_open = true;
+  opens_after = nullptr;
+  opens_second.join();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -156,6 +188,7 @@ int main(int argc, char** argv) {
   exchange(rank, p);
   exchange(rank, p);
   windows(rank);
-  if (rank == 0) std::puts("3 passed, 0 failed");
+  open_in_other_sequence(rank, p);
+  if (rank == 0) std::puts("4 passed, 0 failed");
   MPI_Finalize();
 }
