@@ -41,18 +41,21 @@ void keep_learned(Communicator& communicator) {
   if (keeps_rules()) note_learned(communicator.selections().tuned.learned());
 }
 
+void remove_live(const Communicator* communicator) {
+  const std::lock_guard lock(of_process<Registry>().mutex);
+  std::erase(of_process<Registry>().live, communicator);
+}
+
 /// MPI calls this when the program frees a communicator.
 int free_with_communicator(MPI_Comm, int, void* attribute, void*) {
-  auto* communicator = static_cast<Communicator*>(attribute);
-  {
-    const std::lock_guard lock(of_process<Registry>().mutex);
-    std::erase(of_process<Registry>().live, communicator);
-    Communicator::note_change();
-  }
-  communicator->selections().record_candidates();
-  if (!is_end_of_mpi()) keep_learned(*communicator);
-  communicator->close();
-  delete communicator;
+  const std::unique_ptr<Communicator> communicator(static_cast<Communicator*>(attribute));
+  remove_live(communicator.get());
+  Communicator::note_change();
+  attempt([&] {
+    communicator->selections().record_candidates();
+    if (!is_end_of_mpi()) keep_learned(*communicator);
+  });
+  attempt([&] { communicator->close(); });
   return MPI_SUCCESS;
 }
 
@@ -128,13 +131,11 @@ int make_keyval() {
 
 void prepare_end_of_mpi() {
   if (!note_end_of_mpi()) return;
-  try {
+  attempt([] {
     close_all_rma();
     close_all();
     write_kept_rules();
-  } catch (const std::bad_alloc&) {
-    // What stays open ends with the process.
-  }
+  });
   Background::of_process().stop();
 }
 
@@ -219,7 +220,6 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   if (error != MPI_SUCCESS) return nullptr;
   Registry& all = of_process<Registry>();
   error = make_keyval();
-  if (error == MPI_SUCCESS) error = mpi().Comm_set_attr(comm, all.keyval, made.get());
   if (error != MPI_SUCCESS) return nullptr;
   int compared = MPI_UNEQUAL;
   if (made->is_reported() && all.watches_end) {
@@ -228,11 +228,17 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
     // All ranks come here for this communicator, whatever their threads do with others.
     if (compared == MPI_IDENT) note_clocks(comm);
   }
-  // Never hold this while calling MPI, which calls back when a communicator is freed.
-  const std::lock_guard lock(all.mutex);
-  all.reports_world = all.reports_world || compared != MPI_UNEQUAL;
-  all.live.push_back(made.get());
-  return made.release();
+  {
+    // Never hold this while calling MPI, which calls back when a communicator is freed.
+    const std::lock_guard lock(all.mutex);
+    all.reports_world = all.reports_world || compared != MPI_UNEQUAL;
+    all.live.push_back(made.get());
+  }
+  // Last, because nothing may throw once the attribute owns it.
+  error = mpi().Comm_set_attr(comm, all.keyval, made.get());
+  if (error == MPI_SUCCESS) return made.release();
+  remove_live(made.get());
+  return nullptr;
 }
 
 int Communicator::create(MPI_Comm comm, std::unique_ptr<Communicator>& made) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -243,6 +244,16 @@ class alignas(cache_line) Communicator {
   HierarchicalRunner* runner = nullptr;
   if (decision.level.hierarchical) communicator.open_hierarchical(runner);
   return runner;
+}
+
+/// Runs a function as far as memory suffices, where there is nobody to return an error to.
+template <class Function>
+void attempt(Function function) {
+  try {
+    function();
+  } catch (const std::bad_alloc&) {
+    // What stays open ends with the process, and what it would have recorded is lost.
+  }
 }
 
 /// Writes the report, closes what is open on all communicators and ends the background thread. Call

@@ -53,7 +53,8 @@ int free_comm_by(int (*next)(MPI_Comm*), int (*of_mpi)(MPI_Comm*), MPI_Comm* com
   // Some MPIs keep a communicator, with its attributes, until its nonblocking collectives end.
   if (*comm != mpi().comm_null) {
     Communicator* const communicator = Communicator::known(*comm);
-    if (communicator != nullptr) communicator->selections().tuned.end_agreements();
+    if (communicator != nullptr)
+      attempt([&] { communicator->selections().tuned.end_agreements(); });
   }
   const Freeing freeing(*comm);
   return next(comm);
