@@ -328,6 +328,11 @@ void Communicator::close_arrival() {
   while (!try_close_arrival()) sched_yield();
 }
 
+void Communicator::end_exchanges() {
+  close_arrival();
+  selections_->tuned.end_agreements();
+}
+
 /// Agreements last: to end them may free a communicator that the program has freed unseen.
 void Communicator::close() {
   close_arrival();

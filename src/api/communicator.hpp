@@ -206,6 +206,8 @@ class alignas(cache_line) Communicator {
   /// Does rank 0's environment ask for the background thread?
   [[nodiscard]] bool wants_background() const { return agreement_.settings.background; }
 
+  /// Ends what ranks exchange between calls. Collective.
+  void end_exchanges();
   /// Frees what belongs to MPI while it still runs. Collective.
   void close();
 
