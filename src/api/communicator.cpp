@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <vector>
 
 #include "api/environment.hpp"
@@ -16,6 +17,7 @@
 #include "api/rma.hpp"
 #include "api/selections.hpp"
 #include "run/mpi/end.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/process.hpp"
 
@@ -241,6 +243,38 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   return nullptr;
 }
 
+namespace {
+
+/// Sets `found` to whether processes of another MPI_COMM_WORLD belong to the communicator, which
+/// were spawned or connected. If so, each rank finds some, because those of every world do. Local.
+/// Returns an MPI error code.
+int find_outsiders(MPI_Comm comm, int p, bool& found) {
+  found = false;
+  if (p == 1 || !has_world()) return MPI_SUCCESS;
+  const int inside = size_of(mpi().comm_world);
+  int compared = MPI_UNEQUAL;
+  int error = p == inside ? mpi().Comm_compare(comm, mpi().comm_world, &compared) : MPI_SUCCESS;
+  found = p >= inside && compared == MPI_UNEQUAL;
+  if (error != MPI_SUCCESS || p >= inside) return error;
+  MPI_Group group = mpi().group_null;
+  MPI_Group world = mpi().group_null;
+  std::vector<Rank> ranks(static_cast<std::size_t>(p));
+  std::vector<Rank> there(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  error = mpi().Comm_group(comm, &group);
+  if (error == MPI_SUCCESS) error = mpi().Comm_group(mpi().comm_world, &world);
+  if (error == MPI_SUCCESS) {
+    error = mpi().Group_translate_ranks(group, p, ranks.data(), world, there.data());
+    found = std::count(there.begin(), there.end(), MPI_UNDEFINED) > 0;
+  }
+  for (MPI_Group* each : {&group, &world}) {
+    if (*each != mpi().group_null) mpi().Group_free(each);
+  }
+  return error;
+}
+
+}  // namespace
+
 int Communicator::create(MPI_Comm comm, std::unique_ptr<Communicator>& made) {
   made.reset(new Communicator);
   made->comm_ = comm;
@@ -248,8 +282,9 @@ int Communicator::create(MPI_Comm comm, std::unique_ptr<Communicator>& made) {
   int error = mpi().Comm_test_inter(comm, &inter);
   if (error == MPI_SUCCESS) error = mpi().Comm_rank(comm, &made->rank_);
   if (error == MPI_SUCCESS) error = mpi().Comm_size(comm, &made->p_);
-  made->inter_ = inter != 0;
-  return error == MPI_SUCCESS && inter == 0 ? made->agree() : error;
+  made->native_ = inter != 0;
+  if (error == MPI_SUCCESS && inter == 0) error = find_outsiders(comm, made->p_, made->native_);
+  return error == MPI_SUCCESS && !made->native_ ? made->agree() : error;
 }
 
 void Communicator::give_up_private(int error) {
