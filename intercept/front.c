@@ -152,7 +152,6 @@ __attribute__((constructor)) static void raise_thread_level(void) {
 #define PARAMETERS8 PARAMETERS7, tutti_word h
 #define PARAMETERS9 PARAMETERS8, tutti_word i
 #define PARAMETERS10 PARAMETERS9, tutti_word j
-#define PARAMETERS11 PARAMETERS10, tutti_word k
 #define ARGUMENTS1 a
 #define ARGUMENTS2 a, b
 #define ARGUMENTS3 ARGUMENTS2, c
@@ -162,7 +161,6 @@ __attribute__((constructor)) static void raise_thread_level(void) {
 #define ARGUMENTS8 ARGUMENTS7, h
 #define ARGUMENTS9 ARGUMENTS8, i
 #define ARGUMENTS10 ARGUMENTS9, j
-#define ARGUMENTS11 ARGUMENTS10, k
 
 static _Noreturn void stop_without(const char* name) {
   fprintf(stderr, "tutti: no loaded MPI library has %s\n", name);

@@ -196,7 +196,7 @@ Communicator* begin_call(MPI_Comm comm, CallRecord& record, int& error) {
     record.arrival = monotonic_seconds();  // what follows may wait for other ranks
     communicator = Communicator::of(comm, error);
   }
-  if (communicator == nullptr || communicator->is_inter()) return nullptr;
+  if (communicator == nullptr || communicator->stays_native()) return nullptr;
   communicator->look_again();
   if (!communicator->is_reported()) return communicator;
   record.site = program_site(record.site);
@@ -324,7 +324,7 @@ int run_without_large_form(const MpiCall& as_given) {
   int error = MPI_SUCCESS;
   Communicator* communicator = Communicator::of(call.comm, error);
   if (communicator == nullptr) return raise(call.comm, error);
-  if (communicator->is_inter()) return raise(call.comm, MPI_ERR_UNSUPPORTED_OPERATION);
+  if (communicator->stays_native()) return raise(call.comm, MPI_ERR_UNSUPPORTED_OPERATION);
   call.bounded = false;
   // A specification that accepts whatever MPI allows.
   const Specification plain = reduces(call.collective) ? fixed_reduction(call.collective)

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <vector>
 
 #include "api/environment.hpp"
@@ -16,6 +17,7 @@
 #include "api/rma.hpp"
 #include "api/selections.hpp"
 #include "run/mpi/end.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/process.hpp"
 
@@ -41,18 +43,21 @@ void keep_learned(Communicator& communicator) {
   if (keeps_rules()) note_learned(communicator.selections().tuned.learned());
 }
 
+void remove_live(const Communicator* communicator) {
+  const std::lock_guard lock(of_process<Registry>().mutex);
+  std::erase(of_process<Registry>().live, communicator);
+}
+
 /// MPI calls this when the program frees a communicator.
 int free_with_communicator(MPI_Comm, int, void* attribute, void*) {
-  auto* communicator = static_cast<Communicator*>(attribute);
-  {
-    const std::lock_guard lock(of_process<Registry>().mutex);
-    std::erase(of_process<Registry>().live, communicator);
-    Communicator::note_change();
-  }
-  communicator->selections().record_candidates();
-  if (!is_end_of_mpi()) keep_learned(*communicator);
-  communicator->close();
-  delete communicator;
+  const std::unique_ptr<Communicator> communicator(static_cast<Communicator*>(attribute));
+  remove_live(communicator.get());
+  Communicator::note_change();
+  attempt([&] {
+    communicator->selections().record_candidates();
+    if (!is_end_of_mpi()) keep_learned(*communicator);
+  });
+  attempt([&] { communicator->close(); });
   return MPI_SUCCESS;
 }
 
@@ -128,13 +133,11 @@ int make_keyval() {
 
 void prepare_end_of_mpi() {
   if (!note_end_of_mpi()) return;
-  try {
+  attempt([] {
     close_all_rma();
     close_all();
     write_kept_rules();
-  } catch (const std::bad_alloc&) {
-    // What stays open ends with the process.
-  }
+  });
   Background::of_process().stop();
 }
 
@@ -219,7 +222,6 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   if (error != MPI_SUCCESS) return nullptr;
   Registry& all = of_process<Registry>();
   error = make_keyval();
-  if (error == MPI_SUCCESS) error = mpi().Comm_set_attr(comm, all.keyval, made.get());
   if (error != MPI_SUCCESS) return nullptr;
   int compared = MPI_UNEQUAL;
   if (made->is_reported() && all.watches_end) {
@@ -228,12 +230,50 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
     // All ranks come here for this communicator, whatever their threads do with others.
     if (compared == MPI_IDENT) note_clocks(comm);
   }
-  // Never hold this while calling MPI, which calls back when a communicator is freed.
-  const std::lock_guard lock(all.mutex);
-  all.reports_world = all.reports_world || compared != MPI_UNEQUAL;
-  all.live.push_back(made.get());
-  return made.release();
+  {
+    // Never hold this while calling MPI, which calls back when a communicator is freed.
+    const std::lock_guard lock(all.mutex);
+    all.reports_world = all.reports_world || compared != MPI_UNEQUAL;
+    all.live.push_back(made.get());
+  }
+  // Last, because nothing may throw once the attribute owns it.
+  error = mpi().Comm_set_attr(comm, all.keyval, made.get());
+  if (error == MPI_SUCCESS) return made.release();
+  remove_live(made.get());
+  return nullptr;
 }
+
+namespace {
+
+/// Sets `found` to whether processes of another MPI_COMM_WORLD belong to the communicator, which
+/// were spawned or connected. If so, each rank finds some, because those of every world do. Local.
+/// Returns an MPI error code.
+int find_outsiders(MPI_Comm comm, int p, bool& found) {
+  found = false;
+  if (p == 1 || !has_world()) return MPI_SUCCESS;
+  const int inside = size_of(mpi().comm_world);
+  int compared = MPI_UNEQUAL;
+  int error = p == inside ? mpi().Comm_compare(comm, mpi().comm_world, &compared) : MPI_SUCCESS;
+  found = p >= inside && compared == MPI_UNEQUAL;
+  if (error != MPI_SUCCESS || p >= inside) return error;
+  MPI_Group group = mpi().group_null;
+  MPI_Group world = mpi().group_null;
+  std::vector<Rank> ranks(static_cast<std::size_t>(p));
+  std::vector<Rank> there(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  error = mpi().Comm_group(comm, &group);
+  if (error == MPI_SUCCESS) error = mpi().Comm_group(mpi().comm_world, &world);
+  if (error == MPI_SUCCESS) {
+    error = mpi().Group_translate_ranks(group, p, ranks.data(), world, there.data());
+    found = std::count(there.begin(), there.end(), MPI_UNDEFINED) > 0;
+  }
+  for (MPI_Group* each : {&group, &world}) {
+    if (*each != mpi().group_null) mpi().Group_free(each);
+  }
+  return error;
+}
+
+}  // namespace
 
 int Communicator::create(MPI_Comm comm, std::unique_ptr<Communicator>& made) {
   made.reset(new Communicator);
@@ -242,8 +282,9 @@ int Communicator::create(MPI_Comm comm, std::unique_ptr<Communicator>& made) {
   int error = mpi().Comm_test_inter(comm, &inter);
   if (error == MPI_SUCCESS) error = mpi().Comm_rank(comm, &made->rank_);
   if (error == MPI_SUCCESS) error = mpi().Comm_size(comm, &made->p_);
-  made->inter_ = inter != 0;
-  return error == MPI_SUCCESS && inter == 0 ? made->agree() : error;
+  made->native_ = inter != 0;
+  if (error == MPI_SUCCESS && inter == 0) error = find_outsiders(comm, made->p_, made->native_);
+  return error == MPI_SUCCESS && !made->native_ ? made->agree() : error;
 }
 
 void Communicator::give_up_private(int error) {
@@ -320,6 +361,11 @@ bool Communicator::try_close_arrival() {
 
 void Communicator::close_arrival() {
   while (!try_close_arrival()) sched_yield();
+}
+
+void Communicator::end_exchanges() {
+  close_arrival();
+  selections_->tuned.end_agreements();
 }
 
 /// Agreements last: to end them may free a communicator that the program has freed unseen.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -85,15 +86,15 @@ class Selections;
 /// Kept as an attribute of the program's communicator and freed with it.
 class alignas(cache_line) Communicator {
  public:
-  /// The Communicator of `comm`, which must be valid; also for inter-communicators, which Tutti
-  /// leaves to the MPI (is_inter). Collective at the first call on each communicator, where rank
-  /// 0's environment becomes that of all ranks. Null with an MPI error code in `error`.
+  /// The Communicator of `comm`, which must be valid; also for those that Tutti
+  /// leaves to the MPI (stays_native). Collective at the first call on each communicator, where
+  /// rank 0's environment becomes that of all ranks. Null with an MPI error code in `error`.
   static Communicator* of(MPI_Comm comm, int& error);
-  /// The same for a function that inter-communicators do not have, which returns the error code.
+  /// The same for a function that these do not have, which returns the error code.
   static int intra(MPI_Comm comm, Communicator*& found) {
     int error = MPI_SUCCESS;
     found = of(comm, error);
-    return found != nullptr && found->is_inter() ? MPI_ERR_COMM : error;
+    return found != nullptr && found->stays_native() ? MPI_ERR_COMM : error;
   }
   /// The same without making one: null if there is none yet.
   static Communicator* known(MPI_Comm comm);
@@ -123,7 +124,9 @@ class alignas(cache_line) Communicator {
 
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] int p() const { return p_; }
-  [[nodiscard]] bool is_inter() const { return inter_; }
+  /// Is it between two groups, or has it processes of another MPI_COMM_WORLD, which may run without
+  /// Tutti? Equal on all ranks.
+  [[nodiscard]] bool stays_native() const { return native_; }
   [[nodiscard]] const Machine& machine() const { return agreement_.settings.machine; }
   /// Must equal reductions give equal bits?
   [[nodiscard]] bool is_reproducible() const { return agreement_.settings.reproducible; }
@@ -205,6 +208,8 @@ class alignas(cache_line) Communicator {
   /// Does rank 0's environment ask for the background thread?
   [[nodiscard]] bool wants_background() const { return agreement_.settings.background; }
 
+  /// Ends what ranks exchange between calls. Collective.
+  void end_exchanges();
   /// Frees what belongs to MPI while it still runs. Collective.
   void close();
 
@@ -222,7 +227,7 @@ class alignas(cache_line) Communicator {
   MPI_Comm comm_{};
   Rank rank_ = 0;
   int p_ = 1;
-  bool inter_ = false;
+  bool native_ = false;
   Agreement agreement_;
   std::array<std::uint64_t, all_collectives.size()> calls_{};
   std::array<std::string, all_collectives.size()> last_;
@@ -243,6 +248,16 @@ class alignas(cache_line) Communicator {
   HierarchicalRunner* runner = nullptr;
   if (decision.level.hierarchical) communicator.open_hierarchical(runner);
   return runner;
+}
+
+/// Runs a function as far as memory suffices, where there is nobody to return an error to.
+template <class Function>
+void attempt(Function function) {
+  try {
+    function();
+  } catch (const std::bad_alloc&) {
+    // What stays open ends with the process, and what it would have recorded is lost.
+  }
 }
 
 /// Writes the report, closes what is open on all communicators and ends the background thread. Call

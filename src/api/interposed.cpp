@@ -50,10 +50,11 @@ Function next_in_line(const char* name, Function of_mpi) {
 
 int free_comm_by(int (*next)(MPI_Comm*), int (*of_mpi)(MPI_Comm*), MPI_Comm* comm) {
   if (comm == nullptr || Freeing::has(*comm)) return of_mpi(comm);
-  // Some MPIs keep a communicator, with its attributes, until its nonblocking collectives end.
+  // Some MPIs keep a communicator, with its attributes, until all operations on it end at this
+  // rank, while other ranks delete theirs: what waits for all ranks ends before.
   if (*comm != mpi().comm_null) {
     Communicator* const communicator = Communicator::known(*comm);
-    if (communicator != nullptr) communicator->selections().tuned.end_agreements();
+    if (communicator != nullptr) attempt([&] { communicator->end_exchanges(); });
   }
   const Freeing freeing(*comm);
   return next(comm);

@@ -17,7 +17,7 @@ int PersistentRequest::open(const MpiCall& call, bool usable, std::function<int(
     int error = MPI_SUCCESS;
     Communicator* communicator = Communicator::of(call.comm, error);
     if (communicator == nullptr && error != MPI_SUCCESS) return error;
-    if (communicator != nullptr && !communicator->is_inter()) {
+    if (communicator != nullptr && !communicator->stays_native()) {
       error = request->settle(*communicator, usable);
       if (error != MPI_SUCCESS) return error;
     }

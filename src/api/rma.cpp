@@ -33,6 +33,7 @@ struct RmaState {
   /// Never held while calling the MPI, whose callbacks may come here while it keeps other threads
   /// out.
   std::mutex mutex;
+  /// By id, which is the same sequence on all ranks, whatever that of their threads was.
   std::vector<std::shared_ptr<RmaComm>> opened;
   std::map<int, Request> requests;
   int last_request = 0;
@@ -209,7 +210,7 @@ int open(MPI_Comm comm) {
   error = RmaSystem::open(comm, communicator->node_settings(), wants_windows, system);
   if (error != MPI_SUCCESS) return error;
   std::shared_ptr<RmaComm> opened;
-  error = RmaComm::open(comm, std::move(system), opened);
+  error = RmaComm::open(*communicator, std::move(system), opened);
   if (error != MPI_SUCCESS) return error;
   RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
@@ -218,7 +219,9 @@ int open(MPI_Comm comm) {
                        ? "the MPI completes puts while their target computes"
                        : "puts wait until Tutti's thread polls at their target";
   }
-  all.opened.push_back(std::move(opened));
+  const auto after = std::find_if(all.opened.begin(), all.opened.end(),
+                                  [&](const auto& one) { return one->id() > opened->id(); });
+  all.opened.insert(after, std::move(opened));
   return MPI_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 /// One-sided collectives: those of a communicator, at the end of MPI, and of windows.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,9 +20,12 @@ namespace tutti {
 class RmaComm {
  public:
   /// Takes over `system`. Collective over its ranks. Returns an MPI error code.
-  static int open(MPI_Comm comm, std::unique_ptr<RmaSystem> system, std::shared_ptr<RmaComm>& made);
+  static int open(const Communicator& communicator, std::unique_ptr<RmaSystem> system,
+                  std::shared_ptr<RmaComm>& made);
 
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  /// See Agreement.
+  [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] RmaSystem& system() const { return *system_; }
   /// The algorithm for a vector, or one rank's block, of `bytes`: the requested one, or the fastest
   /// by the model for threads that poll as often as they do now. O(1), except the first call of a
@@ -32,10 +36,11 @@ class RmaComm {
   [[nodiscard]] std::vector<Rank> order_for(const Specification& specification, Bytes bytes);
 
  private:
-  RmaComm(MPI_Comm comm, std::unique_ptr<RmaSystem> system)
-      : comm_(comm), system_(std::move(system)) {}
+  RmaComm(MPI_Comm comm, std::uint64_t id, std::unique_ptr<RmaSystem> system)
+      : comm_(comm), id_(id), system_(std::move(system)) {}
 
   MPI_Comm comm_;  ///< the program's
+  std::uint64_t id_;
   std::unique_ptr<RmaSystem> system_;
   std::mutex mutex_;  ///< for the members below
   std::unique_ptr<DistanceOrders> distances_;
@@ -56,8 +61,8 @@ int watch(MPI_Win handle, RmaSystem& system);
 /// have been started.
 [[nodiscard]] std::string progress_of_rma();
 
-/// Completes and ends the one-sided collectives of all communicators, in the sequence of their
-/// start. Collective, at the end of MPI; drops errors.
+/// Completes and ends the one-sided collectives of all communicators. Collective, at the end of
+/// MPI; drops errors.
 void close_all_rma();
 
 /// Completes a registered window's operations and releases it; does nothing for other windows.

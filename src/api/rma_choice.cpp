@@ -18,9 +18,10 @@ int bits_of(std::int64_t value) {
 
 }  // namespace
 
-int RmaComm::open(MPI_Comm comm, std::unique_ptr<RmaSystem> system,
+int RmaComm::open(const Communicator& communicator, std::unique_ptr<RmaSystem> system,
                   std::shared_ptr<RmaComm>& made) {
-  const std::shared_ptr<RmaComm> opened(new RmaComm(comm, std::move(system)));
+  const std::shared_ptr<RmaComm> opened(
+      new RmaComm(communicator.handle(), communicator.agreement().id, std::move(system)));
   const Machine& machine = environment().machine;
   int error = DistanceOrders::open(opened->system().comm(), machine, opened->distances_);
   if (error == MPI_SUCCESS) error = opened->distances_->let_all_find(machine);

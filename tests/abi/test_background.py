@@ -68,6 +68,12 @@ def test_arrivals_and_threads_are_explored_on_request(mpi, background):
         assert set(by_thread.values()) != {"not explored"}
 
 
+def test_a_communicator_is_freed_while_a_request_is_pending(mpi):
+    outcome = mpi.run(mpi.compile("pending.c"), np=RANKS, settings=SETTINGS, report=False)
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+
+
 def test_mpi4py_preloaded(mpi):
     check(mpi, mpi.python(), HERE / "programs/gather.py")
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -170,19 +171,27 @@ int RmaSystem::arrived(int window, Rank root, std::int64_t& number) {
 
 int RmaSystem::go_on() {
   const std::lock_guard lock(mutex_);
-  while (move()) {
-  }
+  advance();
   return error_;
 }
 
 BackgroundTask::Progress RmaSystem::proceed() {
   const std::lock_guard lock(mutex_);
   if (windows_.empty() || error_ != MPI_SUCCESS) return Progress::nothing_expected;
-  while (move()) {
-  }
+  advance();
   // The program's thread may have made progress too.
   const bool moved = std::exchange(seen_, moved_) != moved_;
   return moved ? Progress::moved : Progress::waiting;
+}
+
+/// A lack of memory stays like any error: some operation may have lost a message.
+void RmaSystem::advance() {
+  try {
+    while (move()) {
+    }
+  } catch (const std::bad_alloc&) {
+    note(MPI_ERR_NO_MEM);
+  }
 }
 
 /// One round of progress. True if anything moved.

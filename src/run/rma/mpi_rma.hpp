@@ -91,6 +91,7 @@ class RmaSystem : public BackgroundTask {
   int open_here(MPI_Comm comm, const NodeSettings& settings, bool wants_windows);
   int find_number(int& number);
   int meet();
+  void advance();
   bool move();
   bool take_messages();
   void take(RmaMessage& received);

@@ -1,5 +1,5 @@
-/// Tests control messages of all ranks to all others, empty and of the largest size, and windows
-/// whose registration or end comes at a bad time.
+/// Tests control messages of all ranks to all others, empty and of the largest size, windows whose
+/// registration or end comes at a bad time, and communicators that ranks open in another sequence.
 #include <tutti/tutti.h>
 #include <unistd.h>
 
@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -98,13 +99,17 @@ void register_where_one_fails(MPI_Win window, int rank) {
   expect(TUTTI_Rma_window_release(&number) == MPI_SUCCESS, "release");
 }
 
+std::atomic<bool> lacks_memory = false;
 std::atomic<bool> keeps_out = false;
 std::atomic<bool> is_kept_out = false;
 std::thread::id the_main_thread;
 
-/// Behaves like an MPI whose lock another thread holds.
+/// Behaves like an MPI whose lock another thread holds, or as if memory ended in the background
+/// thread.
 int waiting_test(MPI_Request* request, int* flag, MPI_Status* status) {
-  while (keeps_out && std::this_thread::get_id() != the_main_thread) is_kept_out = true;
+  const bool in_background = std::this_thread::get_id() != the_main_thread;
+  while (keeps_out && in_background) is_kept_out = true;
+  if (in_background && lacks_memory.exchange(false)) throw std::bad_alloc();
   return PMPI_Test(request, flag, status);
 }
 
@@ -126,6 +131,24 @@ void free_while_thread_is_kept_out(MPI_Win window) {
   expect(TUTTI_Rma_window_release(&number) == MPI_SUCCESS, "release");
 }
 
+/// The error of the background thread reaches the program's next call. MPI_Finalize closes the
+/// communicator.
+void let_thread_lack_memory() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Win window = MPI_WIN_NULL;
+  void* memory = nullptr;
+  MPI_Win_allocate(64, 1, MPI_INFO_NULL, comm, &memory, &window);
+  expect(TUTTI_Rma_init(comm) == MPI_SUCCESS, "init without memory");
+  TUTTI_Window number = TUTTI_WINDOW_NULL;
+  expect(TUTTI_Rma_window_register(window, comm, &number) == MPI_SUCCESS, "register");
+  lacks_memory = true;
+  while (lacks_memory) std::this_thread::yield();
+  long long arrived = 0;
+  expect(TUTTI_Rma_arrived(number, 0, &arrived) == MPI_ERR_NO_MEM, "the thread's error");
+  MPI_Win_free(&window);
+}
+
 void windows(int rank) {
   the_main_thread = std::this_thread::get_id();
   const tutti::test::Faulty functions([](tutti::MpiFunctions& all) {
@@ -141,6 +164,40 @@ void windows(int rank) {
   free_while_thread_is_kept_out(window);
   expect(TUTTI_Rma_finalize(MPI_COMM_WORLD) == MPI_SUCCESS, "finalize");
   MPI_Win_free(&window);
+  let_thread_lack_memory();
+}
+
+/// Once set, this thread's calls of Bcast return only when `*opens_after` is true.
+thread_local const std::atomic<bool>* opens_after = nullptr;
+
+int late_bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  const int error = PMPI_Bcast(buffer, count, type, root, comm);
+  // The last step of TUTTI_Rma_init, after which rank 0 of the communicator needs nobody.
+  while (count == 1 && root == 0 && opens_after != nullptr && !*opens_after)
+    std::this_thread::yield();
+  return error;
+}
+
+/// Ranks 0 and 1 open 2 communicators by 2 threads, one after the other in opposite sequence.
+/// MPI_Finalize closes them.
+void open_in_other_sequence(int rank, int p) {
+  MPI_Comm first = MPI_COMM_NULL;   // its rank 0 is rank 0
+  MPI_Comm second = MPI_COMM_NULL;  // its rank 0 is rank 1
+  MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &first);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, (rank + p - 1) % p, &second);
+  const tutti::test::Faulty functions([](tutti::MpiFunctions& all) { all.Bcast = late_bcast; });
+  std::atomic<bool> is_first_open = false;
+  std::atomic<bool> is_second_open = false;
+  std::thread opens_second([&] {
+    if (rank == 0) opens_after = &is_first_open;
+    expect(TUTTI_Rma_init(second) == MPI_SUCCESS, "init of the second");
+    is_second_open = true;
+  });
+  if (rank == 1) opens_after = &is_second_open;
+  expect(TUTTI_Rma_init(first) == MPI_SUCCESS, "init of the first");
+  is_first_open = true;
+  opens_after = nullptr;
+  opens_second.join();
 }
 
 }  // namespace
@@ -156,6 +213,7 @@ int main(int argc, char** argv) {
   exchange(rank, p);
   exchange(rank, p);
   windows(rank);
-  if (rank == 0) std::puts("3 passed, 0 failed");
+  open_in_other_sequence(rank, p);
+  if (rank == 0) std::puts("4 passed, 0 failed");
   MPI_Finalize();
 }
