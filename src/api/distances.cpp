@@ -37,10 +37,11 @@ int put_in_world_order(MPI_Comm comm, DistanceFile& distances) {
   std::vector<RankLocation> locations;
   int world = 0;
   const int error = gather_locations(comm, locations, world);
-  if (error != MPI_SUCCESS || distances.p() != world) return error;
+  if (error != MPI_SUCCESS || distances.p() != world || !are_of_one_world(locations, world)) {
+    return error;
+  }
   std::vector<int> rows(locations.size());
   for (std::size_t rank = 0; rank < locations.size(); ++rank) {
-    if (locations[rank].world == no_rank) return MPI_SUCCESS;
     rows[static_cast<std::size_t>(locations[rank].world)] = static_cast<int>(rank);
   }
   distances = with_rows(distances, rows);

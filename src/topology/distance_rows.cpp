@@ -12,10 +12,9 @@ namespace tutti {
 namespace {
 
 bool is_of_world(const DistanceFile& file, const std::vector<RankLocation>& ranks, int world) {
-  return file.p() == world &&
+  return file.p() == world && are_of_one_world(ranks, world) &&
          std::all_of(ranks.begin(), ranks.end(), [&](const RankLocation& rank) {
-           return rank.world != no_rank &&
-                  (file.names.empty() || file.names[index(rank.world)] == rank.node);
+           return file.names.empty() || file.names[index(rank.world)] == rank.node;
          });
 }
 
@@ -47,6 +46,15 @@ std::vector<Value> with_rows(const std::vector<Value>& values, const std::vector
 }
 
 }  // namespace
+
+bool are_of_one_world(const std::vector<RankLocation>& ranks, int world) {
+  std::vector<bool> seen(index(world));
+  return std::all_of(ranks.begin(), ranks.end(), [&](const RankLocation& rank) {
+    if (rank.world < 0 || rank.world >= world || seen[index(rank.world)]) return false;
+    seen[index(rank.world)] = true;
+    return true;
+  });
+}
 
 Result<std::vector<int>> rows_for(const DistanceFile& file, const std::vector<RankLocation>& ranks,
                                   int world) {

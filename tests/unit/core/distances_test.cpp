@@ -184,6 +184,17 @@ TEST(Rows, FollowTheNodesInOtherJobs) {
   EXPECT_EQ(*rows_for(file, {{"b", no_rank}}, 0), (std::vector<int>{2}));
 }
 
+TEST(Rows, DoNotFollowRanksOfAnotherWorld) {
+  const DistanceFile file{"", {"a", "a", "b", "b"}, {4, {}}, {}};
+  // Ranks 7 and 1 of a world of spawned processes.
+  EXPECT_EQ(*rows_for(file, {{"a", 0}, {"b", 7}}, 4), (std::vector<int>{0, 2}));
+  EXPECT_EQ(*rows_for(file, {{"a", 1}, {"a", 1}}, 4), (std::vector<int>{0, 1}));
+  const DistanceFile nameless{"", {}, {4, {}}, {}};
+  for (const Rank other : {-2, 4, 1}) {
+    EXPECT_FALSE(rows_for(nameless, {{"a", 1}, {"b", other}}, 4)) << other;
+  }
+}
+
 TEST(Rows, SayWhoHasNone) {
   const DistanceFile file{"", {"a", "b"}, {2, {}}, {}};
   EXPECT_EQ(rows_for(file, {{"a", 0}, {"a", 1}}, 2).error(),
