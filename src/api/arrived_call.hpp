@@ -27,6 +27,8 @@ class ArrivedCall {
   ArrivedCall(const ArrivedCall&) = delete;
   ArrivedCall& operator=(const ArrivedCall&) = delete;
 
+  /// The exchange of arrivals has ended with its communicator.
+  void forget() { arrival_ = nullptr; }
   /// Finds the arrivals that all ranks expect in this call, if exploration decides it. Returns an
   /// MPI error code.
   int find_profile(const Decision& decision);

@@ -310,7 +310,14 @@ int SelectedCall::run(bool& is_native) {
   return run_specification(call_, communicator_, *decision.specification, *arrived_, is_native);
 }
 
+SelectedCall::~SelectedCall() {
+  if (!watch_.is_freed()) return;
+  if (turn_) turn_->forget();
+  if (arrived_) arrived_->forget();
+}
+
 void SelectedCall::end(int error) {
+  if (watch_.is_freed()) return;
   communicator_.selections().tuned.end_call();
   if (!communicator_.is_reported()) return communicator_.let_pass(*decision_, call_.collective);
   record_.decision = &communicator_.last(call_.collective);
@@ -320,20 +327,23 @@ void SelectedCall::end(int error) {
 }
 
 int run_without_large_form(const MpiCall& as_given) {
-  MpiCall call = as_given;
-  int error = MPI_SUCCESS;
-  Communicator* communicator = Communicator::of(call.comm, error);
-  if (communicator == nullptr) return raise(call.comm, error);
-  if (communicator->stays_native()) return raise(call.comm, MPI_ERR_UNSUPPORTED_OPERATION);
-  call.bounded = false;
-  // A specification that accepts whatever MPI allows.
-  const Specification plain = reduces(call.collective) ? fixed_reduction(call.collective)
-                                                       : *specification(call.collective, "linear");
-  bool is_native = false;
-  error = run_specification(call, *communicator, plain,
-                            ArrivedCall(nullptr, call.collective, nullptr), is_native);
-  if (is_native) error = fault_of(call, *communicator);
-  return raise_if(call.comm, is_native && error == MPI_SUCCESS ? MPI_ERR_TYPE : error);
+  return on_comm(as_given.comm, [&]() -> int {
+    MpiCall call = as_given;
+    int error = MPI_SUCCESS;
+    Communicator* communicator = Communicator::of(call.comm, error);
+    if (communicator == nullptr) return error;
+    if (communicator->stays_native()) return MPI_ERR_UNSUPPORTED_OPERATION;
+    call.bounded = false;
+    // A specification that accepts whatever MPI allows.
+    const Specification plain = reduces(call.collective)
+                                    ? fixed_reduction(call.collective)
+                                    : *specification(call.collective, "linear");
+    bool is_native = false;
+    error = run_specification(call, *communicator, plain,
+                              ArrivedCall(nullptr, call.collective, nullptr), is_native);
+    if (is_native) error = fault_of(call, *communicator);
+    return is_native && error == MPI_SUCCESS ? MPI_ERR_TYPE : error;
+  });
 }
 
 }  // namespace tutti

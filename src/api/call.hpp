@@ -111,7 +111,10 @@ int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& 
 class SelectedCall {
  public:
   SelectedCall(const MpiCall& call, Communicator& communicator, const CallRecord& begun)
-      : call_(call), communicator_(communicator), record_(begun) {}
+      : call_(call), communicator_(communicator), watch_(communicator), record_(begun) {}
+  ~SelectedCall();
+  SelectedCall(const SelectedCall&) = delete;
+  SelectedCall& operator=(const SelectedCall&) = delete;
 
   /// Finds the decision. Collective where the decision is deferred. Returns an MPI error code.
   int select();
@@ -119,7 +122,7 @@ class SelectedCall {
   /// the arguments are invalid, so that the MPI names the error. Returns an MPI error code.
   int run(bool& is_native);
   /// The call has ended with this error code. Keeps its record if a report is requested, of what
-  /// ran instead if it deviates from the decision.
+  /// ran instead if it deviates from the decision. Does nothing if the communicator was freed.
   void end(int error);
 
  private:
@@ -127,6 +130,7 @@ class SelectedCall {
 
   MpiCall call_;
   Communicator& communicator_;
+  const FreedCommunicatorWatch watch_;
   CallRecord record_;
   const Decision* decision_ = nullptr;
   std::optional<HierarchicalRunner::Turn> turn_;
@@ -137,22 +141,31 @@ class SelectedCall {
 /// algorithm or `run_native`.
 template <class MakeCall, class Native>
 int inspect(MPI_Comm comm, const void* site, MakeCall make_call, Native run_native) {
-  return guarded(comm, [&]() -> int {
+  std::optional<SelectedCall> call;
+  bool is_native = false;
+  const int error = contained([&]() -> int {
     CallRecord record;
     record.site = site;
-    int error = MPI_SUCCESS;
-    Communicator* const communicator = begin_call(comm, record, error);
-    if (error != MPI_SUCCESS) return raise(comm, error);
-    if (communicator == nullptr) return run_native();
-    SelectedCall call(make_call(), *communicator, record);
-    error = call.select();
-    if (error != MPI_SUCCESS) return raise(comm, error);
-    bool is_native = false;
-    error = call.run(is_native);
-    error = is_native ? run_native() : raise_if(comm, error);
-    call.end(error);
-    return error;
+    int begun = MPI_SUCCESS;
+    Communicator* const communicator = begin_call(comm, record, begun);
+    is_native = communicator == nullptr && begun == MPI_SUCCESS;
+    if (communicator == nullptr) return begun;
+    call.emplace(make_call(), *communicator, record);
+    if (const int selected = call->select()) return selected;
+    bool runs_native = false;
+    const int run = call->run(runs_native);
+    if (!runs_native) call->end(run);
+    is_native = runs_native;
+    return run;
   });
+  const int native = is_native ? run_native() : MPI_SUCCESS;
+  const int ended = contained([&] {
+    if (is_native && call) call->end(native);
+    call.reset();
+    return MPI_SUCCESS;
+  });
+  if (native != MPI_SUCCESS) return native;
+  return raise_if(comm, is_native || error == MPI_SUCCESS ? ended : error);
 }
 
 }  // namespace tutti

@@ -168,6 +168,16 @@ Setting setting_in_force(Collective collective) {
       .value_or(environment().settings[static_cast<std::size_t>(collective)]);
 }
 
+/// Its memory may be that of a newer one by now.
+bool FreedCommunicatorWatch::is_freed() const {
+  if (this_process.generation.load(std::memory_order_acquire) == generation_) return false;
+  Registry& all = of_process<Registry>();
+  const std::lock_guard lock(all.mutex);
+  return std::none_of(all.live.begin(), all.live.end(), [&](const Communicator* one) {
+    return one == watched_ && one->agreement().id == id_;
+  });
+}
+
 Communicator::Communicator() : selections_(std::make_unique<Selections>(*this)) {}
 Communicator::~Communicator() = default;
 

@@ -241,6 +241,20 @@ class alignas(cache_line) Communicator {
   std::shared_ptr<Arrival> arrival_;
 };
 
+/// Notices whether the program frees a communicator during this object's life, as its error handler
+/// may.
+class FreedCommunicatorWatch {
+ public:
+  explicit FreedCommunicatorWatch(const Communicator& watched)
+      : watched_(&watched), id_(watched.agreement().id), generation_(this_process.generation) {}
+  [[nodiscard]] bool is_freed() const;
+
+ private:
+  const Communicator* watched_;
+  std::uint64_t id_;
+  unsigned generation_;
+};
+
 /// The hierarchical runner of a resolved decision; null if it is flat. The caller holds a
 /// HierarchicalRunner::Turn on it, because other ranks of its node wait for this one.
 [[nodiscard]] inline HierarchicalRunner* nodes_of(const Decision& decision,

@@ -37,23 +37,24 @@ inline int raise_if(MPI_Comm comm, int error) {
   return error == MPI_SUCCESS ? error : raise(comm, error);
 }
 
-/// No exception leaves the library.
+/// Does Tutti's own work, which throws nothing but std::bad_alloc. Returns its error code.
+/// Functions of the program, such as its error handler, may throw anything and free the
+/// communicator: call these, raise() and the MPI's own collectives outside.
 template <class Function>
-int guarded(MPI_Comm comm, Function function) {
+int contained(Function work) noexcept {
   try {
-    return function();
+    return work();
   } catch (const std::bad_alloc&) {
-    return raise(comm, MPI_ERR_NO_MEM);
+    return MPI_ERR_NO_MEM;
   } catch (...) {
-    return raise(comm, MPI_ERR_INTERN);
+    return MPI_ERR_INTERN;
   }
 }
 
 /// Runs a function of Tutti's own; an error reaches the program's handler.
 template <class Function>
 int on_comm(MPI_Comm comm, Function function) {
-  if (comm == mpi().comm_null) return MPI_ERR_COMM;
-  return guarded(comm, [&] { return raise_if(comm, function()); });
+  return comm == mpi().comm_null ? MPI_ERR_COMM : raise_if(comm, contained(function));
 }
 
 /// Is this thread freeing the communicator, or MPI ending? Attributes go one by one then, Tutti's

@@ -71,8 +71,7 @@ int TUTTI_Start(TUTTI_Request* request) {
   if (request == nullptr || *request == TUTTI_REQUEST_NULL) return MPI_ERR_REQUEST;
   tutti::PersistentRequest& content = *(*request)->request;
   if (content.is_active()) return tutti::raise(content.comm(), MPI_ERR_REQUEST);
-  return tutti::guarded(content.comm(),
-                        [&] { return tutti::raise_if(content.comm(), content.start()); });
+  return tutti::on_comm(content.comm(), [&] { return content.start(); });
 }
 
 int TUTTI_Wait(TUTTI_Request* request) {
@@ -83,7 +82,7 @@ int TUTTI_Wait(TUTTI_Request* request) {
   const void* direct = __builtin_return_address(0);
   const void* front = tutti::take_call_site();
   const void* site = front != nullptr ? front : direct;
-  return tutti::guarded(content.comm(), [&] { return content.finish(site); });
+  return content.finish(site);
 }
 
 int TUTTI_Request_free(TUTTI_Request* request) {

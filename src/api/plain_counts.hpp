@@ -5,6 +5,7 @@
 #include <concepts>
 #include <limits>
 #include <list>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -63,11 +64,15 @@ int run_without_large_form(const MpiCall& call);
 template <class Large, class Plain, class... Arguments>
 int run_native_large(Large large, Plain plain, const MpiCall& call, Arguments... arguments) {
   if (large != nullptr) return large(arguments...);
-  return guarded(call.comm, [&] {
-    PlainCounts counts(call);
-    const auto turned = std::tuple(counts(arguments)...);
-    return counts.fit() ? std::apply(plain, turned) : run_without_large_form(call);
+  const auto turn = [&](PlainCounts& counts) { return std::tuple(counts(arguments)...); };
+  std::optional<PlainCounts> counts;
+  std::optional<decltype(turn(*counts))> turned;
+  const int error = contained([&] {
+    turned = turn(counts.emplace(call));
+    return MPI_SUCCESS;
   });
+  if (error != MPI_SUCCESS) return raise(call.comm, error);
+  return counts->fit() ? std::apply(plain, *turned) : run_without_large_form(call);
 }
 
 }  // namespace tutti

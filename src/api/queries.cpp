@@ -26,12 +26,6 @@ std::optional<Collective> collective_of(const char* name) {
   return name == nullptr ? std::nullopt : tutti::collective_named(name);
 }
 
-/// Without a communicator whose handler could be called.
-template <class Function>
-int guarded(Function function) {
-  return tutti::guarded(tutti::mpi().comm_null, function);
-}
-
 }  // namespace
 
 int TUTTI_Get_version(int* major, int* minor, int* patch) {
@@ -53,7 +47,7 @@ int TUTTI_Algorithm_name(const char* collective, int index, char* name, int* len
 
 int TUTTI_Algorithm_set(const char* collective, const char* specification, char* message,
                         int* length) {
-  return guarded([&]() -> int {
+  return tutti::contained([&]() -> int {
     const auto wanted = collective_of(collective);
     if (!wanted || specification == nullptr) {
       give(wanted ? "the specification is a null pointer"
@@ -72,7 +66,7 @@ int TUTTI_Algorithm_set(const char* collective, const char* specification, char*
 }
 
 int TUTTI_Algorithm_get(const char* collective, char* specification, int* length) {
-  return guarded([&]() -> int {
+  return tutti::contained([&]() -> int {
     const auto wanted = collective_of(collective);
     if (!wanted) return MPI_ERR_ARG;
     return give(to_text(tutti::setting_in_force(*wanted)), specification, length);
@@ -80,7 +74,7 @@ int TUTTI_Algorithm_get(const char* collective, char* specification, int* length
 }
 
 int TUTTI_Algorithm_last(MPI_Comm comm, const char* collective, char* text, int* length) {
-  return guarded([&]() -> int {
+  return tutti::contained([&]() -> int {
     const auto wanted = collective_of(collective);
     if (!wanted || comm == tutti::mpi().comm_null) return MPI_ERR_ARG;
     const tutti::Communicator* communicator = tutti::Communicator::known(comm);

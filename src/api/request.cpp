@@ -172,42 +172,59 @@ int PersistentRequest::use(const Decision& decision, Communicator& communicator)
 int PersistentRequest::finish(const void* site) {
   active_ = false;
   CallRecord record;
+  record.site = site;
   record.arrival = monotonic_seconds();
   noted_.began = record.arrival;
-  const int error = run();
-  Communicator* communicator = settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
-  if (tuned_ && communicator != nullptr) communicator->selections().tuned.end_call(noted_);
-  if (error == MPI_SUCCESS && communicator != nullptr && communicator->is_reported()) {
-    record.site = site;
-    record.call = counted_;
-    record.decision = &text_;
-    keep_record(call_, *communicator, arrival_.get(), record);
-  }
-  return error;
+  const Inside guard;
+  std::optional<ArrivedCall> arrived;
+  std::optional<FreedCommunicatorWatch> watch;
+  Communicator* communicator = nullptr;
+  bool is_native = false;
+  const int error = contained([&] {
+    arrived.emplace(arrival_.get(), number_, this);
+    if (!settled_text_.empty()) communicator = Communicator::known(call_.comm);
+    if (communicator != nullptr) watch.emplace(*communicator);
+    return run(*arrived, is_native);
+  });
+  const int native = is_native ? run_native_() : MPI_SUCCESS;
+  const int ended = contained([&] {
+    arrived.reset();
+    if (watch && !watch->is_freed()) end(*communicator, is_native ? native : error, record);
+    return MPI_SUCCESS;
+  });
+  if (native != MPI_SUCCESS) return native;
+  return raise_if(call_.comm, is_native || error == MPI_SUCCESS ? ended : error);
 }
 
-/// Calls the program's error handler on errors; the MPI's own does so itself.
-int PersistentRequest::run() {
-  const Inside guard;
-  const ArrivedCall arrived(arrival_.get(), number_, this);
+void PersistentRequest::end(Communicator& communicator, int error, CallRecord& record) {
+  if (tuned_) communicator.selections().tuned.end_call(noted_);
+  if (error != MPI_SUCCESS || !communicator.is_reported()) return;
+  record.call = counted_;
+  record.decision = &text_;
+  keep_record(call_, communicator, arrival_.get(), record);
+}
+
+int PersistentRequest::run(const ArrivedCall& arrived, bool& is_native) {
   if (hierarchical_) {
     Communicator& communicator = *Communicator::known(call_.comm);
     const HierarchicalRunner::Turn turn(nodes_of(*hierarchical_, communicator));
     communicator.note_algorithm(call_.collective, hierarchical_->text);
     std::string refused;
-    bool is_native = false;
+    bool runs_native = false;
     const int error =
-        run_hierarchical(call_, communicator, *hierarchical_, arrived, refused, is_native);
+        run_hierarchical(call_, communicator, *hierarchical_, arrived, refused, runs_native);
     if (!refused.empty()) communicator.note_refusal(call_.collective, *hierarchical_, refused);
     text_ = communicator.last(call_.collective);
-    if (refused.empty()) return is_native ? run_native_() : raise_if(call_.comm, error);
+    is_native = refused.empty() && runs_native;
+    if (refused.empty()) return error;
     // All ranks refuse the same call again: it is flat from now on.
     settled_text_ = text_;
     hierarchical_.reset();
     is_schedule_ = schedule_comm_ != nullptr && !tuned_;
     if (is_schedule_) start_schedule();
   }
-  return is_schedule_ ? raise_if(call_.comm, finish_schedule()) : run_native_();
+  is_native = !is_schedule_;
+  return is_schedule_ ? finish_schedule() : MPI_SUCCESS;
 }
 
 void PersistentRequest::start_schedule() {

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "api/arrived_call.hpp"
 #include "api/tuned_selection.hpp"
+#include "report/call_log.hpp"
 #include "run/background.hpp"
 #include "run/communicator/mpi_communicator.hpp"
 
@@ -60,7 +62,10 @@ class PersistentRequest final : public BackgroundTask {
     PersistentRequest& request;
   };
   int begin();
-  int run();
+  /// Runs the call, or sets `is_native`: the MPI's own is to run. Returns an MPI error code.
+  int run(const ArrivedCall& arrived, bool& is_native);
+  /// Keeps what is known of a call that has ended with this error code.
+  void end(Communicator& communicator, int error, CallRecord& record);
 
   [[nodiscard]] bool has_thread() const { return arrival_ != nullptr && arrival_->has_thread(); }
   [[nodiscard]] bool runs_in_background() const {

@@ -66,7 +66,7 @@ int on_window(TUTTI_Window window, Function function) {
   const auto owner =
       find_opened([&](const RmaComm& one) { return one.system().has_window(window); });
   if (owner == nullptr) return MPI_ERR_WIN;
-  return guarded(owner->comm(), [&] { return raise_if(owner->comm(), function(owner)); });
+  return raise_if(owner->comm(), contained([&] { return function(owner); }));
 }
 
 /// Sets `bytes` to the bytes of one vector or block, of which the buffer holds `blocks`. Sets

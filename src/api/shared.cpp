@@ -142,13 +142,12 @@ int run(SharedCall& shared, Communicator& communicator, int mode, void** result)
 
 int run(const MpiCall& call, int mode, void** result) {
   const Inside guard;
-  return guarded(call.comm, [&] {
-    Communicator* communicator = nullptr;
-    int error = Communicator::intra(call.comm, communicator);
-    SharedCall shared{call};
-    if (error == MPI_SUCCESS) error = run(shared, *communicator, mode, result);
-    return raise_if(call.comm, error);
-  });
+  return raise_if(call.comm, contained([&] {
+                    Communicator* communicator = nullptr;
+                    const int error = Communicator::intra(call.comm, communicator);
+                    SharedCall shared{call};
+                    return error == MPI_SUCCESS ? run(shared, *communicator, mode, result) : error;
+                  }));
 }
 
 /// The error of a second release, created at its first use. MPI_ERR_ARG while MPI is not available.

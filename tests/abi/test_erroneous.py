@@ -28,3 +28,12 @@ def native(mpi):
 def test_ends_as_natively(mpi, native, settings):
     outcome = mpi.run(mpi.compile("mismatched.c"), np=4, settings=settings, report=False)
     assert (outcome.status != 0) == (native.status != 0), outcome.err
+
+
+@pytest.mark.parametrize("algorithm", ["binomial", "hierarchical", "auto"])
+def test_an_error_handler_frees_the_communicator(mpi, algorithm):
+    # Freed memory is overwritten, so that using it is noticed.
+    settings = {"TUTTI_GATHER": algorithm, "MALLOC_PERTURB_": "165"}
+    outcome = mpi.run(mpi.compile("freed.c"), np=2, settings=settings)
+    assert outcome.status == 0, outcome.out + outcome.err
+    assert "correct" in outcome.out.split()

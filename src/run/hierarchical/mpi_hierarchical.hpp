@@ -40,6 +40,9 @@ class HierarchicalRunner {
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
+    /// The runner has ended with its communicator.
+    void forget() { runner_ = nullptr; }
+
    private:
     HierarchicalRunner* runner_;
     NodeSignal::Count begin_;
