@@ -30,7 +30,7 @@ def test_ends_as_natively(mpi, native, settings):
     assert (outcome.status != 0) == (native.status != 0), outcome.err
 
 
-@pytest.mark.parametrize("algorithm", ["binomial", "hierarchical", "auto"])
+@pytest.mark.parametrize("algorithm", ["binomial", "hierarchical(native)", "auto"])
 def test_an_error_handler_frees_the_communicator(mpi, algorithm):
     # Freed memory is overwritten, so that using it is noticed.
     settings = {"TUTTI_GATHER": algorithm, "MALLOC_PERTURB_": "165"}
