@@ -89,7 +89,7 @@ def _libraries() -> Finding:
     try:
         flavours = libraries.flavours()
     except Refusal as error:
-        return Finding("libraries", "problem", str(error), "pip install tutti, or see docs/install.md")
+        return Finding("libraries", "problem", str(error), "pip install . in Tutti's source tree (docs/install.md)")
     if not flavours:
         return Finding("libraries", "problem", f"{libraries.folder()} has no backend for any MPI",
                        "build Tutti with an MPI's compiler wrapper on the PATH")  # fmt: skip

@@ -28,6 +28,16 @@ END = re.compile(r"[;|&<>]|\d?>.*|#.*")
 """A word that ends a command of the shell."""
 
 
+def test_pip_never_looks_for_tutti_in_the_package_index():
+    """Another project has that name there."""
+    sources = [*(ROOT / "python").rglob("*.py"), *(ROOT / "python").glob("*/README.md"), *PAGES]
+    advice = re.compile(r"pip3? install [^`&\n]*\btutti(?![-/\w])")
+    assert not [file for file in sources if advice.search(file.read_text())]
+    for name in ("lab", "reproduce"):
+        project = (ROOT / "python" / name / "pyproject.toml").read_text()
+        assert not re.search(r'^dependencies.*"tutti', project, re.MULTILINE)
+
+
 def commands_of(page) -> list[list[str]]:
     """The words of every `tutti COMMAND ..` in a page's blocks of code."""
     found = []

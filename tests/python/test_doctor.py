@@ -45,6 +45,12 @@ def test_a_machine_without_mpi_has_a_problem_with_a_fix(command, launchers, inst
     assert parsed["verdict"].startswith("1 problem")
 
 
+def test_missing_libraries_come_from_the_source_tree(monkeypatch, tmp_path):
+    monkeypatch.setenv("TUTTI_LIBRARY_DIR", str(tmp_path))
+    found = diagnosis._libraries()
+    assert found.state == "problem" and "pip install . " in found.fix
+
+
 def test_an_mpi_without_backend_is_a_problem(launchers, installed):
     launchers({"mpirun": "mpirun (Open MPI) 4.1.4"})
     found = {one.what: one for one in diagnosis.findings(False)}
