@@ -137,8 +137,11 @@ def why_not_writable(path: Path) -> str:
 
 
 def write(path: Path, text: str, option: str) -> None:
-    """Writes the file that `option` names. Raises Refusal if that fails."""
+    """Writes the file that `option` names, in UTF-8. Raises Refusal if that fails.
+
+    Names of files need not be UTF-8: their other bytes are written as escapes.
+    """
     try:
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise Refusal(f"{option} {path}: {error.strerror}") from None

@@ -65,8 +65,10 @@ def write_page(
     command: Sequence[str] = (),
     seconds: float | None = None,
     programs: Sequence[Path] = (),
+    option: str = "--html",
 ) -> None:
-    """Writes the page of the reports. Raises Refusal if a program is missing or that fails."""
+    """Writes the page of the reports, which `option` names. Raises Refusal if a program is missing
+    or that fails."""
     from tutti import report_page  # imports Jinja2, which other commands do not need
 
     for program in programs:
@@ -77,11 +79,12 @@ def write_page(
     text = report_page.render(parts, page.name, run)
     if kept := _engine.keep_former(str(page)):
         print(f"tutti: kept the former report as {kept}", file=sys.stderr)
-    write(page, text, "--html")
+    write(page, text, option)
 
 
 def finish(page: Path, command: Sequence[str], seconds: float | None) -> str:
-    """Writes the page from the report that the library wrote for it, and removes that report.
+    """Writes the page from the report that the library wrote for it, and removes that report. It
+    stays, under a name of the page's, if the page cannot be written.
 
     Args:
         page: what page_of returned.
@@ -90,19 +93,20 @@ def finish(page: Path, command: Sequence[str], seconds: float | None) -> str:
 
     Returns:
         What to tell the user: the page's path, or why there is no page.
-
-    Raises:
-        Refusal: the page cannot be written.
     """
     data = _data_of(page)
     if not data.is_file():
         return f"--report {page}: no report was written: {unseen.why(command)}"
+    further = _show_former(data, page)
     try:
         parts = reports.read(data)
-    finally:
-        data.unlink(missing_ok=True)
-    further = _show_former(data, page)
-    write_page(parts, page, command, seconds, programs_in(command))
+        write_page(parts, page, command, seconds, programs_in(command), "--report")
+    except (Refusal, ValueError, OSError) as error:
+        kept = page.with_name(f"{page.name}.json")
+        _engine.keep_former(str(kept))
+        data.replace(kept)
+        return f"{error}; the report is in {kept}{further}"
+    data.unlink()
     return f"report: {page}{further}"
 
 
@@ -160,10 +164,13 @@ def run(
         deliver: what delivery returned.
 
     Raises:
-        Refusal: the command cannot start, or the report cannot be delivered.
+        Refusal: the command cannot start.
     """
     outcome = supervised.run(start, environment)
-    deliver(command, outcome)
+    try:
+        deliver(command, outcome)
+    except (Refusal, ValueError, OSError) as error:
+        print(f"tutti: {error}", file=sys.stderr)
     return outcome.status
 
 

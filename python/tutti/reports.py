@@ -111,7 +111,8 @@ def read(path: Path) -> list[dict[str, Any]]:
         Refusal: the file cannot be read or is not a report.
     """
     try:
-        text = path.read_text()
+        # Names of programs need not be UTF-8.
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise Refusal(f"{path}: {error.strerror}") from None
     if PAGE_START in text:

@@ -317,6 +317,34 @@ def test_reports_of_further_programs_are_named_after_the_page(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["run.html", "run.html.json.1"], "nothing hidden stays"
 
 
+def test_a_page_that_fails_keeps_the_report_and_the_exit_status(command, installed, tmp_path):
+    page = tmp_path / "run.html"
+    script = f'cp {SAMPLE} "$TUTTI_REPORT"; mkdir {page}; exit 5'
+    shown = command("run", "--report", str(page), "--", "sh", "-c", script)
+    kept = tmp_path / "run.html.json"
+    assert shown.status == 5
+    assert f"tutti: --report {page}: Is a directory; the report is in {kept}\n" in shown.err
+    assert reports.read(kept) == reports.read(SAMPLE)
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def test_a_report_that_cannot_be_read_leaves_the_exit_status(command, installed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    script = 'echo x > "$(echo "$TUTTI_REPORT" | sed "s/%p/1/; s/%%/%/g")"; exit 5'
+    shown = command("run", "--report", "-", "--", "sh", "-c", script)
+    assert shown.status == 5 and "neither JSON nor a page" in shown.err
+
+
+def test_a_page_shows_a_program_whose_name_is_not_utf_8(command, installed, tmp_path):
+    program = tmp_path / os.fsdecode(b"caf\xe9")
+    program.write_text(f'#!/bin/sh\ncp {SAMPLE} "$TUTTI_REPORT"\n')
+    program.chmod(0o755)
+    page = tmp_path / "run.html"
+    shown = command("run", "--report", str(page), "--", str(program))
+    assert shown.status == 0 and f"report: {page}" in shown.err, shown.err
+    assert "caf\\udce9" in page.read_text()
+
+
 SCRIPT = """
   const head = page.querySelectorAll("#calls th")[4];
   head.querySelector("button").click();
