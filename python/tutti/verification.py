@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 
 from tutti import _engine
 
@@ -38,13 +38,17 @@ def verify(
 
     Raises:
         ValueError: names the wrong argument and the accepted values.
+        BaseException: what `progress` raised; it ends all threads, as an interrupt does.
     """
     parts = threads or len(os.sched_getaffinity(0))
     shares = [0.0] * parts
     lock = threading.Lock()
+    ended = threading.Event()
 
     def run(part: int) -> _engine.SweepResult:
         def report(done: float, at: str) -> None:
+            if ended.is_set():
+                raise CancelledError
             with lock:
                 shares[part] = done
                 if progress:
@@ -53,7 +57,14 @@ def verify(
         return _engine.sweep(max_ranks, sampled, collective, algorithm, part, parts, report)
 
     with ThreadPoolExecutor(parts) as pool:
-        results = list(pool.map(run, range(parts)))
+        parallel = [pool.submit(run, part) for part in range(parts)]
+        try:
+            for done in as_completed(parallel):
+                done.result()
+        except BaseException:
+            ended.set()  # the pool waits for all threads
+            raise
+    results = [part.result() for part in parallel]
     for other in results[1:]:
         results[0].add(other)
     return results[0]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import tutti
 from tutti import _engine
+from tutti.verification import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -126,6 +127,19 @@ def test_verify_counts_its_cases(command):
     parsed = json.loads(command("verify", "--max-ranks", "3", "--algorithm", "ring", "--sampled", "0", "--json").out)
     assert parsed["cases"] > 0 and parsed["programs"] > parsed["cases"]
     assert parsed["failures"] == []
+
+
+def test_verify_ends_all_threads_after_an_interrupt():
+    shares = []
+
+    def interrupt_once(done: float, _: str) -> None:
+        shares.append(done)
+        if len(shares) == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        verify(12, 0, collective="gatherv", threads=2, progress=interrupt_once)
+    assert max(shares) < 0.4, "the other thread has verified its half"
 
 
 def test_verify_fails_with_what_reproduces_it(command, monkeypatch):

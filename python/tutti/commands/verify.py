@@ -84,7 +84,7 @@ def verify(
     memory only if a signal orders them. The exit status is 1 if a case fails.
 
     ```
-    tutti verify --max-ranks 12
+    tutti verify --max-ranks 12 --sampled 0
     tutti verify --collective alltoall --nodes 1,4,2,3,1:round_robin
     ```
     """
