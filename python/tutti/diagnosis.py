@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from tutti import launcher, libraries, mpis, rules
+from tutti import launcher, libraries, mpis, rules, supervised
 from tutti.commands.run import check_settings, prepare
 from tutti.console import count
 from tutti.refusal import Refusal
@@ -122,7 +122,7 @@ def _trial(one: mpis.Mpi, *start: str) -> Finding:
     library = mpis.library_of(str(program)) if program and program.is_file() else None
     if library is None or one.family == "intel":
         return Finding("run", "note", f"{one}: not tried, as no installed program uses it")
-    with shared_folder() as place:
+    with supervised.terminable(), shared_folder() as place:
         report = place / "report.json"
         command = [*start, "-n", "2", sys.executable, "-c", _TRIAL, str(library), one.family]
         try:

@@ -1,4 +1,4 @@
-"""Runs a command as a child process, with its signals and exit status."""
+"""Runs a command as a child process, with its signals and exit status; signals that end work."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import os
 import shlex
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
@@ -78,3 +80,22 @@ def run(
             signal.signal(number, handler)
     seconds = time.monotonic() - start
     return Outcome(status if status >= 0 else 128 - status, seconds, bool(signals))
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Turns SIGTERM and SIGHUP into KeyboardInterrupt: they end work like Ctrl-C, which removes
+    temporary files."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    former = {one: signal.signal(one, interrupt) for one in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)

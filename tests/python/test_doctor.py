@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 from installed import PREFIX, environment, mpis
@@ -133,6 +135,21 @@ def test_outside_a_job_the_doctor_names_the_command_that_tries_srun(monkeypatch,
     _, found = diagnosis._srun([OPENMPI], True)
     assert found.state == "note" and found.fix == "salloc --ntasks=2 tutti doctor"
     assert len(list(diagnosis._srun([OPENMPI], False))) == 1
+
+
+def test_a_signal_to_end_leaves_no_folder(installed, monkeypatch, tmp_path):
+    for name in ("tutti-bench", "tutti-bench-openmpi"):
+        (installed / "bin" / name).touch()
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(diagnosis.mpis, "library_of", lambda _: Path("libmpi.so"))
+    former = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            diagnosis._trial(OPENMPI, "sh", "-c", "kill -TERM $PPID; sleep 1")
+    finally:
+        signal.signal(signal.SIGTERM, former)
+    assert not list(Path().iterdir())
 
 
 def test_the_thread_level_matters_for_the_background_thread():

@@ -106,6 +106,15 @@ def test_bad_commands_say_what_is_accepted(command, words, expected):
     assert expected in done.err
 
 
+def test_a_signal_to_end_reaches_the_simulator(monkeypatch, tmp_path):
+    script = "trap 'exit 9' TERM; kill -TERM $PPID; while :; do sleep 0.02; done"
+    monkeypatch.setattr(running, "command_of", lambda job, folder: (["sh", "-c", script], {}))
+    monkeypatch.setattr(running.tempfile, "tempdir", str(tmp_path))
+    job = running.Job(("app",), platforms.platform("switch:2"), 2, 1)
+    assert running.run(job) == 9
+    assert not list(tmp_path.iterdir())
+
+
 @needs_simgrid
 def test_programs_of_another_mpi_are_refused(command):
     done = command("simgrid", "--platform", "switch:2", "--", "/bin/true")

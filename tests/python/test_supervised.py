@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,14 @@ def test_what_ranks_write_is_in_the_current_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "cwd", refuse)
     with shared_folder() as folder:
         assert folder.is_dir() and folder.parent != tmp_path
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP"])
+def test_a_signal_to_end_removes_temporary_files(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KeyboardInterrupt), supervised.terminable(), shared_folder():
+        subprocess.run(["sh", "-c", f"kill -{name} $PPID; sleep 10"], check=False)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_command_that_cannot_start_is_named():

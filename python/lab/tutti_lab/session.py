@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO
+
+from tutti.supervised import terminable
 
 from tutti_lab import machine
 from tutti_lab.layout import Layout
@@ -34,24 +34,6 @@ class Ended:
     output: str = ""
     killed: int = 0
     """The number of processes that remained in the nodes and were killed."""
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Turns SIGTERM and SIGHUP into KeyboardInterrupt: they end a run like Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = {s: signal.signal(s, interrupt) for s in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -95,7 +77,7 @@ def run(
     """
     spaces = [layout.namespace(node) for node in range(1, layout.nodes + 1)]
     stream: IO[str] | int | None = subprocess.PIPE if capture else None
-    with _terminable():
+    with terminable():
         process = subprocess.Popen(
             command,
             env={**environment, "PATH": machine.path_of_system(dict(environment))},

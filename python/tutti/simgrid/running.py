@@ -6,13 +6,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tutti import libraries
+from tutti import libraries, supervised
 from tutti.refusal import Refusal
 from tutti.simgrid.platforms import Platform
 
@@ -149,19 +148,14 @@ def command_of(job: Job, folder: Path) -> tuple[list[str], dict[str, str]]:
 
 
 def run(job: Job, settings: Mapping[str, str] | None = None) -> int:
-    """Runs a job. Returns the program's exit status; 1 if a signal ended it.
+    """Runs a job. Returns the program's exit status; 128 + the signal's number if one ended it.
 
     Raises:
         Refusal: SimGrid or the program is missing, or the platform is too small.
     """
     with tempfile.TemporaryDirectory(prefix="tutti-simgrid-") as folder:
         words, environment = command_of(job, Path(folder))
-        status = subprocess.run(
-            words, env={**os.environ, **(settings or {}), **environment}, check=False
-        ).returncode
-    if status < 0:
-        print(f"tutti: the simulation ended by signal {-status}", file=sys.stderr)
-    return status if status >= 0 else 1
+        return supervised.run(words, {**(settings or {}), **environment}).status
 
 
 def output(job: Job, settings: Mapping[str, str] | None = None, timeout: float = 3600) -> str:
@@ -169,8 +163,9 @@ def output(job: Job, settings: Mapping[str, str] | None = None, timeout: float =
 
     Raises:
         Refusal: as run(), or the program fails or exceeds the timeout in seconds.
+        KeyboardInterrupt: on an interrupt, SIGTERM or SIGHUP, once the program has been killed.
     """
-    with tempfile.TemporaryDirectory(prefix="tutti-simgrid-") as folder:
+    with supervised.terminable(), tempfile.TemporaryDirectory(prefix="tutti-simgrid-") as folder:
         words, environment = command_of(job, Path(folder))
         try:
             done = subprocess.run(
