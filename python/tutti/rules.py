@@ -12,7 +12,11 @@ from tutti.refusal import Refusal
 
 _MAX_BYTES = 1 << 20
 _INF = (1 << 63) - 1
+_ALL = "0..inf"
 _NAMES = {"openmpi": "Open MPI v", "mpich": "MPICH Version: "}
+
+UNKNOWN_SIZES = ("gatherv", "scatterv", "alltoallv")
+"""No rank knows all sizes of such a call, so that a rule holds for every message size."""
 
 
 def read(path: Path) -> Rules:
@@ -68,22 +72,56 @@ def text_of(rule: Rule) -> str:
     words = [
         f"{name} {value}"
         for name, value in zip(names, key_of(rule)[1:], strict=True)
-        if value not in ("", "0..inf")
+        if value not in ("", _ALL)
     ]
     return ", ".join(words)
 
 
-def unreachable(rules: Rules) -> list[tuple[Rule, Rule]]:
-    """Rules that never decide, each with the one before it that matches all its calls."""
+def never_matches(rule: Rule) -> bool:
+    """Does a rule give message sizes, where most ranks do not know them?"""
+    return rule.collective in UNKNOWN_SIZES and rule.bytes != _ALL
+
+
+def covers(wider: Rule, rule: Rule) -> bool:
+    """Do the keys of a rule, but the message size, hold wherever those of another do?"""
+    return (
+        wider.collective == rule.collective
+        and _within(wider.p, rule.p)
+        and _within(wider.nodes, rule.nodes)
+        and _within(wider.ranks_per_node, rule.ranks_per_node)
+        and wider.commutative in (None, rule.commutative)
+        and wider.mpi in ("", rule.mpi)
+        and (not wider.version or f"{rule.version}.".startswith(f"{wider.version}."))
+    )
+
+
+def _within(wider: str, text: str) -> bool:
+    (first, last), (low, high) = limits(wider), limits(text)
+    return first <= low and high <= last
+
+
+def undecided(rules: Rules) -> list[tuple[Rule, str]]:
+    """Rules that never decide, each with the reason."""
     found = []
     for position, rule in enumerate(rules.all):
-        low, high = limits(rule.bytes)
+        if never_matches(rule):
+            found.append((rule, f"most ranks do not know the sizes of a {rule.collective}: omit bytes"))
+            continue
         for earlier in rules.all[:position]:
-            first, last = limits(earlier.bytes)
-            if key_of(earlier) == key_of(rule) and first <= low and high <= last:
-                found.append((rule, earlier))
+            matches = not never_matches(earlier) and covers(earlier, rule)
+            if matches and _within(earlier.bytes, rule.bytes):
+                found.append((rule, f"{earlier.use} for {_holds_for(earlier)} comes first"))
                 break
     return found
+
+
+def _holds_for(rule: Rule) -> str:
+    return ", ".join(filter(None, (f"{rule.bytes} bytes", text_of(rule))))
+
+
+def title_of(rule: Rule) -> str:
+    """One line that names a rule: what it holds for, and what it selects."""
+    return f"{rule.collective}, {_holds_for(rule)}, {rule.use}"
 
 
 @dataclass(frozen=True)
@@ -107,17 +145,21 @@ class Difference:
 def differences(left: Rules, right: Rules) -> list[Difference]:
     """Where the first matches of two files differ, for each set of keys that either has."""
     found: list[Difference] = []
-    keys = list(dict.fromkeys(key_of(rule) for rule in [*left.all, *right.all]))
-    for key in keys:
-        sides = [[r for r in side.all if key_of(r) == key] for side in (left, right)]
-        ranges = [limits(rule.bytes) for side in sides for rule in side]
+    with_keys: dict[tuple[str, ...], Rule] = {}
+    for rule in [*left.all, *right.all]:
+        with_keys.setdefault(key_of(rule), rule)
+    for rule in with_keys.values():
+        sides = [
+            [r for r in side.all if covers(r, rule) and not never_matches(r)]
+            for side in (left, right)
+        ]
+        ranges = [limits(r.bytes) for side in sides for r in side]
         cuts = sorted({0, _INF + 1} | {low for low, _ in ranges} | {high + 1 for _, high in ranges})
         for low, end in zip(cuts, cuts[1:], strict=False):
             uses = [_use_at(side, low) for side in sides]
             if uses[0] == uses[1]:
                 continue
             before = found[-1] if found else None
-            rule = (sides[0] or sides[1])[0]
             joins = before is not None and before.rule is rule and before.most + 1 == low
             if before is not None and joins and [before.left, before.right] == uses:
                 low = found.pop().least

@@ -16,6 +16,7 @@ from typing import Any
 from tutti import _engine
 from tutti.console import count
 from tutti.refusal import Refusal
+from tutti.rules import UNKNOWN_SIZES
 from tutti.statistics import Interval, median_interval, rank_test
 from tutti.tuning_candidates import candidates
 
@@ -39,9 +40,6 @@ _FACTORS = (16, 256, 4096)
 """Between the sizes of the first stage; the larger ones for short budgets."""
 _MAX_BUFFER = 1 << 28
 """Bytes of a rank's buffers that a measurement may take."""
-
-UNKNOWN_SIZES = ("gatherv", "scatterv", "alltoallv")
-"""No rank knows all sizes of such a call, so that a rule holds for every message size."""
 
 
 @dataclass(frozen=True)

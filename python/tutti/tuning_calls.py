@@ -9,7 +9,8 @@ from typing import Any
 
 from tutti import _engine
 from tutti.refusal import Refusal
-from tutti.tuning import UNKNOWN_SIZES, WIDTH, Cell
+from tutti.rules import UNKNOWN_SIZES
+from tutti.tuning import WIDTH, Cell
 
 MIN_SHARE = 0.01
 """Calls with a smaller share of the time in collectives are not tuned."""

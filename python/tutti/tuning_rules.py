@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tutti import _engine
-from tutti.tuning import MIN_GAIN, UNKNOWN_SIZES, Cell, Job, Tuner
+from tutti.rules import UNKNOWN_SIZES
+from tutti.tuning import MIN_GAIN, Cell, Job, Tuner
 
 
 @dataclass(frozen=True)

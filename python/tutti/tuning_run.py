@@ -12,8 +12,8 @@ from typing import Any
 
 from tutti import _engine, bench
 from tutti.refusal import Refusal
+from tutti.rules import UNKNOWN_SIZES
 from tutti.tuning import (
-    UNKNOWN_SIZES,
     WARMUP,
     WIDTH,
     Cell,

@@ -96,6 +96,55 @@ def test_check_remarks_what_has_no_effect(tmp_path: Path) -> None:
     assert "bcast, 1K..1M bytes, linear: never decides" in text
 
 
+def never(tmp_path: Path, *lines: str) -> list[str]:
+    """What `tutti rules check` remarks about these rules."""
+    (read,) = json.loads(invoke("rules", "check", str(write(tmp_path / "x.json", *lines)), "--json").stdout)
+    return read["remarks"]
+
+
+def test_a_rule_never_decides_after_a_wider_one(tmp_path: Path) -> None:
+    wide, narrow = '"collective": "bcast", "use": "native"', '"collective": "bcast", "p": 4, "use": "chain"'
+    assert never(tmp_path, wide, narrow) == [
+        "bcast, 0..inf bytes, p 4, chain: never decides, because native for 0..inf bytes comes first"
+    ]
+    assert never(tmp_path, narrow, wide) == []
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [
+        ('"p": "4..16"', '"p": 8'),
+        ('"nodes": "2..inf"', '"nodes": "2..4"'),
+        ('"ranks_per_node": "1..8"', '"ranks_per_node": 8'),
+        ('"commutative": true, "p": 4', '"commutative": true, "p": 4'),
+        ('"p": 4', '"commutative": true, "p": 4'),
+        ('"mpi": "openmpi"', '"mpi": "openmpi", "version": "4.1"'),
+        ('"mpi": "openmpi", "version": "4.1"', '"mpi": "openmpi", "version": "4.1.4"'),
+        ('"bytes": "1K..inf"', '"bytes": "4K..8K", "p": 4'),
+    ],
+)
+def test_a_wider_rule_contains_each_key(tmp_path: Path, wide: str, narrow: str) -> None:
+    first, second = (f'"collective": "reduce", {keys}, "use": "native"' for keys in (wide, narrow))
+    assert len(never(tmp_path, first, second)) == 1
+    if wide != narrow:
+        assert never(tmp_path, second, first) == []
+
+
+@pytest.mark.parametrize("keys", ['"p": 8', '"mpi": "mpich"', '"version": "4.10"', '"commutative": false'])
+def test_a_rule_with_other_keys_decides(tmp_path: Path, keys: str) -> None:
+    former = '"collective": "reduce", "p": 4, "mpi": "openmpi", "version": "4.1", "commutative": true, "use": "native"'
+    given = {"p": '"p": 4', "mpi": '"mpi": "openmpi"', "version": '"version": "4.1"', "commutative": '"commutative": true'}
+    given[keys.split('"')[1]] = keys
+    assert never(tmp_path, former, f'"collective": "reduce", {", ".join(given.values())}, "use": "native"') == []
+
+
+@pytest.mark.parametrize("collective", ["gatherv", "scatterv", "alltoallv"])
+def test_a_rule_that_needs_unknown_sizes_never_decides(tmp_path: Path, collective: str) -> None:
+    sized = f'"collective": "{collective}", "bytes": "8", "use": "linear"'
+    (remark,) = never(tmp_path, sized, f'"collective": "{collective}", "use": "linear"')
+    assert remark.endswith(f"never decides, because most ranks do not know the sizes of a {collective}: omit bytes")
+
+
 def test_diff_compares_decisions(tmp_path: Path) -> None:
     left = write(tmp_path / "a.json", '"collective": "bcast", "bytes": "1K..inf", "use": "chain"')
     right = write(
@@ -110,6 +159,16 @@ def test_diff_compares_decisions(tmp_path: Path) -> None:
         ("8193..inf", "chain", "linear"),
     ]
     assert invoke("rules", "diff", str(left), str(left)).exit_code == 0
+
+
+def test_diff_counts_rules_with_wider_keys(tmp_path: Path) -> None:
+    wide, narrow = '"collective": "bcast", "use": "native"', '"collective": "bcast", "p": 4, "use": "chain"'
+    one = write(tmp_path / "a.json", wide)
+    same = write(tmp_path / "b.json", wide, narrow, '"collective": "gatherv", "bytes": 8, "use": "linear"')
+    assert invoke("rules", "diff", str(one), str(same)).exit_code == 0
+    other = write(tmp_path / "c.json", narrow, wide)
+    (found,) = json.loads(invoke("rules", "diff", str(one), str(other), "--json").stdout)
+    assert (found["keys"], found["left"], found["right"]) == ("p 4", "native", "chain")
 
 
 def test_explain_shows_the_rule(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -84,9 +84,8 @@ def check(paths: _Files = None, as_json: AsJson = False) -> None:
     for path in _paths(paths):
         read = files_of.read(path)
         never = [
-            f"{rule.collective}, {rule.bytes} bytes, {rule.use}: never decides, because "
-            f"{earlier.use} for {earlier.bytes} bytes comes first"
-            for rule, earlier in files_of.unreachable(read)
+            f"{files_of.title_of(rule)}: never decides, because {why}"
+            for rule, why in files_of.undecided(read)
         ]
         found.append((path, read, [*read.remarks, *never]))
     if as_json:
