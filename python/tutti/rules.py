@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -175,13 +176,27 @@ def _use_at(rules: list[Rule], size: int) -> str:
     return ""
 
 
+def _of_programs() -> Rules:
+    """The rules that a program of this user has. Like a program, passes over an invalid file, with
+    a line on standard error, but not over that of TUTTI_RULES."""
+    rules = Rules()
+    for path in files():
+        try:
+            rules.extend(read(path))
+        except Refusal as error:
+            if path == Path(os.environ.get("TUTTI_RULES", "")):
+                raise
+            print(f"tutti: a rules file is ignored: {error}", file=sys.stderr)
+    return rules
+
+
 def rule_for(collective: str, sizes: list[int], mpi: str) -> Rule | None:
     """The rule of this user's files that decides a call, whatever its nodes; None without one.
 
     Without `mpi` (openmpi or mpich) rules for any MPI count.
     """
     size = sum(sizes) // len(sizes) if sizes else 0
-    rules = merged(files())
+    rules = _of_programs()
     if mpi and mpi not in _NAMES:
         raise Refusal(f"--mpi {mpi}: expected {' or '.join(_NAMES)}")
     return rules.find(collective, len(sizes), size, 0, 0, True, _NAMES.get(mpi, ""))

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tutti import rules
-from tutti.cli import app
+from tutti.cli import app, main
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -169,6 +169,16 @@ def test_diff_counts_rules_with_wider_keys(tmp_path: Path) -> None:
     other = write(tmp_path / "c.json", narrow, wide)
     (found,) = json.loads(invoke("rules", "diff", str(one), str(other), "--json").stdout)
     assert (found["keys"], found["left"], found["right"]) == ("p 4", "native", "chain")
+
+
+def test_explain_passes_over_an_invalid_file_as_programs_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    users = write(tmp_path / "config/tutti/rules.json", '"collective": "bcast", "use": "chian"')
+    assert main(["explain", "bcast", "--ranks", "4"]) == 0
+    assert f"a rules file is ignored: {users}: line 2: use" in capsys.readouterr().err
+    monkeypatch.setenv("TUTTI_RULES", str(users))
+    assert main(["explain", "bcast", "--ranks", "4"]) == 2
 
 
 def test_explain_shows_the_rule(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
