@@ -154,6 +154,16 @@ def test_verify_fails_with_what_reproduces_it(command, monkeypatch):
     assert "p 5" not in shown.out and re.fullmatch(r"30 cases, 50 programs in .* s: 9 failed", lines[-1])
 
 
+def test_verify_refuses_to_verify_nothing(command, monkeypatch):
+    class Nothing:
+        cases = programs = failed = 0
+        failures: list[str] = []
+
+    monkeypatch.setattr("tutti.commands.verify.verify_all", lambda *_, **__: Nothing())
+    shown = command("verify", "--algorithm", "linear")
+    assert shown.status == 2 and "no case matches" in shown.err and not shown.out
+
+
 def test_run_says_what_it_would_execute(command, installed):
     parsed = json.loads(
         command("run", "--gatherv", "TUW", "--report", "-", "--json", "true", "x").out
@@ -341,6 +351,8 @@ def test_report_is_shown(command, tmp_path):
         (["simulate", "gatherv", "--ranks", "3", "--arrivals", "one-late:1us:3"], "0 to 2"),
         (["simulate", "tables"], "unknown collective 'tables'"),
         (["verify", "--algorithm", "bogus"], "unknown algorithm 'bogus'"),
+        (["verify", "--collective", "gatherv", "--algorithm", "ring"], "gatherv has no algorithm 'ring'"),
+        (["verify", "--sampled", "-3"], "invalid --sampled -3: expected greater than or equal to 0"),
         (["verify", "--max-ranks", "0"], "invalid --max-ranks 0: expected greater than or equal to 1"),
         (["run", "--gatherv", "bogus", "true"], "invalid --gatherv bogus: gatherv has no algorithm 'bogus'"),
         (["run", "--report", "/none/x", "true"], "--report /none/x: no directory /none"),

@@ -56,7 +56,7 @@ def verify(
         int, typer.Option(metavar="N", min=1, help="Verify every number of ranks up to N.")
     ] = 33,
     sampled: Annotated[
-        int, typer.Option(metavar="N", help="Beyond --max-ranks, verify some numbers up to N.")
+        int, typer.Option(metavar="N", min=0, help="Beyond --max-ranks, verify some numbers up to N.")
     ] = 1024,
     collective: Annotated[
         str, typer.Option(metavar="NAME", help="Only this collective, e.g. gatherv.")
@@ -91,8 +91,12 @@ def verify(
     start = time.monotonic()
     if nodes and algorithm:
         raise Refusal(f"--nodes {nodes} excludes --algorithm")
+    if algorithm and collective in _engine.collectives():
+        _engine.setting(collective, algorithm)  # raises ValueError, with the collective's algorithms
     results = _with_bar(max_ranks, sampled, collective, algorithm, nodes)
     cases = sum(result.cases for result in results)
+    if cases == 0:
+        raise Refusal("nothing was verified: no case matches these options")
     programs = sum(result.programs for result in results)
     failed = sum(result.failed for result in results)
     failures = [failure for result in results for failure in result.failures]
