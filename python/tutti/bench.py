@@ -91,7 +91,7 @@ def read(path: Path) -> dict[str, Any]:
         result: dict[str, Any] = json.loads(path.read_text())
     except OSError as error:
         raise Refusal(f"{path}: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refusal(f"{path}: not JSON: {error}") from None
     schema = result.get("schema") if isinstance(result, dict) else None
     if schema != SCHEMA:

@@ -233,8 +233,36 @@ def _with_value(error: Any, words: list[str]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command and returns its exit status.
 
-    Bad input prints one line on standard error and returns 2.
+    Bad input, and output that cannot be written, print one line on standard error and return 2. If
+    nobody reads the output any more, the status is 0.
     """
+    if sys.stdout is None:  # it was closed
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    status = _status_of(arguments)
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # Else the end of the process would try once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if status != 2 and not isinstance(error, BrokenPipeError):
+            return _refused(_text_of(error))
+    return status
+
+
+def _refused(text: str) -> int:
+    print(f"tutti: {text}", file=sys.stderr)
+    return 2
+
+
+def _text_of(error: OSError) -> str:
+    if error.filename:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, FileNotFoundError):  # of os.getcwd
+        return "the current folder was removed"
+    return error.strerror or str(error)
+
+
+def _status_of(arguments: list[str] | None) -> int:
     command = get_command(app)
     if "_TUTTI_COMPLETE" in os.environ:  # a shell asks for completions
         from typer._completion_classes import completion_init
@@ -243,21 +271,23 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         status = command.main(args=arguments, prog_name="tutti", standalone_mode=False)
     except (Refusal, ValueError) as error:
-        print(f"tutti: {error}", file=sys.stderr)
-        return 2
+        return _refused(str(error))
+    except MemoryError:
+        return _refused("out of memory")
     except typer.Exit as end:
         return int(end.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:
-        sys.stderr.close()
         return 0
+    except OSError as error:
+        return _refused(_text_of(error))
     except Exception as error:
         # Errors of the command-line parser carry their own message.
         if not hasattr(error, "format_message"):
             raise
         text = _with_value(error, sys.argv[1:] if arguments is None else arguments)
         if text:  # empty if no command was given: the help has been printed instead
-            print(f"tutti: {text}", file=sys.stderr)
-        return 2 if text else 0
+            return _refused(text)
+        return 0
     return status if isinstance(status, int) else 0

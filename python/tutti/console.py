@@ -18,8 +18,8 @@ from tutti import _engine
 from tutti.refusal import Refusal
 
 __all__ = [
-    "Refusal", "console", "count", "duration", "microseconds", "print_json", "table", "volume",
-    "why_not_writable", "write",
+    "Refusal", "console", "count", "duration", "expanded", "is_utf_8", "microseconds", "print_json",
+    "table", "volume", "why_not_writable", "write",
 ]  # fmt: skip
 
 
@@ -124,9 +124,25 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def is_utf_8(text: str) -> bool:
+    """Is it UTF-8, as the engine needs it? Names of files may have other bytes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def expanded(name: str) -> Path:
+    """The file that a value of TUTTI_REPORT names; %j and %p stand for numbers in it."""
+    return Path(_engine.expanded(name) if is_utf_8(name) else name)
+
+
 def why_not_writable(path: Path) -> str:
     """Why a file cannot be written, to be asked before long work; empty if nothing is known against
     it. A former file may be renamed, so its folder must be writable; a device needs no new file."""
+    if not is_utf_8(str(path)):
+        return "expected a name in UTF-8"
     if reason := _engine.why_no_output(str(path)):
         return reason
     folder = path.absolute().parent

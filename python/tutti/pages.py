@@ -13,7 +13,7 @@ from typing import Any
 
 from tutti import _engine, reports, supervised, unseen
 from tutti.advice import Known, advice_of
-from tutti.console import console, count, why_not_writable, write
+from tutti.console import console, count, expanded, is_utf_8, why_not_writable, write
 from tutti.programs import programs_in
 from tutti.refusal import Refusal
 from tutti.report_text import print_reports
@@ -41,7 +41,7 @@ def page_of(settings: dict[str, str]) -> Path | None:
     if not is_page(settings):
         return None
     target = target_of(settings)
-    page = Path(_engine.expanded(target)).absolute()
+    page = expanded(target).absolute()
     if reason := why_not_writable(page):
         raise Refusal(f"--report {target}: {reason}")
     settings["TUTTI_REPORT"] = _literal(_data_of(page))
@@ -139,14 +139,24 @@ def delivery(settings: dict[str, str]) -> Deliver | None:
     if target != "-":
         file = Path(target)
         return partial(_deliver_file, file, _written(file))
-    if not os.access(".", os.W_OK):
+    folder = _current_folder()
+    if folder is None:
         return None
     # Rank 0, which may run on another node, writes it: in the current folder. The command prints
     # it, as the library knows no source lines.
-    data = _data_of(Path("tutti").absolute())
+    data = _data_of(folder / "tutti")
     # Ranks that run alone write one each, as do the programs of a script.
     settings["TUTTI_REPORT"] = _literal(data.with_suffix("")) + ".%p.json"
     return partial(_deliver_text, data)
+
+
+def _current_folder() -> Path | None:
+    """The current folder, if the library can write a report there."""
+    try:
+        folder = Path.cwd()
+    except OSError:  # it has been removed
+        return None
+    return folder if is_utf_8(str(folder)) and os.access(folder, os.W_OK) else None
 
 
 def run(

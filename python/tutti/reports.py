@@ -120,9 +120,9 @@ def read(path: Path) -> list[dict[str, Any]]:
     try:
         try:
             reports = [json.loads(text)]
-        except ValueError:
+        except (ValueError, RecursionError):
             reports = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Refusal(f"{path}: neither JSON nor a page; {_EXPECTED}") from None
     if not reports:
         raise Refusal(f"{path}: empty; {_EXPECTED}")

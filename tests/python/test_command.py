@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import tutti
-from tutti import _engine
+from tutti import _engine, pages
 from tutti.verification import verify
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -385,6 +387,55 @@ def test_a_report_needs_a_folder_that_can_be_written_to(command, installed, monk
         f"tutti: invalid --report {tmp_path}/r.json: cannot write in the directory {tmp_path}\n"
     )
     assert command("run", "--json", "--report", "/dev/null", "true").status == 0
+
+
+@pytest.mark.parametrize("report", ["r.json", "r.html"])
+def test_a_folder_that_is_not_utf_8_is_refused_for_reports(command, installed, monkeypatch, tmp_path, report):
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    shown = command("run", "--report", report, "true")
+    assert shown.status == 2 and shown.err.startswith("tutti: ") and shown.err.count("\n") == 1
+    assert "expected" in shown.err and "UTF-8" in shown.err and "--report " in shown.err
+    assert command("run", "--report", "-", "--json", "true").status == 0
+    assert pages.delivery({"TUTTI_REPORT": "-"}) is None, "the library prints the report"
+
+
+def test_a_folder_that_was_removed_keeps_no_report(command, installed, monkeypatch, tmp_path):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert pages.delivery({"TUTTI_REPORT": "-"}) is None
+    shown = command("run", "--report", "r.json", "true")
+    assert shown.status == 2 and shown.err == "tutti: the current folder was removed\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "text"),
+    [
+        (">/dev/full", 2, "tutti: No space left on device\n"),
+        (">&-", 0, ""),
+        ("| true", 0, ""),
+    ],
+)
+@pytest.mark.parametrize("name", ["list", "list gatherv"])
+def test_output_that_cannot_be_written_is_one_line(name, target, status, text):
+    script = f"{sys.executable} -m tutti {name} {target}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (status, text)
+
+
+def test_too_many_ranks_are_one_line(command):
+    shown = command("explain", "gatherv", "--block", "0", "--ranks", str(2 * 10**18))
+    assert (shown.status, shown.err) == (2, "tutti: out of memory\n")
+
+
+@pytest.mark.parametrize("content", ["[" * 200_000, b"\x1f\x8b\xe3\xff"])
+def test_what_is_no_report_is_named(command, tmp_path, content):
+    path = tmp_path / "r.json"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    shown = command("report", str(path))
+    assert shown.status == 2 and shown.err.startswith(f"tutti: {path}: neither JSON nor a page")
 
 
 def test_a_report_of_another_version_is_refused(command, tmp_path):

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from tutti import _engine, tuning_run
 from tutti.cli import app
+from tutti.commands.tune_report import program_of
 from tutti.refusal import Refusal
 from tutti.tuning import Cell, Measured, Tuner
 from tutti.tuning_calls import calls_of, check_ranks, class_end, replays_of
@@ -164,6 +165,13 @@ def cells_of(*won: tuple[int, tuple[int, int], str]) -> Tuner:
 
 def spans_of(tuner: Tuner) -> list[tuple[str, str]]:
     return [(rule["bytes"], rule["use"]) for rule in rules_of(tuner, "", "")]
+
+
+def test_a_report_without_calls_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text('{"format": 2, "calls": []}')
+    with pytest.raises(Refusal, match="the report has no calls"):
+        program_of(path, JOB, ["bcast"])
 
 
 def test_rules_cover_sizes_between_two_cells_only_if_one_algorithm_won_both() -> None:

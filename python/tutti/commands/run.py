@@ -18,7 +18,7 @@ import typer
 from tutti import _engine, launcher, libraries, pages, rules, unseen, workload
 from tutti.commands.compare import compare as run_in_turn
 from tutti.commands.compare import rounds_of
-from tutti.console import Refusal, print_json, why_not_writable
+from tutti.console import Refusal, expanded, is_utf_8, print_json, why_not_writable
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ def check_settings(variables: Mapping[str, str]) -> None:
     for name in ours:
         if not _engine.is_setting(name):
             raise Refusal(_engine.unknown_setting(name))
+        if not is_utf_8(ours[name]):
+            raise Refusal(f"invalid {name}={ours[name]}: expected UTF-8")
     if error := _engine.settings_error(ours):
         raise Refusal(error)
     if ours.get("TUTTI_DISTANCES") not in (None, "", "none"):
@@ -83,7 +85,7 @@ def report_target(text: str) -> str:
     """
     if text in ("", "-", "none"):
         return text
-    if reason := why_not_writable(Path(_engine.expanded(text))):
+    if reason := why_not_writable(expanded(text)):
         raise Refusal(f"invalid TUTTI_REPORT={text}: {reason}")
     return str(Path(text).absolute())
 

@@ -85,7 +85,7 @@ def program_of(path: Path, job: Job, names: Sequence[str]) -> Program:
     """
     found = reports.read(path)
     calls = calls_of(found)
-    ranks = int(found[0]["ranks"] or 0)
+    ranks = int(found[0].get("ranks") or 0)
     if not calls:
         raise Refusal(f"--report {path}: the report has no calls")
     check_ranks(calls, job.ranks, ranks)
