@@ -182,6 +182,13 @@ def test_errors_are_one_line(command, tmp_path, words, text):
     assert shown.err.count("\n") == 1 and shown.err.startswith("tutti: ")
 
 
+def test_json_has_only_the_lines_of_a_site(command, tmp_path):
+    name = write_report(tmp_path, line_of(late_rank(4, 3, 2)), line_of(None, **OTHER))
+    for words, collectives in (([], ["gather", "scatter"]), (["--site", "2"], ["scatter"])):
+        parsed = json.loads(command("report", name, "--json", *words).out)
+        assert [line["collective"] for line in parsed["calls"]] == collectives and parsed["format"] == 2
+
+
 def test_a_collective_names_all_its_lines(command, tmp_path):
     """A call site has a line for each algorithm that ran there."""
     longer = line_of(late_rank(4, 3, 2), algorithm="ring", seconds={"mean": 0.1, "max": 0.1})

@@ -86,7 +86,11 @@ def report(
     if picture is not None:
         draw(title_of(reports[0]), with_patterns(shown), picture)
     if as_json:
-        print_json(reports[0] if len(reports) == 1 else reports)
+        kept = {id(one.fields) for one in shown}
+        parts = [
+            {**part, "calls": [line for line in part["calls"] if id(line) in kept]} for part in reports
+        ]
+        print_json(parts[0] if len(parts) == 1 else parts)
         return
     wanted = None if site is None else shown
     print_reports(console(), reports, wanted, with_candidates=candidates, full=full)
