@@ -58,7 +58,14 @@ def measure(
         words = [*arguments, "--json", str(path), *(["--quiet"] if quiet else [])]
         command = command_of(mpirun, words, settings)
         run(command, settings or {})
+        if not path.is_file():
+            raise nothing_started(mpirun)
         return read(path)
+
+
+def nothing_started(mpirun: str) -> Refusal:
+    """The error where a launcher has ended well, and tutti-bench wrote nothing."""
+    return Refusal(f"--mpirun {mpirun}: the launcher started no tutti-bench")
 
 
 def refuse_one_rank(ranks: int, library: str, work: str) -> None:

@@ -82,7 +82,7 @@ def write_page(
     write(page, text, option)
 
 
-def finish(page: Path, command: Sequence[str], seconds: float | None) -> str:
+def finish(page: Path, command: Sequence[str], seconds: float | None, status: int) -> str:
     """Writes the page from the report that the library wrote for it, and removes that report. It
     stays, under a name of the page's, if the page cannot be written.
 
@@ -90,13 +90,14 @@ def finish(page: Path, command: Sequence[str], seconds: float | None) -> str:
         page: what page_of returned.
         command: the command as the user typed it.
         seconds: how long it took; None if unknown.
+        status: its exit status.
 
     Returns:
         What to tell the user: the page's path, or why there is no page.
     """
     data = _data_of(page)
     if not data.is_file():
-        return f"--report {page}: no report was written: {unseen.why(command)}"
+        return f"--report {page}: no report was written: {_why(command, status)}"
     further = _show_former(data, page)
     try:
         parts = reports.read(data)
@@ -138,7 +139,9 @@ def delivery(settings: dict[str, str]) -> Deliver | None:
         return None
     if target != "-":
         file = Path(target)
-        return partial(_deliver_file, file, _written(file))
+        if file.exists() and not file.is_file():
+            return None  # a device, which does not show whether it was written
+        return partial(_deliver_file, file, supervised.stamp_of(file))
     folder = _current_folder()
     if folder is None:
         return None
@@ -185,16 +188,17 @@ def run(
 
 
 def _deliver_page(page: Path, command: Sequence[str], outcome: supervised.Outcome) -> None:
-    if outcome.status != 0:
+    if outcome.status != 0 and _data_of(page).is_file():
         print(f"tutti: the program ended with status {outcome.status}", file=sys.stderr)
-    print(f"tutti: {finish(page, command, outcome.seconds)}", file=sys.stderr)
+    message = finish(page, command, outcome.seconds, outcome.status)
+    print(f"tutti: {message}", file=sys.stderr)
 
 
 def _deliver_text(data: Path, command: Sequence[str], outcome: supervised.Outcome) -> None:
     written = sorted(data.parent.glob(f"{glob.escape(data.stem)}.*.json"), key=_time_of)
     try:
         if not written:
-            print(f"tutti: no report was written: {_why(command, outcome)}", file=sys.stderr)
+            print(f"tutti: no report was written: {_why(command, outcome.status)}", file=sys.stderr)
             return
         parts = reports.read(written[-1])
         print_reports(console(error=True), parts)
@@ -227,22 +231,13 @@ def _deliver_file(
     command: Sequence[str],
     outcome: supervised.Outcome,
 ) -> None:
-    if _written(file) == former:
-        why = _why(command, outcome)
+    if supervised.stamp_of(file) == former:
+        why = _why(command, outcome.status)
         print(f"tutti: --report {file}: no report was written: {why}", file=sys.stderr)
 
 
-def _why(command: Sequence[str], outcome: supervised.Outcome) -> str:
-    """Why there is no report."""
-    if outcome.status != 0:
-        return f"the program ended with status {outcome.status}"
+def _why(command: Sequence[str], status: int) -> str:
+    """Why there is no report of a command with this exit status."""
+    if status != 0:
+        return f"the program ended with status {status}"
     return unseen.why(command)
-
-
-def _written(file: Path) -> tuple[int, int] | None:
-    """Changes whenever the file is written; None if it does not exist."""
-    try:
-        about = file.stat()
-    except OSError:
-        return None
-    return about.st_ino, about.st_mtime_ns

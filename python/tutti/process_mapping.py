@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tutti import bench
+from tutti import bench, supervised
 from tutti._engine import Distances, Machine, Reordering
 from tutti.console import duration
 from tutti.heatmap import edges
@@ -125,12 +125,15 @@ def measure(mpirun: str, file: Path, nodes_per_switch: int) -> None:
     """Measures the distances between the ranks of a launcher, and writes them to a file.
 
     Raises:
-        Refusal: the launcher or tutti-bench is missing or fails.
+        Refusal: the launcher or tutti-bench is missing or fails, or the launcher starts nothing.
     """
     words = ["distances", "--quiet", "--output", str(file.absolute())]
     if nodes_per_switch:
         words += ["--nodes-per-switch", str(nodes_per_switch)]
+    former = supervised.stamp_of(file)
     bench.run(bench.command_of(mpirun, words), {})
+    if supervised.stamp_of(file) == former:
+        raise bench.nothing_started(mpirun)
 
 
 def draw(distances: Distances, path: Path) -> None:

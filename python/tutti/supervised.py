@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 
 from tutti.refusal import Refusal
@@ -80,6 +81,15 @@ def run(
             signal.signal(number, handler)
     seconds = time.monotonic() - start
     return Outcome(status if status >= 0 else 128 - status, seconds, bool(signals))
+
+
+def stamp_of(file: Path) -> tuple[int, int] | None:
+    """Changes whenever the file is written; None if it does not exist."""
+    try:
+        about = file.stat()
+    except OSError:
+        return None
+    return about.st_ino, about.st_mtime_ns
 
 
 @contextmanager

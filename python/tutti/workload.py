@@ -26,7 +26,7 @@ def root_of(text: str, ranks: int) -> int:
     named = {"first": 0, "half": ranks // 2, "last": ranks - 1}
     if text in named:
         return named[text]
-    if not text.isdigit() or int(text) >= ranks:
+    if not text.isdecimal() or int(text) >= ranks:
         raise Refusal(
             f"--root {text}: expected 0 to {ranks - 1}, first, half or last"
             + _engine.did_you_mean(text, list(named))
@@ -181,7 +181,7 @@ def arrivals_of(pattern: str, ranks: int) -> list[float]:
     """
     kind, *rest = pattern.split(":")
     time = seconds_of(rest[0]) if rest else None
-    number = int(rest[1]) if len(rest) == 2 and rest[1].isdigit() else None
+    number = int(rest[1]) if len(rest) == 2 and rest[1].isdecimal() else None
     if pattern == "together":
         return [0.0] * ranks
     if kind == "one-late" and time is not None and len(rest) == (2 if number is not None else 1):
@@ -196,10 +196,9 @@ def arrivals_of(pattern: str, ranks: int) -> list[float]:
         return [source.uniform(0, time) for _ in range(ranks)]
     times = [seconds_of(word) for word in pattern.split(",")]
     if any(one is None for one in times):
-        raise Refusal(
-            f"--arrivals {pattern}: expected {_PATTERNS}"
-            + _engine.did_you_mean(kind, ["together", "one-late", "ramp", "random"])
-        )
+        kinds = ["together", "one-late", "ramp", "random"]
+        meant = "" if kind in kinds else _engine.did_you_mean(kind, kinds)
+        raise Refusal(f"--arrivals {pattern}: expected {_PATTERNS}{meant}")
     if len(times) != ranks:
         raise Refusal(f"--arrivals {pattern}: {len(times)} times; expected {ranks}")
     return [one for one in times if one is not None]

@@ -351,6 +351,7 @@ def test_report_is_shown(command, tmp_path):
         (["simulate", "gatherv", "--ranks", "3", "--arrivals", "late"], "--arrivals late: expected"),
         (["simulate", "gatherv", "--ranks", "3", "--arrivals", "1us"], "1 times; expected 3"),
         (["simulate", "gatherv", "--ranks", "3", "--arrivals", "one-late:1us:3"], "0 to 2"),
+        (["explain", "gatherv", "--ranks", "3", "--root", "\u00b2"], "--root \u00b2: expected 0 to 2"),
         (["simulate", "tables"], "unknown collective 'tables'"),
         (["verify", "--algorithm", "bogus"], "unknown algorithm 'bogus'"),
         (["verify", "--collective", "gatherv", "--algorithm", "ring"], "gatherv has no algorithm 'ring'"),
@@ -444,6 +445,18 @@ def test_a_report_of_another_version_is_refused(command, tmp_path):
     assert "format version 9; expected 1 or 2" in command("report", str(path)).err
     path.write_text("[]")
     assert "not a report of Tutti" in command("report", str(path)).err
+
+
+def test_a_launcher_that_starts_nothing_is_named(command, installed):
+    (installed / "bin/tutti-bench").touch()
+    shown = command("check", "--mpirun", "true")
+    assert (shown.status, shown.err) == (2, "tutti: --mpirun true: the launcher started no tutti-bench\n")
+
+
+def test_arrivals_of_a_known_kind_need_no_other_name(command):
+    words = ("simulate", "gatherv", "--ranks", "3", "--arrivals")
+    assert "did you mean" not in command(*words, "one-late:5").err
+    assert "did you mean one-late?" in command(*words, "one-lat:5us").err
 
 
 def test_a_missing_launcher_is_named(command, installed):

@@ -134,6 +134,7 @@ def test_short_times_are_in_milliseconds(command, launcher):
         (["--compare", "--report", "-"], "--compare and --report: expected one of them"),
         (["--compare", "--rounds", "0"], "invalid --rounds 0: expected an integer of at least 1"),
         (["--compare", "--rounds", "x"], "invalid --rounds x"),
+        (["--compare", "--rounds", "\u00b2"], "invalid --rounds \u00b2: expected an integer"),
         (["--rounds", "3"], "--rounds 3 needs --compare"),
     ],
 )

@@ -141,6 +141,9 @@ def test_place_measures_with_a_launcher(command, installed, switches, tmp_path):
     assert file.read_text() == switches.read_text()
     assert (tmp_path / "words").read_text().split()[:3] == ["distances", "--quiet", "--output"]
     assert command("map", "--mpirun", "env").status == 0  # into no file that stays
+    shown = command("map", "--mpirun", "true", str(file))
+    assert shown.status == 2 and shown.err == "tutti: --mpirun true: the launcher started no tutti-bench\n"
+    assert file.read_text() == switches.read_text()
     bench.write_text("#!/bin/sh\nexit 3\n")
     shown = command("map", "--mpirun", "env", str(file))
     assert shown.status == 2 and "exit status 3" in shown.err

@@ -289,7 +289,8 @@ def test_tutti_run_writes_the_page_of_a_program(command, mpi, tmp_path, monkeypa
     assert reports.read(page)[0]["ranks"] == 2
     page.unlink()
     failed = command(*start, "sh", "-c", "exit 3")
-    assert failed.status == 3 and "no report was written" in failed.err and not page.exists()
+    assert failed.status == 3 and not page.exists()
+    assert "no report was written: the program ended with status 3" in failed.err
 
 
 def test_on_the_terminal_the_last_report_is_shown_and_nothing_stays(command, installed, tmp_path, monkeypatch):
@@ -313,8 +314,12 @@ def test_reports_of_further_programs_are_named_after_the_page(tmp_path):
     for suffix in ("", ".1"):
         written = pages._data_of(page)
         written.with_name(written.name + suffix).write_text(SAMPLE.read_text())
-    assert "run.html.json.1" in pages.finish(page, ["mpirun"], None)
+    assert "run.html.json.1" in pages.finish(page, ["mpirun"], None, 0)
     assert sorted(os.listdir(tmp_path)) == ["run.html", "run.html.json.1"], "nothing hidden stays"
+
+
+def test_a_device_is_no_missing_report(command, installed, monkeypatch):
+    assert pages.delivery({"TUTTI_REPORT": "/dev/null"}) is None
 
 
 def test_a_page_that_fails_keeps_the_report_and_the_exit_status(command, installed, tmp_path):

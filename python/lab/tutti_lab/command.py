@@ -335,7 +335,7 @@ def run(
         Path(site.hosts).write_text(launch.hosts_of_ranks(layout, processes))
         ended = session.run(words, layout, {**os.environ, **added}, limit)
     if page is not None:
-        print(f"tutti: {pages.finish(page, command, None)}", file=sys.stderr)
+        print(f"tutti: {pages.finish(page, command, None, ended.status)}", file=sys.stderr)
     _finish(ended, limit)
 
 

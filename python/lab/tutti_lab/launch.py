@@ -70,7 +70,7 @@ def map_processes(
         if nodes is not None or per_node != 1:
             raise Refusal("--ranks excludes --nodes and --ranks-per-node")
         words = ranks.split(",")
-        if not all(word.isdigit() for word in words) or not any(int(word) for word in words):
+        if not all(word.isdecimal() for word in words) or not any(int(word) for word in words):
             raise Refusal(f"--ranks {ranks}: expected a number for each node, such as 1,4,2")
         processes = ProcessMapping(tuple(int(word) for word in words), mapping)
     else:

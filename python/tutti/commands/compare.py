@@ -176,6 +176,6 @@ def rounds_of(text: str | None, is_comparing: bool) -> int:
         return 5
     if not is_comparing:
         raise Refusal(f"--rounds {text} needs --compare")
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise Refusal(f"invalid --rounds {text}: expected an integer of at least 1")
     return int(text)

@@ -136,7 +136,7 @@ def _number(text: str, key: str, units: dict[str, float]) -> float:
 
 
 def _whole(text: str, key: str, lowest: int = 1) -> int:
-    if not text.isdigit() or not lowest <= int(text) <= MAX_NODES:
+    if not text.isdecimal() or not lowest <= int(text) <= MAX_NODES:
         raise Refusal(f"--platform: {key}={text}: expected a whole number from {lowest} "
                       f"to {MAX_NODES:,}")  # fmt: skip
     return int(text)
