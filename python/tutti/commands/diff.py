@@ -50,7 +50,7 @@ def _show(found: Sequence[Difference], totals: Sequence[Sequence[SiteTotal]]) ->
     out = console()
     out.print(listing)
     out.print(
-        "[dim]a, b: from arrival to exit, all calls, mean of the ranks.\n"
+        "[dim]a, b: from arrival to exit, estimated from the calls with times, mean of the ranks.\n"
         "a/b above 1: b is faster.\n"
         "Call sites are the same if collective, function and offset are.[/]"
     )
