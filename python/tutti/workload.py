@@ -123,6 +123,12 @@ def _other_form(collective: str) -> str:
     return ""
 
 
+def _check_sum(total: int, option: str) -> None:
+    """Raises Refusal for blocks whose sum the engine cannot hold."""
+    if total > 1 << 62:
+        raise Refusal(f"{option}: {total:,} bytes in all; expected at most 2^62")
+
+
 def sizes_of(
     collective: str, ranks: int | None, sizes: str | None, distribution: str | None, block: str
 ) -> list[int]:
@@ -143,12 +149,14 @@ def sizes_of(
         listed = [bytes_of(word.strip(), "--sizes") for word in sizes.split(",")]
         if ranks is not None and ranks != len(listed):
             raise Refusal(f"--ranks {ranks}: expected {len(listed)} as in --sizes")
+        _check_sum(sum(listed), "--sizes")
         return listed
     if ranks is None:
         raise Refusal("missing --ranks N or --sizes LIST")
     if ranks < 1:
         raise Refusal(f"--ranks {ranks}: expected at least 1")
     average = bytes_of(block, "--block")
+    _check_sum(average * ranks, f"--block {block}")
     if distribution is None:
         return [average] * ranks
     if distribution != "same" and not _engine.is_irregular(collective):

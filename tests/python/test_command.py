@@ -340,6 +340,8 @@ def test_report_is_shown(command, tmp_path):
         (["explain", "gatherv", "--ranks=x"], "invalid --ranks x: expected a valid integer"),
         (["explain", "gatherv", "--ranks", "3", "--sizes", "1,2"], "--ranks 3: expected 2 as in --sizes"),
         (["explain", "gatherv", "--sizes", "1,q"], "--sizes: invalid size 'q'"),
+        (["explain", "gatherv", "--sizes", ",".join(["4611686018427387904"] * 3)], "--sizes: 13,835,058,055,282,163,712 bytes"),
+        (["explain", "gather", "--ranks", "3", "--block", "4611686018427387904"], "expected at most 2^62"),
         (["explain", "gatherv", "--sizes", "1", "--distribution", "same"], "--sizes and --distribution exclude each other"),
         (["explain", "gather", "--ranks", "3", "--distribution", "random"], "try gatherv"),
         (["explain", "gatherv", "--ranks", "3", "--distribution", "gauss"], "unknown distribution 'gauss'"),
