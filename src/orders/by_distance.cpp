@@ -39,6 +39,14 @@ class GreedyOrder {
                                     [&](Rank a, Rank b) { return distance(a) < distance(b); }));
   }
 
+  /// Assigns to the first position without a rank the free rank nearest to the rank at 0. O(p).
+  Position take_first() {
+    const auto first = std::find(rank_at_.begin(), rank_at_.end(), no_rank);
+    const auto position = static_cast<Position>(first - rank_at_.begin());
+    take_nearest(position, 0, true);
+    return position;
+  }
+
   [[nodiscard]] std::vector<Rank> done() {
     assert(!any_free());
     return std::move(rank_at_);
@@ -95,6 +103,7 @@ std::vector<Rank> two_partners_each(const Distances& distances, const Traffic& t
   GreedyOrder order(distances, first);
   std::vector<Position> references = {0};
   while (order.any_free()) {
+    if (references.empty()) references.push_back(order.take_first());
     const Position reference = references.back();
     int assigned = 0;
     for (const Edge& edge : edges[index(reference)]) {
@@ -124,6 +133,10 @@ std::vector<Rank> heaviest_first(const Distances& distances, const Traffic& traf
   };
   note(0);
   while (order.any_free()) {
+    if (waiting.empty()) {
+      note(order.take_first());
+      continue;
+    }
     const auto [bytes, round, sequence, near, position, sends] = waiting.top();
     waiting.pop();
     if (order.has_rank(position)) continue;

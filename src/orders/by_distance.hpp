@@ -9,7 +9,8 @@
 namespace tutti {
 
 // Each function returns the rank at each position, with `first` at position 0. Ties go to the
-// lowest rank, so equal matrices give equal orders. All ranks must pass the same bits.
+// lowest rank, so equal matrices give equal orders. All ranks must pass the same bits. A position
+// that no messages connect to position 0 gets the rank nearest to the first.
 
 /// Ring: the nearest free rank comes next (RMH in Bhowmik & Bodele 2019, section 3.3). O(p^2).
 [[nodiscard]] std::vector<Rank> nearest_next(const Distances& distances, Rank first);

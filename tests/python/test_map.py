@@ -50,6 +50,15 @@ def test_the_papers_matrix_gives_its_mapping(command):
     assert nearest.ranks == [0, 1, 3, 7, 5, 6, 4, 2]
 
 
+def test_empty_blocks_have_orders_too(command):
+    shown = command("map", str(PAPER), "--block", "0", "--json")
+    assert shown.status == 0
+    assert all(sorted(case["order"]) == list(range(8)) for case in json.loads(shown.out)["cases"])
+    for sizes in ("0,0,0,0,0,0,0,0", "0,0,0,0,0,0,0,8"):
+        words = ("explain", "gatherv", "--sizes", sizes, "--distances", str(PAPER))
+        assert command(*words).status == 0
+
+
 def test_one_rank_has_no_distances(command, tmp_path):
     path = tmp_path / "one.json"
     path.write_text(

@@ -72,6 +72,19 @@ TEST(WithoutSlowLinks, CrossesTheLinkBetweenSwitchesTwice) {
   }
 }
 
+TEST(OrdersByDistance, ArePermutationsWhereNoMessageReachesAPosition) {
+  const Distances distances = figure_1().distances;
+  const Traffic silent = {8, {}};
+  const Traffic apart = {8, {Traffic::Round{1, {{2, 6, 4}, {6, 7, 1}}}}};
+  for (const Traffic& traffic : {silent, apart}) {
+    expect_permutation(two_partners_each(distances, traffic, 3), 3);
+    expect_permutation(heaviest_first(distances, traffic, 3), 3);
+    const Fabric fabric(by_bytes(distances));
+    const Reordering found = reordered(traffic, fabric, 1, {3, true}, 1000);
+    expect_permutation(found.best.ranks, 3);
+  }
+}
+
 TEST(TwoPartnersEach, IsWorseThanNaturalOnFigure1UntilRanksAreSwapped) {
   const Distances distances = figure_1().distances;
   const Links links = by_bytes(distances);
