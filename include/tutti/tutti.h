@@ -65,7 +65,7 @@ int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs
 
 /* The same with large counts, as MPI_X_c of MPI 4, also on an MPI without MPI_X_c. There, calls on
  * inter-communicators give MPI_ERR_UNSUPPORTED_OPERATION where a count or displacement does not fit
- * an int. */
+ * an int, and irregular calls on communicators with processes of another MPI_COMM_WORLD always. */
 int TUTTI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int TUTTI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,

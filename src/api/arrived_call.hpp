@@ -27,7 +27,7 @@ class ArrivedCall {
   ArrivedCall(const ArrivedCall&) = delete;
   ArrivedCall& operator=(const ArrivedCall&) = delete;
 
-  /// The exchange of arrivals has ended with its communicator.
+  /// The exchange of arrivals has ended.
   void forget() { arrival_ = nullptr; }
   /// Finds the arrivals that all ranks expect in this call, if exploration decides it. Returns an
   /// MPI error code.

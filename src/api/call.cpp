@@ -310,10 +310,12 @@ int SelectedCall::run(bool& is_native) {
   return run_specification(call_, communicator_, *decision.specification, *arrived_, is_native);
 }
 
+/// MPI_Comm_free in the program's error handler ends the exchange of arrivals, also where the MPI
+/// keeps the communicator because of pending requests.
 SelectedCall::~SelectedCall() {
-  if (!watch_.is_freed()) return;
-  if (turn_) turn_->forget();
-  if (arrived_) arrived_->forget();
+  const bool is_freed = watch_.is_freed();
+  if (turn_ && is_freed) turn_->forget();
+  if (arrived_ && (is_freed || communicator_.arrival() == nullptr)) arrived_->forget();
 }
 
 void SelectedCall::end(int error) {
