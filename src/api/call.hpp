@@ -161,9 +161,9 @@ int inspect(MPI_Comm comm, const void* site, MakeCall make_call, Native run_nati
   const int native = is_native ? run_native() : MPI_SUCCESS;
   const int ended = contained([&] {
     if (is_native && call) call->end(native);
-    call.reset();
     return MPI_SUCCESS;
   });
+  call.reset();
   if (native != MPI_SUCCESS) return native;
   return raise_if(comm, is_native || error == MPI_SUCCESS ? ended : error);
 }
