@@ -15,6 +15,13 @@ class Outcome:
         self.status, self.out, self.err = status, out, err
 
 
+@pytest.fixture(autouse=True)
+def only_settings(monkeypatch) -> None:
+    """Removes the variables that tests/python/installed.py has read, which are no settings."""
+    for name in ("TUTTI_BUILD", "TUTTI_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture
 def command(capfd, monkeypatch, tmp_path_factory):
     """Runs `tutti` in this process, in an environment without settings."""
