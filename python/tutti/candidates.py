@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +12,17 @@ from rich.padding import Padding
 
 from tutti.console import count, duration
 from tutti.reports import Site
+from tutti.rules import UNKNOWN_SIZES
 
 _NAME = 33
+
+
+def size_text(limits: Sequence[int | None]) -> str:
+    """A class of message sizes: "65 to 128 bytes"."""
+    low, high = limits
+    if high is None:
+        return f"{low:,} bytes and more" if low else "any size"
+    return f"{low:,} to {high:,} bytes" if low != high else count(high, "byte")
 
 
 @dataclass(frozen=True)
@@ -28,12 +38,11 @@ class Case:
     @property
     def name(self) -> str:
         """The collective, message size and number of ranks."""
-        least, most = self.fields["bytes"]
-        if most is None:
-            size = f"{least:,} bytes on" if least else "any size"
-        else:
-            size = f"{least:,} to {most:,} bytes" if least != most else count(most, "byte")
-        return f"{self.fields['collective']}, {size}, {count(self.fields['ranks'], 'rank')}"
+        collective, limits = self.fields["collective"], self.fields["bytes"]
+        size = size_text(limits)
+        if collective in UNKNOWN_SIZES and limits == [0, 0]:
+            size += " or not known yet"  # the ranks have not agreed on the mean block
+        return f"{collective}, {size}, {count(self.fields['ranks'], 'rank')}"
 
     @property
     def measured(self) -> list[dict[str, Any]]:
@@ -60,12 +69,25 @@ def cases_of(reports: list[dict[str, Any]]) -> list[Case]:
     ]
 
 
+def restricted(reports: Sequence[dict[str, Any]], kept: Sequence[Site]) -> list[dict[str, Any]]:
+    """The reports with these lines only, and the cases that decided calls of them."""
+    fields = {id(one.fields) for one in kept}
+    parts = []
+    for report in reports:
+        part = {**report, "calls": [line for line in report["calls"] if id(line) in fields]}
+        if known := report.get("tuning"):
+            cases = [one for one in known.get("cases", ()) if any(map(Case(one).decides, kept))]
+            part["tuning"] = {**known, "cases": cases}
+        parts.append(part)
+    return parts
+
+
 def _gain(saved: float) -> str:
     return f"lost {duration(-saved)}" if saved < 0 else f"saved {duration(saved)}"
 
 
 def _bounds(known: dict[str, Any]) -> str:
-    ends = known["saved_interval"]
+    ends = known.get("saved_interval")
     return f" (from {_gain(ends[0])} to {_gain(ends[1])})" if ends and known["saved"] else ""
 
 

@@ -7,12 +7,24 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from tutti.fields import COUNT, FLAG, NUMBER, TEXT, fault_of
+from tutti.refusal import Refusal
 from tutti.statistics import rank_test
 
 SLACK = 1.05
 """The tolerance: a ratio of medians up to this value breaks no guideline."""
 LEVEL = 0.01
 """The significance level of the rank test."""
+
+
+_ROW = {
+    "distribution": TEXT, "block": COUNT, "total_elements": COUNT, "largest_elements": COUNT,
+    "algorithms": [{"name": TEXT, "samples_us": [NUMBER]}],
+}  # fmt: skip
+_RULE = {
+    "guideline": COUNT, "library": TEXT, "left": TEXT, "right": TEXT, "equal_blocks_only": FLAG,
+}  # fmt: skip
+_FIELDS = {"rows": [_ROW], "guidelines": [_RULE]}
 
 
 @dataclass(frozen=True)
@@ -37,7 +49,13 @@ class Verdict:
 
 
 def judge(result: dict[str, Any]) -> list[Verdict]:
-    """A verdict for each row and each guideline that applies to it."""
+    """A verdict for each row and each guideline that applies to it.
+
+    Raises:
+        Refusal: the results are not those of `tutti-bench guidelines`.
+    """
+    if fault := fault_of(result, _FIELDS) or _missing(result):
+        raise Refusal(f"expected results of tutti-bench guidelines: {fault}")
     verdicts = []
     for row in result["rows"]:
         samples: dict[str, Sequence[float]] = {
@@ -61,3 +79,14 @@ def judge(result: dict[str, Any]) -> list[Verdict]:
                 )
             )
     return verdicts
+
+
+def _missing(result: dict[str, Any]) -> str:
+    """The first time that a guideline needs and a row lacks; else empty."""
+    for number, row in enumerate(result["rows"]):
+        measured = {line["name"] for line in row["algorithms"] if line["samples_us"]}
+        for rule in result["guidelines"]:
+            for name in (rule["left"], rule["right"]):
+                if name not in measured:
+                    return f"rows[{number}].algorithms: no times of {name}"
+    return ""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tutti.console import Refusal, why_not_writable
+from tutti.fields import COUNT, NUMBER, TEXT, fault_of
 
 
 def pyplot_for(option: str) -> Any:
@@ -48,12 +49,19 @@ def save(figure: Any, path: Path, option: str) -> None:
         raise Refusal(f"{option} {path}: {error}") from None
 
 
+_LINE = {"name": TEXT, "median_us": NUMBER, "min_us": NUMBER, "p90_us": NUMBER}
+_ROW = {"collective": TEXT, "distribution": TEXT, "bytes": COUNT, "algorithms": [_LINE]}
+_FIELDS = {"metadata": {"library": TEXT}, "rows": [_ROW]}
+
+
 def plot(result: dict[str, Any], path: Path) -> None:
     """Draws a panel for each collective and distribution: median, minimum and 90th percentile.
 
     Raises:
         Refusal: nothing was measured, Matplotlib is missing, or it cannot write the file.
     """
+    if fault := fault_of(result, _FIELDS):
+        raise Refusal(f"--plot {path}: results that cannot be plotted: {fault}")
     pyplot = pyplot_for("--plot")
     panels: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in result["rows"]:
@@ -71,7 +79,7 @@ def plot(result: dict[str, Any], path: Path) -> None:
     for axis in list(axes.flat)[len(panels) :]:
         axis.set_visible(False)
     axes.flat[0].legend(fontsize=8, frameon=False)
-    figure.suptitle(result["metadata"].get("mpi", ""), fontsize=9)
+    figure.suptitle(result["metadata"]["library"], fontsize=9)
     figure.tight_layout()
     save(figure, path, "--plot")
     pyplot.close(figure)

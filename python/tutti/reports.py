@@ -9,10 +9,9 @@ from typing import Any
 
 from tutti import source_lines
 from tutti.console import Refusal
+from tutti.report_fields import fault_of_report, with_new_names
 
 VERSIONS = (1, 2)  # of the format; docs/report.md describes the newest
-FORMER = {"delays": "lateness", "mean_delay": "mean_lateness", "progress_hint": "edge"}
-"""The names of renamed fields in format 1."""
 PAGE_START = '<script type="application/json" id="report">'
 PAGE_END = "</script>"
 """The reports stand between these in an HTML page of tutti.report_page."""
@@ -132,18 +131,23 @@ def read(path: Path) -> list[dict[str, Any]]:
         version = report.get("format")
         if version not in VERSIONS:
             raise Refusal(f"{path}: format version {version}; expected {VERSIONS[0]} or {VERSIONS[1]}")
+        with_new_names(report)
+        if fault := fault_of_report(report):
+            raise Refusal(f"{path}: not a report of Tutti: {fault}")
         source_lines.name_functions(report, path.stat().st_mtime)
     return reports
+
+
+def with_note(reports: list[dict[str, Any]], note: str) -> list[dict[str, Any]]:
+    """The reports with one more remark, in the first of them."""
+    first, *rest = reports
+    return [{**first, "notes": [*first.get("notes", ()), note]}, *rest]
 
 
 def _pattern(fields: dict[str, Any] | None) -> Pattern | None:
     if not fields:
         return None
-    values: dict[str, Any] = {
-        name: fields.get(name, fields.get(FORMER.get(name, name)))
-        for name in Pattern.__dataclass_fields__
-    }
-    return Pattern(**values)
+    return Pattern(**{name: fields.get(name) for name in Pattern.__dataclass_fields__})
 
 
 def sites_of(reports: list[dict[str, Any]]) -> list[Site]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tutti import _engine, bench
+from tutti.fields import COUNT, NUMBER, TEXT, Each, fault_of
 from tutti.refusal import Refusal
 from tutti.rules import UNKNOWN_SIZES
 from tutti.tuning import (
@@ -49,6 +50,9 @@ def job_of(run: Run) -> Job:
     return job
 
 
+_ROW = {"bytes": COUNT, "algorithms": [{"name": TEXT, "ran": TEXT, "samples_us": [NUMBER]}]}
+
+
 class State:
     """Measurements of this tuning, kept in a file beside the rules until they are written."""
 
@@ -61,12 +65,14 @@ class State:
             found = json.loads(path.read_text())
         except OSError as error:
             raise Refusal(f"--resume: {path}: {error.strerror}") from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Refusal(f"--resume: {path}: invalid JSON: {error}") from None
         for key, value in {"schema": STATE_SCHEMA, **identity}.items():
             if not isinstance(found, dict) or found.get(key) != value:
                 old = found.get(key) if isinstance(found, dict) else None
                 raise Refusal(f"--resume: {path} has {key} {old}, this run has {value}")
+        if fault := fault_of(found, {"runs": Each([_ROW])}):
+            raise Refusal(f"--resume: {path}: {fault}")
         self._content = found
 
     def get(self, key: str) -> list[dict[str, Any]] | None:

@@ -77,3 +77,35 @@ def test_bench_plots_what_was_measured(command, tmp_path):
     picture = tmp_path / "times.png"
     shown = command("bench", "--results", write_bench(tmp_path, 9.0), "--plot", str(picture))
     assert shown.status == 0 and picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"guidelines": None}, "guidelines: expected a list"),
+        ({"rows": [{}]}, "rows[0].distribution: expected a text"),
+        ({"rows": [{**bench_result(9.0)["rows"][0], "algorithms": []}]},
+         "rows[0].algorithms: no times of native gather"),
+    ],
+)  # fmt: skip
+def test_check_refuses_other_results(command, tmp_path, change, fault):
+    path = tmp_path / "bench.json"
+    path.write_text(json.dumps({**bench_result(9.0), **change}))
+    refused = command("check", "--results", str(path))
+    assert refused.status == 2
+    assert refused.err == f"tutti: {path}: expected results of tutti-bench guidelines: {fault}\n"
+
+
+def test_bench_refuses_to_plot_other_results(command, tmp_path):
+    path, picture = tmp_path / "bench.json", tmp_path / "times.svg"
+    path.write_text(json.dumps({**bench_result(9.0), "rows": [{}]}))
+    refused = command("bench", "--results", str(path), "--plot", str(picture))
+    assert refused.status == 2 and not picture.exists()
+    assert "results that cannot be plotted: rows[0].collective: expected a text" in refused.err
+
+
+def test_a_plot_names_the_mpi(command, tmp_path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "times.svg"
+    command("bench", "--results", write_bench(tmp_path, 9.0), "--plot", str(picture))
+    assert "MPICH 4" in picture.read_text()

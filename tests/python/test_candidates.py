@@ -7,7 +7,7 @@ import json
 import pytest
 from reporting import case_of, late_rank, line_of, write_report
 from tutti import reports
-from tutti.candidates import cases_of
+from tutti.candidates import Case, cases_of
 
 ACCOUNT = "time in collectives 1.50 s, saved 60.0 ms, spent exploring 125 ms\n"
 
@@ -104,3 +104,11 @@ def test_reports_without_the_section_are_read(command, tmp_path):
     assert cases_of(reports.read(tmp_path / "report.json")) == []
     out = command("report", name, "--candidates").out
     assert "candidates" not in out and "time in collectives" not in out
+
+
+@pytest.mark.parametrize(
+    ("collective", "name"),
+    [("gatherv", "gatherv, 0 bytes or not known yet, 4 ranks"), ("gather", "gather, 0 bytes, 4 ranks")],
+)
+def test_the_size_of_irregular_calls_may_be_unknown(collective, name):
+    assert Case(case_of(collective=collective, bytes=[0, 0])).name == name

@@ -302,6 +302,7 @@ CALL = {
     "algorithm": "ordered_tree",
     "reason": "modelled 3 us",
     "seconds": {"mean": 0.25, "max": 0.5},
+    "elapsed": {"mean": 0.2},
     "spread": None,
 }
 
@@ -465,3 +466,18 @@ def test_a_missing_launcher_is_named(command, installed):
     (installed / "bin/tutti-bench").touch()
     shown = command("bench", "--mpirun", "no-such-mpirun -n 2", "gatherv")
     assert "no program no-such-mpirun" in shown.err
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_letters_that_the_terminal_lacks_are_escaped(encoding):
+    done = subprocess.run(
+        [sys.executable, "-m", "tutti", "check", "--help"], capture_output=True, check=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+    )  # fmt: skip
+    assert ("Tr\\xe4ff" if encoding == "ascii" else "Träff").encode(encoding) in done.stdout
+
+
+@pytest.mark.parametrize("words", [["run"], ["report"], ["rules", "check"], ["explain"], []])
+def test_the_help_shows_no_type_of_switches_and_arguments(command, words):
+    shown = command(*words, "--help").out
+    assert "--help" in shown and not re.search(r"<\w+", shown)

@@ -345,6 +345,9 @@ def test_a_state_of_another_tuning_is_refused(bench: Bench, tmp_path: Path) -> N
     state.write_text(json.dumps({"schema": "tutti-tune-state-1", "mpirun": "mpirun -n 4"}))
     done = invoke("--output", str(output), "--resume")
     assert "mpirun mpirun -n 4, this run has mpirun -n 8" in str(done.exception)
+    identity = {"mpirun": "mpirun -n 8", "bytes": [8, 4 << 20], "report": ""}
+    state.write_text(json.dumps({"schema": "tutti-tune-state-1", **identity}))
+    assert "runs: expected an object" in str(invoke("--output", str(output), "--resume").exception)
     state.unlink()
     assert "No such file" in str(invoke("--output", str(output), "--resume").exception)
 

@@ -10,7 +10,7 @@ import typer
 
 from tutti import bench
 from tutti.commands.options import AsJson, Mpirun
-from tutti.console import console, print_json, table
+from tutti.console import Refusal, console, print_json, table
 from tutti.guidelines import LEVEL, SLACK, Verdict, judge
 
 _TABLES = (
@@ -39,7 +39,10 @@ def _table(result: dict[str, Any], verdicts: list[Verdict], columns: dict[str, s
         cells = []
         lines = {line["name"]: line for line in row["algorithms"]}
         for name in columns:
-            samples = lines[name]["samples_us"]
+            samples = lines[name]["samples_us"] if name in lines else []
+            if not samples:
+                cells.append("-  ")
+                continue
             cell = f"{median(samples):,.1f} {min(samples):,.1f}"
             red = (row["distribution"], row["block"], name) in broken
             cells.append(f"[bold red]{cell} ![/]" if red else cell + "  ")
@@ -89,7 +92,10 @@ def check(
         result = bench.measure(mpirun, arguments)
         found = result["metadata"]
         bench.refuse_one_rank(int(found["ranks"]), found["library"], "a test of guidelines")
-    verdicts = judge(result)
+    try:
+        verdicts = judge(result)
+    except Refusal as error:
+        raise Refusal(f"{results}: {error}" if results else str(error)) from None
     broken = [verdict for verdict in verdicts if verdict.broken]
     if as_json:
         fields = (
@@ -105,7 +111,7 @@ def check(
         print_json([{**{f: getattr(v, f) for f in fields}, "broken": v.broken} for v in verdicts])
     else:
         out = console()
-        for key in ("library", "ranks", "host", "clock", "repetitions"):
+        for key in ("library", "ranks", "nodes", "clock", "repetitions"):
             if key in result["metadata"]:
                 out.print(f"[dim]{key}: {result['metadata'][key]}[/]")
         for columns in _TABLES:
