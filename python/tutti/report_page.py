@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tutti import drawing, source_lines
 from tutti.advice import Advice, Known, advice_of
+from tutti.candidates import Case, size_text
 from tutti.console import count, duration
 from tutti.measured_crossovers import crossings_of
 from tutti.reports import (
@@ -85,12 +86,12 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters.update(duration=_time, bytes=_bytes, size=_size, signed=_signed)
+    environment.filters.update(duration=_time, bytes=_bytes, size=size_text, signed=_signed)
     data = "\n".join(json.dumps(part, separators=(",", ":")) for part in reports)
     return environment.get_template("report.html").render(
         reports=[{**_HEAD, **part} for part in reports], totals=totals, lines=lines, run=run,
         command=shlex.join(run.command), seconds=seconds, parts=_sums(totals), tuning=tuning,
-        count=count, names=PARTS,
+        count=count, names=PARTS, name_of_case=lambda case: Case(case).name,
         wall=max((part.get("wall") or 0 for part in reports), default=0),
         crossings=crossings_of([case for one in tuning for case in one.get("cases", ())]),
         cases=any(one.get("cases") for one in tuning), max_cases=_MAX_CASES,
@@ -137,14 +138,6 @@ def _bytes(number: float) -> str:
             break
         number /= 1024
     return f"{number:.0f} B" if unit == "B" else f"{number:,.1f} {unit}"
-
-
-def _size(limits: Sequence[int | None]) -> str:
-    """A class of message sizes: "65 to 128 bytes"."""
-    low, high = limits
-    if high is None:
-        return f"{low:,} bytes and more" if low else "any size"
-    return f"{low:,} to {high:,} bytes" if low != high else f"{count(high, 'byte')}"
 
 
 def _time(seconds: float) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from browser import in_chromium
 from installed import BUILD, environment, mpis
-from reporting import late_rank, line_of, write_report
+from reporting import case_of, late_rank, line_of, write_report
 from tutti import drawing, pages, report_page, reports, source_lines
 from tutti.advice import Known, advice_of
 from tutti.site_totals import totals_of
@@ -406,3 +406,32 @@ def test_the_page_fits_and_sorts_in_chromium(tmp_path, width):
     assert found["sorted"] == "ascendingtrue"
     assert int(found["width"]) <= width, "the page scrolls sideways"
     assert found["small"] == "0"
+
+
+def test_a_page_of_some_lines(command, tmp_path):
+    lines = [line_of(late_rank(4, 6, 2)), line_of(late_rank(4, 6, 1), site="app: other+0x20")]
+    cases = [case_of(), case_of(sites=[{"site": "app: other+0x20", "calls": 4}])]
+    path = write_report(tmp_path, *lines, cases=cases)
+    page = tmp_path / "one.html"
+    assert command("report", path, "--site", "2", "--html", str(page)).status == 0
+    (kept,) = reports.read(page)
+    assert [line["site"] for line in kept["calls"]] == ["app: other+0x20"]
+    assert [case["sites"] for case in kept["tuning"]["cases"]] == [cases[1]["sites"]]
+    assert "1 of 2 lines, by --site 2" in page.read_text()
+    assert json.loads(command("report", path, "--site", "2", "--json").out)["tuning"] == kept["tuning"]
+
+
+def test_the_pattern_of_a_line_that_site_leaves_out_is_refused(command, tmp_path):
+    lines = [line_of(late_rank(4, 6, 2)), line_of(late_rank(4, 6, 1), site="app: other+0x20")]
+    path = write_report(tmp_path, *lines)
+    own = command("report", path, "--pattern", "2").out
+    assert command("report", path, "--site", "2", "--pattern", "gather").out == own
+    assert "--pattern 1: no line matches: 2: gather" in command("report", path, "--site", "2", "--pattern", "1").err
+
+
+def test_a_page_and_a_picture_at_once(command, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = write_report(tmp_path, line_of(late_rank(4, 6, 2)))
+    page, picture = tmp_path / "run.html", tmp_path / "arrivals.svg"
+    assert not command("report", path, "--html", str(page), "--picture", str(picture)).out
+    assert page.exists() and picture.exists()

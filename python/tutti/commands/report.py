@@ -9,10 +9,11 @@ import typer
 
 from tutti import pages
 from tutti.arrival_picture import draw
+from tutti.candidates import restricted
 from tutti.commands.options import AsJson, Full
-from tutti.console import Refusal, console, print_json, write
+from tutti.console import Refusal, console, count, print_json, write
 from tutti.report_text import print_reports, title_of
-from tutti.reports import find_pattern, matching, read, sites_of, with_patterns
+from tutti.reports import find_pattern, matching, read, sites_of, with_note, with_patterns
 
 
 def report(
@@ -72,25 +73,24 @@ def report(
         raise Refusal(f"--output {output} needs --pattern SITE")
     if program and html is None:
         raise Refusal(f"--program {program[0]} needs --html FILE")
+    shown = sites if site is None else matching(sites, site, "--site")
+    parts = reports if site is None else restricted(reports, shown)
     if html is not None:
-        pages.write_page(reports, html, programs=program or [])
-        return
+        left = f"{len(shown)} of {count(len(sites), 'line')}, by --site {site}"
+        pages.write_page(parts if site is None else with_note(parts, left), html, programs=program or [])
+    if picture is not None:
+        draw(title_of(reports[0]), with_patterns(shown), picture)
     if pattern is not None:
-        text = find_pattern(sites, pattern, "--pattern")[1].text()
+        text = find_pattern(shown, pattern, "--pattern")[1].text()
         if output is None:
             print(text, end="")
         else:
             write(output, text, "--output")
         return
-    shown = sites if site is None else matching(sites, site, "--site")
-    if picture is not None:
-        draw(title_of(reports[0]), with_patterns(shown), picture)
     if as_json:
-        kept = {id(one.fields) for one in shown}
-        parts = [
-            {**part, "calls": [line for line in part["calls"] if id(line) in kept]} for part in reports
-        ]
         print_json(parts[0] if len(parts) == 1 else parts)
+        return
+    if html is not None:
         return
     wanted = None if site is None else shown
     print_reports(console(), reports, wanted, with_candidates=candidates, full=full)
