@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -58,7 +59,25 @@ class _Entry:
             group.add_typer(defined, name=name)
         else:
             group.command(name, context_settings=dict(self.settings), hidden=self.hidden)(defined)
-        return get_command(group).commands[name]
+        return _with_plain_help(get_command(group).commands[name])
+
+
+def _with_plain_help(command: Any) -> Any:
+    """The command, whose help has no type beside switches and arguments. Newer versions of Typer
+    would print "--json <bool>", as if the option took a value."""
+    all_of = command.get_params
+
+    def get_params(ctx: Any) -> Any:
+        found = all_of(ctx)
+        for one in found:
+            if one.param_type_name == "argument" or one.is_flag:
+                one.display_type_rich = lambda ctx: None
+        return found
+
+    command.get_params = get_params
+    for further in getattr(command, "commands", {}).values():
+        _with_plain_help(further)
+    return command
 
 
 COMMANDS = {
@@ -238,6 +257,9 @@ def main(arguments: list[str] | None = None) -> int:
     """
     if sys.stdout is None:  # it was closed
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # its encoding may lack letters of names
+            stream.reconfigure(errors="backslashreplace")
     status = _status_of(arguments)
     try:
         sys.stdout.flush()
@@ -263,7 +285,7 @@ def _text_of(error: OSError) -> str:
 
 
 def _status_of(arguments: list[str] | None) -> int:
-    command = get_command(app)
+    command = _with_plain_help(get_command(app))
     if "_TUTTI_COMPLETE" in os.environ:  # a shell asks for completions
         from typer._completion_classes import completion_init
 
