@@ -146,7 +146,11 @@ def _summary(out: Console, checks: list[Check], tuner: Tuner, output: Path) -> N
             f"The budget did not suffice to check {sizes - len(checks)} of {count(sizes, 'size')}: "
             "their rules stand on the tuning alone."
         )
-    out.print(f"Rules: {output}. Use them with TUTTI_RULES={output}; tutti rules show lists them.")
+    here = Path.cwd()
+    name = shlex.quote(str(output.relative_to(here) if output.is_relative_to(here) else output))
+    # No console breaks the lines, which are copied; names of folders may look like markup.
+    out.print(f"Rules: {name}; tutti rules show {name} lists them.", markup=False, soft_wrap=True)
+    out.print(f"To use them: TUTTI_RULES={name}", markup=False, soft_wrap=True)
 
 
 def _as_json(tuner: Tuner, rules: list[dict[str, Any]], checks: list[Check]) -> dict[str, Any]:
@@ -304,7 +308,7 @@ def tune(
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Tune the calls in this report of TUTTI_REPORT."),
+        typer.Option(metavar="FILE", help="Tune the calls in this report of tutti run --report FILE.json."),
     ] = None,
     collective: Annotated[
         list[str] | None,
@@ -328,9 +332,10 @@ def tune(
 ) -> None:
     """Measure which algorithm is fastest for which calls, and write rules.
 
+    ```
     tutti tune --mpirun "mpirun -n 8" --output rules.json --budget 10m
-
     tutti tune --mpirun "srun -n 64" --report run.json --output rules.json
+    ```
     """
     if plot is not None:
         check_plot(plot, "--plot")
