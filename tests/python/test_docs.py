@@ -23,7 +23,9 @@ PAGES = [
     for pattern in ("README.md", "docs/*.md", "docs/howto/*.md", "docs/tutorial/*.md")
     for page in sorted(ROOT.glob(pattern))
 ]
-FENCE = re.compile(r"^ *```(sh|bash|console)\b[^\n]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+SHELL, MIXED = ("sh", "bash"), ("", "console")
+"""Languages of blocks with commands alone, and with output beside them."""
 END = re.compile(r"[;|&<>]|\d?>.*|#.*")
 """A word that ends a command of the shell."""
 
@@ -45,7 +47,9 @@ def commands_of(page) -> list[list[str]]:
         text = fence[2].replace("\\\n", " ")
         for line in text.splitlines():
             line = line.strip().removeprefix("$ ").split(" #")[0].split(" \\")[0]
-            if fence[1] == "console" and not line.startswith(("tutti ", "TUTTI_")):
+            if fence[1] not in SHELL + MIXED:
+                continue
+            if fence[1] in MIXED and not line.startswith(("tutti ", "TUTTI_")):
                 continue
             match = re.search(r"(?:^|[\s;])tutti\s+(?=[a-z-])", line)
             if match is None or line.startswith("#"):
@@ -56,8 +60,9 @@ def commands_of(page) -> list[list[str]]:
     return found
 
 
-def options_of(words: list[str]) -> tuple[str, set[str]]:
-    """The options that a command of the command line has, and the words that it gets."""
+def options_of(words: list[str]) -> tuple[str, set[str], list[str]]:
+    """The name of a command of the command line, the options that it has, and the words that it does
+    not take."""
     root = get_command(cli.app)
     context = root.context_class(root)
     command = root.get_command(context, words[0])
@@ -69,7 +74,9 @@ def options_of(words: list[str]) -> tuple[str, set[str]]:
         command, words = inner, words[1:]
     known = {name for parameter in command.params for name in parameter.opts}
     known |= {name for parameter in command.params for name in parameter.secondary_opts}
-    return words[0], known | {"--help"}
+    own = words[1 : words.index("--")] if "--" in words else words[1:]
+    parsed = command.make_context(words[0], own, resilient_parsing=True, ignore_unknown_options=True)
+    return words[0], known | {"--help"}, parsed.args
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -77,13 +84,14 @@ def test_commands_in_code_exist(page):
     for words in commands_of(page):
         if words[0].startswith("-"):
             continue
-        name, known = options_of(words)
+        name, known, further = options_of(words)
         own = words[: words.index("--")] if "--" in words else words
         if name in ("bench",) or "lab" in words[:1]:
             continue  # what follows belongs to tutti-bench, or to the program
         for word in own:
             if word.startswith("--"):
                 assert word.split("=")[0] in known, f"{page.name}: tutti {' '.join(words)}: {word}"
+        assert not further, f"{page.name}: tutti {' '.join(words)}: {further}"
 
 
 def test_the_first_screen_of_the_readme():
