@@ -16,9 +16,11 @@ mkdir -p "$logs"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
-# With ccache all build trees share objects, including that of the package that pip builds. What is not
-# there is compiled without being preprocessed first.
+# With ccache all build trees share objects, including that of the package that pip builds: Python may
+# set LC_CTYPE for what it starts, so objects serve every locale. What is not there is compiled without
+# being preprocessed first.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}locale
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore DEBIAN_FRONTEND=noninteractive
 
 say() { printf '%s\n' "$*"; }
