@@ -110,7 +110,8 @@ COMMANDS = {
     ),
     "info": _Entry(
         _ASK,
-        "Show the version, the libraries for each MPI, and all settings with their values.",
+        "Show the version, the libraries for each MPI, the rules files that programs read, and all "
+        "settings with their values.",
         "info.info",
     ),
     "explain": _Entry(

@@ -83,7 +83,7 @@ def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) 
     for column in columns:
         number = column in right
         made.add_column(
-            column,
+            Text(column),  # no markup, as it may be the name of a file
             justify="right" if number else "left",
             no_wrap=number,
             header_style="bold dim",

@@ -481,3 +481,18 @@ def test_letters_that_the_terminal_lacks_are_escaped(encoding):
 def test_the_help_shows_no_type_of_switches_and_arguments(command, words):
     shown = command(*words, "--help").out
     assert "--help" in shown and not re.search(r"<\w+", shown)
+
+
+def test_names_of_files_are_no_markup(command, installed, monkeypatch, tmp_path):
+    folder = tmp_path / "a[" / "bold]"
+    folder.mkdir(parents=True)
+    rules = folder / "rules.json"
+    rule = {"collective": "bcast", "use": "native"}
+    rules.write_text(json.dumps({"schema": "tutti-rules-1", "rules": [rule]}))
+    (tmp_path / "none.json").write_text(json.dumps({"schema": "tutti-rules-1", "rules": []}))
+    assert str(rules) in command("rules", "diff", str(rules), str(tmp_path / "none.json")).out
+    monkeypatch.setenv("TUTTI_RULES", str(rules))
+    monkeypatch.setenv("TUTTI_REPORT", "[/red]")
+    shown = command("info").out
+    assert f"rules        {rules}\n" in shown and "[/red]" in shown
+    assert json.loads(command("info", "--json").out)["rules"] == [str(rules)]

@@ -113,7 +113,7 @@ def check(
         out = console()
         for key in ("library", "ranks", "nodes", "clock", "repetitions"):
             if key in result["metadata"]:
-                out.print(f"[dim]{key}: {result['metadata'][key]}[/]")
+                out.print(f"{key}: {result['metadata'][key]}", style="dim", markup=False)
         for columns in _TABLES:
             out.print(_table(result, verdicts, columns))
             out.print()

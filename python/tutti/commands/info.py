@@ -1,4 +1,4 @@
-"""`tutti info`: the installed libraries and the settings."""
+"""`tutti info`: the installed libraries, the rules that programs read, and the settings."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import os
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
-from tutti import _engine, libraries
+from tutti import _engine, libraries, rules
 from tutti.console import Refusal, console, print_json, table
 
 
 def info(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Show the version, the libraries for each MPI, and all settings with their values."""
+    """Show the version, the libraries for each MPI, the rules files that programs read, and all
+    settings with their values."""
     try:
         folder, found = str(libraries.folder()), libraries.flavours()
         missing = ""
@@ -25,6 +27,7 @@ def info(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
                 "version": _engine.version,
                 "libraries": {"folder": folder, **{n: str(p) for n, p in found.items()}},
                 "programs": str(bench) if bench else None,
+                "rules": [str(path) for path in rules.files()],
                 "settings": [
                     {
                         "name": s.name,
@@ -42,25 +45,27 @@ def info(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
     out.print(f"[bold]Tutti {_engine.version}[/]")
     out.print()
     if missing:
-        out.print(f"[yellow]{missing}[/]", markup=True)
+        out.print(f"[yellow]{escape(missing)}[/]")
     else:
         listing = table("library", "serves", "path")
         listing.add_row(
-            "[cyan]tutti[/]", "any MPI: loads the one that fits", f"{folder}/libtutti.so"
+            "[cyan]tutti[/]", "any MPI: loads the one that fits", escape(f"{folder}/libtutti.so")
         )
         for name, serves in libraries.FLAVOURS.items():
-            path = str(found[name]) if name in found else "[dim]not built[/]"
+            path = escape(str(found[name])) if name in found else "[dim]not built[/]"
             listing.add_row(f"[cyan]tutti-{name}[/]", serves, path)
         out.print(listing)
-    out.print(f"\ntutti-bench  {bench / 'tutti-bench' if bench else '[dim]not installed[/]'}\n")
+    program = escape(str(bench / "tutti-bench")) if bench else "[dim]not installed[/]"
+    files = escape(", ".join(map(str, rules.files()))) or "[dim]none: auto explores[/]"
+    out.print(f"\ntutti-bench  {program}\nrules        {files}\n")
     settings = table("setting", "now", "default", "accepted", "meaning")
     for setting in _engine.settings():
         now = os.environ.get(setting.name)
         settings.add_row(
             f"[cyan]{setting.name}[/]",
-            "[dim]-[/]" if now is None else f"[bold]{now}[/]",
+            "[dim]-[/]" if now is None else f"[bold]{escape(now)}[/]",
             setting.default,
-            setting.accepted.replace("[", "\\["),
+            escape(setting.accepted),
             setting.meaning,
         )
     out.print(settings)
