@@ -73,12 +73,29 @@ def fitted(
 ) -> float:
     """The value of a parameter, from the machine's own up to `most`, with which the mean factor of two
     contenders, which grows with it, reaches the wanted one."""
+
+    def missing(value: float) -> float:
+        return wanted - mean_factor(collective, changed(machine, name, value), *pair)
+
     low, high = parameter(machine, name), most
-    for _ in range(20):
-        middle = (low + high) / 2
-        factor = mean_factor(collective, changed(machine, name, middle), *pair)
-        low, high = (middle, high) if factor < wanted else (low, middle)
-    return high
+    below, above = missing(low), missing(high)
+    if below <= 0 or above >= 0:
+        return low if below <= 0 else high
+    # The secant between both ends; one that stays twice counts half (Illinois method).
+    stays = ""
+    while True:
+        value = (low * above - high * below) / (above - below)
+        now = missing(value)
+        if abs(now) < 1e-6 * wanted or high - low < 1e-6 * high:
+            return value
+        if now > 0:
+            low, below = value, now
+            above /= 2 if stays == "high" else 1
+            stays = "high"
+        else:
+            high, above = value, now
+            below /= 2 if stays == "low" else 1
+            stays = "low"
 
 
 def _simulated_cores(context: Context) -> list[int]:
