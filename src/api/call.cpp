@@ -145,6 +145,19 @@ void describe(const MpiCall& call, CallRecord& record) {
   record.largest = largest;
 }
 
+/// Do counts and handles tell the size of a valid call? Handles of the program's own types and
+/// operations may be freed and used again.
+bool is_told_by_signature(const MpiCall& call, const Communicator& communicator) {
+  const Rank rank = communicator.rank();
+  const auto is_told = [](const CallSide& side) {
+    return side.types == nullptr && is_named(side.type);
+  };
+  return !is_irregular(call.collective) && common_block(call, communicator).has_value() &&
+         (!reduces(call.collective) || !is_programs_own(call.op)) &&
+         (!call.sends(rank) || is_told(call.send)) &&
+         (!call.receives(rank) || is_told(call.receive));
+}
+
 /// Some MPIs accept the receive buffer of a reduction as the send buffer. Tutti treats it like
 /// MPI_IN_PLACE.
 void accept_one_buffer(MpiCall& call, const Communicator& communicator) {
@@ -276,6 +289,7 @@ int SelectedCall::select() {
   } else {
     decision_ = &communicator_.selections().decide(call_.collective);
   }
+  usual_ = decision_;
   if (error == MPI_SUCCESS && !exchanges) error = resolve();
   if (error != MPI_SUCCESS) return error;
   const bool by_arrivals = exchanges || decision_->uses_background();
@@ -318,10 +332,19 @@ SelectedCall::~SelectedCall() {
   if (arrived_ && (is_freed || communicator_.arrival() == nullptr)) arrived_->forget();
 }
 
+void SelectedCall::let_pass(int error) {
+  communicator_.let_pass(*usual_, *decision_, call_.collective);
+  if (error == MPI_SUCCESS && decision_->is_native() &&
+      communicator_.passes_by_signature(call_.collective) &&
+      is_told_by_signature(call_, communicator_)) {
+    communicator_.let_pass(signature_, call_.collective);
+  }
+}
+
 void SelectedCall::end(int error) {
   if (watch_.is_freed()) return;
   communicator_.selections().tuned.end_call();
-  if (!communicator_.is_reported()) return communicator_.let_pass(*decision_, call_.collective);
+  if (!communicator_.is_reported()) return let_pass(error);
   record_.decision = &communicator_.last(call_.collective);
   if (record_.decision->starts_with(decision_->text)) record_.measured = decision_->measured;
   if (error != MPI_SUCCESS) return;

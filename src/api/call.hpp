@@ -110,8 +110,13 @@ int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& 
 /// Runs the decision for one call, whose record has begun, and finds the arrivals that it uses.
 class SelectedCall {
  public:
-  SelectedCall(const MpiCall& call, Communicator& communicator, const CallRecord& begun)
-      : call_(call), communicator_(communicator), watch_(communicator), record_(begun) {}
+  SelectedCall(const MpiCall& call, const CallSignature& signature, Communicator& communicator,
+               const CallRecord& begun)
+      : call_(call),
+        signature_(signature),
+        communicator_(communicator),
+        watch_(communicator),
+        record_(begun) {}
   ~SelectedCall();
   SelectedCall(const SelectedCall&) = delete;
   SelectedCall& operator=(const SelectedCall&) = delete;
@@ -127,11 +132,14 @@ class SelectedCall {
 
  private:
   int resolve();
+  void let_pass(int error);
 
   MpiCall call_;
+  const CallSignature signature_;
   Communicator& communicator_;
   const FreedCommunicatorWatch watch_;
   CallRecord record_;
+  const Decision* usual_ = nullptr;  ///< before it is resolved
   const Decision* decision_ = nullptr;
   std::optional<HierarchicalRunner::Turn> turn_;
   std::optional<ArrivedCall> arrived_;
@@ -140,7 +148,8 @@ class SelectedCall {
 /// A call that is not handed on: `make_call` reads its arguments if Tutti handles it. Runs Tutti's
 /// algorithm or `run_native`.
 template <class MakeCall, class Native>
-int inspect(MPI_Comm comm, const void* site, MakeCall make_call, Native run_native) {
+int inspect(MPI_Comm comm, const void* site, const CallSignature& signature, MakeCall make_call,
+            Native run_native) {
   std::optional<SelectedCall> call;
   bool is_native = false;
   const int error = contained([&]() -> int {
@@ -150,7 +159,7 @@ int inspect(MPI_Comm comm, const void* site, MakeCall make_call, Native run_nati
     Communicator* const communicator = begin_call(comm, record, begun);
     is_native = communicator == nullptr && begun == MPI_SUCCESS;
     if (communicator == nullptr) return begun;
-    call.emplace(make_call(), *communicator, record);
+    call.emplace(make_call(), signature, *communicator, record);
     if (const int selected = call->select()) return selected;
     bool runs_native = false;
     const int run = call->run(runs_native);

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "api/call.hpp"
+#include "api/call_signature.hpp"
 #include "api/parameters.hpp"
 #include "api/plain_counts.hpp"
 
@@ -21,24 +22,28 @@ MPI_Comm comm_of(Arguments... arguments) {
 
 #define TUTTI_CALL(name, kind, number) \
   call_of(Collective::name, std::type_identity<kinds::kind>(), TUTTI_ARGUMENTS##number)
+#define TUTTI_SIGNATURE(kind, number) \
+  signature_of(std::type_identity<kinds::kind>(), TUTTI_ARGUMENTS##number)
 
 // What is inspected has a function of its own, so that a call handed on runs through few lines of
 // code.
-#define TUTTI_ENTRY(name, kind, function, number, parameters)                                   \
-  [[gnu::noinline]] static int inspect_##function(TUTTI_PARAMETERS##number parameters,          \
-                                                  const void* site) {                           \
-    return inspect(                                                                             \
-        comm_of(TUTTI_ARGUMENTS##number), site, [&] { return TUTTI_CALL(name, kind, number); }, \
-        [&] { return native_##function(TUTTI_ARGUMENTS##number); });                            \
-  }                                                                                             \
-  extern "C" [[gnu::hot]] int TUTTI_##function(TUTTI_PARAMETERS##number parameters) {           \
-    const void* const site = take_call_site();                                                  \
-    const Inside guard;                                                                         \
-    if (!Inside::another() &&                                                                   \
-        Communicator::hands_on(comm_of(TUTTI_ARGUMENTS##number), Collective::name)) {           \
-      return native_##function(TUTTI_ARGUMENTS##number);                                        \
-    }                                                                                           \
-    return inspect_##function(TUTTI_ARGUMENTS##number, site);                                   \
+#define TUTTI_ENTRY(name, kind, function, number, parameters)                          \
+  [[gnu::noinline]] static int inspect_##function(TUTTI_PARAMETERS##number parameters, \
+                                                  const void* site) {                  \
+    return inspect(                                                                    \
+        comm_of(TUTTI_ARGUMENTS##number), site, TUTTI_SIGNATURE(kind, number),         \
+        [&] { return TUTTI_CALL(name, kind, number); },                                \
+        [&] { return native_##function(TUTTI_ARGUMENTS##number); });                   \
+  }                                                                                    \
+  extern "C" [[gnu::hot]] int TUTTI_##function(TUTTI_PARAMETERS##number parameters) {  \
+    const void* const site = take_call_site();                                         \
+    const Inside guard;                                                                \
+    if (!Inside::another() &&                                                          \
+        Communicator::hands_on(comm_of(TUTTI_ARGUMENTS##number), Collective::name,     \
+                               [&] { return TUTTI_SIGNATURE(kind, number); })) {       \
+      return native_##function(TUTTI_ARGUMENTS##number);                               \
+    }                                                                                  \
+    return inspect_##function(TUTTI_ARGUMENTS##number, site);                          \
   }
 
 #pragma GCC visibility push(default)

@@ -197,31 +197,37 @@ Communicator* Communicator::known(MPI_Comm comm) {
   return latest.communicator;
 }
 
-void Communicator::let_pass(const Decision& decision, Collective collective) {
-  const auto at = static_cast<std::size_t>(collective);
-  if (!selections_->is_usual(decision, collective) || !decision.is_native() ||
-      decision.needs_commutativity || is_reported() || arrival_ != nullptr || wants_background() ||
+void Communicator::let_pass(const Decision& usual, const Decision& selected,
+                            Collective collective) {
+  if (!selections_->is_usual(usual, collective) || !usual.is_native() ||
+      usual.needs_commutativity || is_reported() || arrival_ != nullptr || wants_background() ||
       (private_ != nullptr && private_->receives_unexpected())) {
     return;
   }
   stop_passing(collective);
   constexpr std::uint64_t most = 1U << 30;
-  std::uint64_t calls = decision.is_deferred() ? 0 : most;
-  if (decision.is_tuned) {
-    calls = std::min(most, selections_->tuned.calls_that_pass(collective));
+  using Which = PassingCalls::Which;
+  const TunedSelection& tuned = selections_->tuned;
+  const bool all = usual.is_tuned ? tuned.selects_native(collective) : !usual.is_deferred();
+  Which which = Which::all;
+  if (!all && selections_->nodes.are_open()) {
+    which = Which::none;  // every call counts there
+  } else if (!all && is_block_common(collective)) {
+    which = Which::known;
+  } else if (!all && !selected.is_native()) {
+    which = Which::none;  // no call is selected by its size
   }
-  let_[at] = left_[at] = static_cast<std::uint32_t>(calls);
+  const auto calls = usual.is_tuned ? std::min(most, tuned.calls_that_pass(collective)) : most;
+  passing_.let(collective, which, !all, static_cast<std::uint32_t>(calls));
 }
 
 void Communicator::stop_passing(Collective collective) {
-  const auto at = static_cast<std::size_t>(collective);
-  selections_->tuned.count_passed(collective, let_[at] - left_[at]);
-  let_[at] = left_[at] = 0;
+  selections_->tuned.count_passed(collective, passing_.stop(collective));
 }
 
 void Communicator::stop_passing() {
-  left_since_ = generation();
   for (const Collective collective : all_collectives) stop_passing(collective);
+  passing_.follow(generation());
 }
 
 Communicator* Communicator::of(MPI_Comm comm, int& error) {
@@ -311,7 +317,9 @@ int Communicator::open_private(PrivateComm*& comm) {
     error = PrivateComm::duplicate(comm_, private_);
     if (error == OwnedComm::unmatched) private_error_ = error;
     if (private_ != nullptr) private_->limit_staging(node_settings_.staging);
+    passing_.take_uncounted();  // ranks count calls from now on
   }
+  if (private_ != nullptr) count_passed();
   comm = private_.get();
   return error;
 }

@@ -20,6 +20,7 @@
 #include "run/communicator/mpi_communicator.hpp"
 #include "run/hierarchical/mpi_hierarchical.hpp"
 #include "run/hierarchical/mpi_shared.hpp"
+#include "select/passing_calls.hpp"
 
 namespace tutti {
 
@@ -100,25 +101,34 @@ class alignas(cache_line) Communicator {
   static Communicator* known(MPI_Comm comm);
   /// Begins a call that goes to the MPI whatever its arguments are, according to earlier calls of
   /// this collective. If Tutti has to inspect the call, returns false and begins nothing. Local.
-  [[gnu::always_inline]] static bool hands_on(MPI_Comm comm, Collective collective) noexcept {
+  template <class MakeSignature>
+  [[gnu::always_inline]] static bool hands_on(MPI_Comm comm, Collective collective,
+                                              MakeSignature make_signature) noexcept {
     const ThreadState& latest = this_thread;
-    if (latest.comm != comm || latest.generation != generation()) return false;
-    std::uint32_t& left = latest.communicator->left_[static_cast<std::size_t>(collective)];
-    if (latest.communicator->left_since_ != latest.generation || left == 0) return false;
-    --left;
-    return true;
+    return latest.comm == comm && latest.generation == generation() &&
+           latest.communicator->passing_.begin(collective, latest.generation, make_signature);
   }
-  /// Passes the next calls of a collective straight to the MPI: as many as need no inspection after
-  /// the call of `decision` that ends now.
-  void let_pass(const Decision& decision, Collective collective);
+  /// Passes the next calls of a collective straight to the MPI, as far as they need no inspection
+  /// after one that ends now: its decision was `usual`, resolved to `selected`.
+  void let_pass(const Decision& usual, const Decision& selected, Collective collective);
+  /// Do the next calls pass only if their signature is known?
+  [[nodiscard]] bool passes_by_signature(Collective collective) const {
+    return passing_.is_by_signature(collective);
+  }
+  /// The call that ends now ran the MPI's own, and others with its signature would.
+  void let_pass(const CallSignature& signature, Collective collective) {
+    passing_.add(collective, signature, last(collective));
+  }
   /// Inspects all calls again, and counts those that have passed. Equal on all ranks.
   void stop_passing();
   void stop_passing(Collective collective);
   /// Call it when a communicator is freed or a setting changes.
   static void note_change() { ++this_process.generation; }
+  /// The selections of a collective have changed.
+  void forget_passing(Collective collective) { passing_.forget(collective); }
   /// Call it before a call is inspected: settings or communicators may have changed.
   void look_again() {
-    if (left_since_ != generation()) stop_passing();
+    if (!passing_.is_current(generation())) stop_passing();
   }
   ~Communicator();
 
@@ -144,11 +154,13 @@ class alignas(cache_line) Communicator {
   [[nodiscard]] Selections& selections() { return *selections_; }
   /// The text of what ran last, or empty.
   [[nodiscard]] const std::string& last(Collective collective) const {
-    return last_[static_cast<std::size_t>(collective)];
+    const std::string* const passed = passing_.latest_text(collective);
+    return passed != nullptr ? *passed : last_[static_cast<std::size_t>(collective)];
   }
   /// Notes what runs, with `more` appended. Copies the text, because requests and decisions may end
   /// before it is read.
   void note_algorithm(Collective collective, const std::string& text, std::string_view more = {}) {
+    passing_.note_inspected(collective);
     std::string& last = last_[static_cast<std::size_t>(collective)];
     if (last != text) last = text;  // mostly it is the same
     last += more;
@@ -167,6 +179,7 @@ class alignas(cache_line) Communicator {
   /// arguments are invalid may run something else, and the tags of later calls must agree. Local.
   void count(MpiCall& call, const Decision& selected) {
     if (!private_) return;
+    count_passed();
     private_->begin(call);
     const bool runs_there = selected.specification && !selected.level.hierarchical;
     if (!runs_there && private_->receives_unexpected()) private_->give_up();
@@ -220,10 +233,10 @@ class alignas(cache_line) Communicator {
 
   static unsigned generation() { return this_process.generation.load(std::memory_order_acquire); }
 
-  unsigned left_since_ = 0;  ///< the generation for which `left_` is valid
-  std::array<std::uint32_t, all_collectives.size()> left_{};  ///< calls that may still pass
-  std::array<std::uint32_t, all_collectives.size()> let_{};   ///< their number at first
+  /// Counts what has passed since the last time as count() does.
+  void count_passed() { private_->skip(passing_.take_uncounted()); }
 
+  PassingCalls passing_;
   MPI_Comm comm_{};
   Rank rank_ = 0;
   int p_ = 1;

@@ -171,6 +171,11 @@ bool TunedSelection::stays_native(const Decision& deferred, Collective collectiv
          !communicator_.is_reported();
 }
 
+bool TunedSelection::selects_native(Collective collective) const {
+  const std::shared_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
+  return is_closed_ || (state != nullptr && state->tuner.selects_native());
+}
+
 std::uint64_t TunedSelection::calls_that_pass(Collective collective) const {
   const std::shared_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
   return state == nullptr ? 0 : state->tuner.calls_that_pass();
@@ -257,6 +262,7 @@ int TunedSelection::agree(State& state) {
   const double began = monotonic_seconds();
   const QuietErrors quiet(communicator_.handle());
   const bool begins = std::exchange(state.agreement, {}) == Tuner::Agreement::begins;
+  communicator_.forget_passing(state.collective);
   const int error = begins ? begin_agreement(state) : end_agreement(state);
   if (error != MPI_SUCCESS) state.tuner.stop();
   state.tuner.charge(nanoseconds_since(began));

@@ -46,15 +46,17 @@ class TunedSelection {
   /// arguments are, and nothing notes it. Else call resolve(). A new `profile` of the arrivals
   /// makes all candidates be compared anew.
   bool stays_native(const Decision& deferred, Collective collective, const Profile& profile);
-  /// How many of the next calls run the MPI's own and can be counted together.
+  /// Is the MPI's own selected for calls of all sizes?
+  [[nodiscard]] bool selects_native(Collective collective) const;
+  /// How many of the next calls run what is selected and can be counted together.
   [[nodiscard]] std::uint64_t calls_that_pass(Collective collective) const;
   /// Counts so many of them.
   void count_passed(Collective collective, std::uint64_t calls);
   /// The selection of the call that has begun. Combines notes with the other ranks if a window is
   /// over, and prepares kept candidates at the first call; else O(1) without communication. A rank
-  /// whose arguments are invalid takes its block to be that of its latest call, or reads the
-  /// selection from another rank of its node once nodes are open. It is wrong at most in this call:
-  /// call numbers do not depend on arguments. Sets `error` to an MPI error code.
+  /// whose arguments are invalid takes its block to be that of its latest call seen here, or reads
+  /// the selection from another rank of its node once nodes are open. It is wrong at most in this
+  /// call: call numbers do not depend on arguments. Sets `error` to an MPI error code.
   const Decision& resolve(const Decision& deferred, Collective collective, const BlockOfCall& block,
                           int& error);
   /// Hands over the note on the call resolved last, for end_call() once that call is over. Empty if

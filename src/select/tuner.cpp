@@ -95,7 +95,6 @@ bool Tuner::runs_native() const { return is_stopped_ || (selects_native_ && !is_
 
 std::uint64_t Tuner::calls_that_pass() const {
   if (is_stopped_) return std::uint64_t{1} << 30;
-  if (!selects_native_) return 0;
   if (begun_ < window_begin_) return window_begin_ - begun_;
   const std::uint64_t end = window_begin_ + window + overlap;
   return begun_ > window_begin_ + window && begun_ < end ? end - begun_ : 0;

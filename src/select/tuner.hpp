@@ -139,8 +139,10 @@ class Tuner {
 
   /// Does every call now run the MPI's own, without being noted?
   [[nodiscard]] bool runs_native() const;
-  /// The calls after this one that begin before the next window or the end of an agreement, where
-  /// all run the MPI's own; else 0. These may be counted together by pass().
+  /// Is the MPI's own selected for all classes?
+  [[nodiscard]] bool selects_native() const { return is_stopped_ || selects_native_; }
+  /// The calls after this one that begin before the next window or the end of an agreement: all run
+  /// what is selected, and may be counted together by pass().
   [[nodiscard]] std::uint64_t calls_that_pass() const;
   void pass(std::uint64_t calls) { begun_ += calls; }
 

@@ -53,6 +53,10 @@ class PrivateComm {
   void begin(MpiCall& call) {
     if (!std::exchange(call.begun, true)) count_call();
   }
+  /// Counts so many calls at once that began and ended elsewhere. Local.
+  void skip(std::uint64_t calls) {
+    if (calls > 0) executor_.skip_calls(static_cast<std::int64_t>(calls));
+  }
   /// Instead of run(), for a call that has begun and that Tutti does not run on this rank: the
   /// background thread drops it. Local.
   void give_up();

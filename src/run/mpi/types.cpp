@@ -49,17 +49,6 @@ IndexedType::~IndexedType() {
 
 namespace {
 
-// Handles are pointers or ints.
-
-template <class Handle>
-std::uint64_t to_number(Handle handle) {
-  if constexpr (std::is_pointer_v<Handle>) {
-    return reinterpret_cast<std::uintptr_t>(handle);
-  } else {
-    return static_cast<std::make_unsigned_t<Handle>>(handle);
-  }
-}
-
 template <class Handle>
 Handle from_number(std::uint64_t number) {
   if constexpr (std::is_pointer_v<Handle>) {
@@ -75,7 +64,16 @@ MPI_Datatype datatype(std::uint64_t type) {
   return type == 0 ? mpi().packed : from_number<MPI_Datatype>(type);
 }
 
-std::uint64_t region_type(MPI_Datatype type) { return to_number(type); }
+std::uint64_t region_type(MPI_Datatype type) { return handle_bits(type); }
+
+bool is_named(MPI_Datatype type) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = 0;
+  const int error = mpi().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return error == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
+}
 
 TypeInfo info_at(const void* address, TypeInfo info) {
   if (is_on_device(address)) info.contiguous = false;
@@ -92,18 +90,12 @@ TypeInfo TypeCache::of(MPI_Datatype type, MPI_Comm comm) {
   info.valid =
       type != mpi().type_null && mpi().Send(&info, 1, type, MPI_PROC_NULL, 0, comm) == MPI_SUCCESS;
   if (!info.valid) return info;
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
   MPI_Count size = 0;
   MPI_Aint lower = 0;
-  info.valid =
-      mpi().Type_size_x(type, &size) == MPI_SUCCESS &&
-      mpi().Type_get_extent(type, &lower, &info.extent) == MPI_SUCCESS &&
-      mpi().Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS;
+  info.valid = mpi().Type_size_x(type, &size) == MPI_SUCCESS &&
+               mpi().Type_get_extent(type, &lower, &info.extent) == MPI_SUCCESS;
   info.size = size;
-  info.named = info.valid && combiner == MPI_COMBINER_NAMED;
+  info.named = info.valid && is_named(type);
   info.contiguous = info.named && lower == 0 && size == info.extent;
   if (info.named && used_ < entries_.size()) entries_[used_++] = {type, info};
   return info;

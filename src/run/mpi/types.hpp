@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,16 @@ class IndexedType {
   bool is_made_ = false;
 };
 
+/// A handle, which is a pointer or an int, as a number.
+template <class Handle>
+[[nodiscard]] std::uint64_t handle_bits(Handle handle) {
+  if constexpr (std::is_pointer_v<Handle>) {
+    return reinterpret_cast<std::uintptr_t>(handle);
+  } else {
+    return static_cast<std::make_unsigned_t<Handle>>(handle);
+  }
+}
+
 /// A datatype handle as a number, as in Region::type; 0, which is no valid handle, stands for
 /// bytes.
 [[nodiscard]] std::uint64_t region_type(MPI_Datatype type);
@@ -48,6 +59,9 @@ struct TypeInfo {
 
 /// The properties of MPI_BYTE.
 inline constexpr TypeInfo plain_bytes = {true, true, true, 1, 1};
+
+/// Is a valid type predefined, so that its handle never changes its meaning?
+[[nodiscard]] bool is_named(MPI_Datatype type);
 
 /// The properties of elements at this address. In the memory of a GPU no type is contiguous, so
 /// that the MPI copies the elements.

@@ -50,6 +50,8 @@ class Executor {
   /// Separates the messages of this call from those of earlier calls, which may have failed and
   /// left messages behind, by tags for `max_tag` / 4096 calls. All ranks must begin the same calls.
   void begin_call();
+  /// Counts so many calls that none of this executor's messages belong to.
+  void skip_calls(std::int64_t calls) { calls_ += calls; }
   /// How many calls have begun.
   [[nodiscard]] std::int64_t calls() const { return calls_; }
 
