@@ -145,17 +145,18 @@ void describe(const MpiCall& call, CallRecord& record) {
   record.largest = largest;
 }
 
-/// Do counts and handles tell the size of a valid call? Handles of the program's own types and
+/// Do counts and handles decide on the size of a valid call? Handles of the program's own types and
 /// operations may be freed and used again.
-bool is_told_by_signature(const MpiCall& call, const Communicator& communicator) {
+bool signature_determines_size(const MpiCall& call, const Communicator& communicator) {
   const Rank rank = communicator.rank();
-  const auto is_told = [](const CallSide& side) {
+  const auto is_plain = [](const CallSide& side) {
     return side.types == nullptr && is_named(side.type);
   };
-  return !is_irregular(call.collective) && common_block(call, communicator).has_value() &&
+  return !is_irregular(call.collective) &&
          (!reduces(call.collective) || !is_programs_own(call.op)) &&
-         (!call.sends(rank) || is_told(call.send)) &&
-         (!call.receives(rank) || is_told(call.receive));
+         (!call.sends(rank) || is_plain(call.send)) &&
+         (!call.receives(rank) || is_plain(call.receive)) &&
+         common_block(call, communicator).has_value();
 }
 
 /// Some MPIs accept the receive buffer of a reduction as the send buffer. Tutti treats it like
@@ -333,11 +334,15 @@ SelectedCall::~SelectedCall() {
 }
 
 void SelectedCall::let_pass(int error) {
-  communicator_.let_pass(*usual_, *decision_, call_.collective);
-  if (error == MPI_SUCCESS && decision_->is_native() &&
-      communicator_.passes_by_signature(call_.collective) &&
-      is_told_by_signature(call_, communicator_)) {
-    communicator_.let_pass(signature_, call_.collective);
+  const Collective collective = call_.collective;
+  PassingCalls& passing = communicator_.passing();
+  const bool by_signature = communicator_.let_pass(*usual_, *decision_, collective);
+  if (!by_signature || error != MPI_SUCCESS || !decision_->is_native()) return;
+  if (!passing.wants(collective, signature_)) return;
+  if (signature_determines_size(call_, communicator_)) {
+    passing.add(collective, signature_, communicator_.last(collective));
+  } else {
+    passing.refuse(collective, signature_);
   }
 }
 

@@ -12,6 +12,8 @@ namespace tutti {
 /// these.
 class SignatureReader {
  public:
+  explicit SignatureReader(CallSignature& signature) : signature_(signature) {}
+
   void read(kinds::In, const void* buffer) { read_buffer(buffer); }
   void read(kinds::Out, const void* buffer) { read_buffer(buffer); }
   void read(kinds::Count, MPI_Count count) { add(static_cast<std::uint64_t>(count)); }
@@ -23,15 +25,13 @@ class SignatureReader {
   void read(kinds::Root, int) {}
   void read(kinds::Comm, MPI_Comm) {}
 
-  [[nodiscard]] const CallSignature& signature() const { return signature_; }
-
  private:
   void read_buffer(const void* buffer) {
     signature_[0] = 2 * signature_[0] + (buffer == MPI_IN_PLACE ? 1 : 0);
   }
   void add(std::uint64_t number) { signature_[used_++] = number; }
 
-  CallSignature signature_{};
+  CallSignature& signature_;
   std::size_t used_ = 1;
 };
 
@@ -39,9 +39,10 @@ class SignatureReader {
 template <class... Kinds, class... Arguments>
 [[nodiscard]] CallSignature signature_of(std::type_identity<void(Kinds...)>,
                                          Arguments... arguments) {
-  SignatureReader reader;
+  CallSignature signature{};
+  SignatureReader reader(signature);
   (reader.read(Kinds(), arguments), ...);
-  return reader.signature();
+  return signature;
 }
 
 }  // namespace tutti

@@ -197,28 +197,31 @@ Communicator* Communicator::known(MPI_Comm comm) {
   return latest.communicator;
 }
 
-void Communicator::let_pass(const Decision& usual, const Decision& selected,
+bool Communicator::let_pass(const Decision& usual, const Decision& selected,
                             Collective collective) {
-  if (!selections_->is_usual(usual, collective) || !usual.is_native() ||
-      usual.needs_commutativity || is_reported() || arrival_ != nullptr || wants_background() ||
+  if (!selections_->is_usual(usual, collective) || !usual.is_native() || is_reported() ||
+      arrival_ != nullptr || wants_background() ||
       (private_ != nullptr && private_->receives_unexpected())) {
-    return;
+    return false;
   }
   stop_passing(collective);
   constexpr std::uint64_t most = 1U << 30;
   using Which = PassingCalls::Which;
   const TunedSelection& tuned = selections_->tuned;
   const bool all = usual.is_tuned ? tuned.selects_native(collective) : !usual.is_deferred();
-  Which which = Which::all;
-  if (!all && selections_->nodes.are_open()) {
+  Which which = Which::none;
+  if (all) {
+    which = usual.needs_commutativity ? Which::none : Which::all;
+  } else if (selections_->nodes.are_open()) {
     which = Which::none;  // every call counts there
-  } else if (!all && is_block_common(collective)) {
+  } else if (is_block_common(collective)) {
     which = Which::known;
-  } else if (!all && !selected.is_native()) {
-    which = Which::none;  // no call is selected by its size
+  } else if (selected.is_native()) {
+    which = Which::all_counted;  // sizes decide nothing
   }
   const auto calls = usual.is_tuned ? std::min(most, tuned.calls_that_pass(collective)) : most;
-  passing_.let(collective, which, !all, static_cast<std::uint32_t>(calls));
+  passing_.let(collective, which, usual.is_tuned, static_cast<std::uint32_t>(calls));
+  return which == Which::known;
 }
 
 void Communicator::stop_passing(Collective collective) {

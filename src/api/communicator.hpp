@@ -99,33 +99,30 @@ class alignas(cache_line) Communicator {
   }
   /// The same without making one: null if there is none yet.
   static Communicator* known(MPI_Comm comm);
-  /// Begins a call that goes to the MPI whatever its arguments are, according to earlier calls of
-  /// this collective. If Tutti has to inspect the call, returns false and begins nothing. Local.
-  template <class MakeSignature>
+  /// Begins a call that goes to the MPI according to earlier calls of this collective. If Tutti has
+  /// to inspect the call, returns false and begins nothing. `is_known`: see PassingCalls. Local.
+  template <class IsKnown>
   [[gnu::always_inline]] static bool hands_on(MPI_Comm comm, Collective collective,
-                                              MakeSignature make_signature) noexcept {
+                                              IsKnown is_known) noexcept {
     const ThreadState& latest = this_thread;
     return latest.comm == comm && latest.generation == generation() &&
-           latest.communicator->passing_.begin(collective, latest.generation, make_signature);
+           latest.communicator->passing_.begin(collective, latest.generation, is_known);
+  }
+  /// Is the signature of a call on this thread's latest communicator known?
+  [[nodiscard]] static bool knows(Collective collective, const CallSignature& signature) noexcept {
+    return this_thread.communicator->passing_.knows(collective, signature);
   }
   /// Passes the next calls of a collective straight to the MPI, as far as they need no inspection
-  /// after one that ends now: its decision was `usual`, resolved to `selected`.
-  void let_pass(const Decision& usual, const Decision& selected, Collective collective);
-  /// Do the next calls pass only if their signature is known?
-  [[nodiscard]] bool passes_by_signature(Collective collective) const {
-    return passing_.is_by_signature(collective);
-  }
-  /// The call that ends now ran the MPI's own, and others with its signature would.
-  void let_pass(const CallSignature& signature, Collective collective) {
-    passing_.add(collective, signature, last(collective));
-  }
+  /// after one that ends now: its decision was `usual`, resolved to `selected`. Do they pass
+  /// by their signatures?
+  bool let_pass(const Decision& usual, const Decision& selected, Collective collective);
+  /// The calls that pass, and their signatures.
+  [[nodiscard]] PassingCalls& passing() { return passing_; }
   /// Inspects all calls again, and counts those that have passed. Equal on all ranks.
   void stop_passing();
   void stop_passing(Collective collective);
   /// Call it when a communicator is freed or a setting changes.
   static void note_change() { ++this_process.generation; }
-  /// The selections of a collective have changed.
-  void forget_passing(Collective collective) { passing_.forget(collective); }
   /// Call it before a call is inspected: settings or communicators may have changed.
   void look_again() {
     if (!passing_.is_current(generation())) stop_passing();

@@ -23,13 +23,13 @@ struct SizeTable {
     }
   };
 
-  /// The span of a call; that of the call before if this rank's arguments are invalid, and of no
-  /// bytes if there was none. The last span has all larger messages. O(spans).
+  /// The span of a call; that of the call seen before if this rank's arguments are invalid, and of
+  /// no bytes if there was none. The last span has all larger messages. O(spans).
   [[nodiscard]] std::size_t index_of(const std::optional<Bytes>& block);
 
   Collective collective = Collective::gather;
   std::vector<Span> spans = {};  ///< ascending
-  Bytes latest = 0;              ///< of the call before
+  Bytes latest = 0;              ///< of the call seen before
   bool is_ready = false;  ///< the communicators of all spans are there, or the span became native
 };
 
@@ -55,8 +55,8 @@ class RuleSelection {
   /// The decision for a call whose size counts. At the first call of a table the ranks open what it
   /// needs: for rules if all ranks can, for a limited number of communicators at a time, else all
   /// stay native. Collective then, else local. A rank with invalid arguments follows its call
-  /// before, or another rank of its node. Valid until a setting changes. Sets `error` to an MPI
-  /// error code.
+  /// seen before, or another rank of its node. Valid until a setting changes. Sets `error` to an
+  /// MPI error code.
   const Decision& resolve(SizeTable& table, const BlockOfCall& block, int& error);
   /// Records for the report what rules were derived from. O(rules).
   void record_candidates() const;

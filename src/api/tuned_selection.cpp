@@ -178,6 +178,7 @@ bool TunedSelection::selects_native(Collective collective) const {
 
 std::uint64_t TunedSelection::calls_that_pass(Collective collective) const {
   const std::shared_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
+  if (is_closed_) return std::uint64_t{1} << 30;
   return state == nullptr ? 0 : state->tuner.calls_that_pass();
 }
 
@@ -262,7 +263,7 @@ int TunedSelection::agree(State& state) {
   const double began = monotonic_seconds();
   const QuietErrors quiet(communicator_.handle());
   const bool begins = std::exchange(state.agreement, {}) == Tuner::Agreement::begins;
-  communicator_.forget_passing(state.collective);
+  communicator_.passing().forget(state.collective);
   const int error = begins ? begin_agreement(state) : end_agreement(state);
   if (error != MPI_SUCCESS) state.tuner.stop();
   state.tuner.charge(nanoseconds_since(began));

@@ -6,51 +6,82 @@
 
 namespace tutti {
 
-void PassingCalls::let(Collective collective, Which which, bool is_counted, std::uint32_t calls) {
+namespace {
+
+std::uint32_t bit_of(Collective collective) { return 1U << static_cast<unsigned>(collective); }
+
+void set(std::uint32_t& bits, Collective collective, bool value) {
+  bits = (bits & ~bit_of(collective)) | (value ? bit_of(collective) : 0);
+}
+
+}  // namespace
+
+void PassingCalls::let(Collective collective, Which which, bool is_numbered, std::uint32_t calls) {
+  set(by_signature_, collective, which == Which::known);
+  set(counted_, collective, which == Which::known || which == Which::all_counted);
+  set(numbered_, collective, is_numbered);
   const auto at = static_cast<std::size_t>(collective);
-  const std::uint32_t bit = 1U << at;
-  by_signature_ = (by_signature_ & ~bit) | (which == Which::known ? bit : 0);
-  counted_ = (counted_ & ~bit) | (is_counted ? bit : 0);
   let_[at] = left_[at] = which == Which::none ? 0 : calls;
-}
-
-void PassingCalls::add(Collective collective, const CallSignature& signature,
-                       const std::string& text) noexcept {
-  std::unique_ptr<Known>& known = known_[static_cast<std::size_t>(collective)];
-  try {
-    if (known == nullptr) known = std::make_unique<Known>();
-    const auto end = known->signatures.begin() + static_cast<std::ptrdiff_t>(known->count);
-    if (std::find(known->signatures.begin(), end, signature) != end) return;
-    known->texts[known->next] = text;
-  } catch (const std::bad_alloc&) {
-    return;
-  }
-  known->signatures[known->next] = signature;
-  known->next = (known->next + 1) % known->signatures.size();
-  known->count = std::min(known->count + 1, known->signatures.size());
-}
-
-bool PassingCalls::knows(Collective collective, const CallSignature& signature) noexcept {
-  Known* const known = known_[static_cast<std::size_t>(collective)].get();
-  if (known == nullptr) return false;
-  for (std::size_t i = 0; i < known->count; ++i) {
-    if (known->signatures[i] != signature) continue;
-    known->latest = i + 1;
-    return true;
-  }
-  return false;
 }
 
 std::uint32_t PassingCalls::stop(Collective collective) {
   const auto at = static_cast<std::size_t>(collective);
   const std::uint32_t passed = let_[at] - left_[at];
   let_[at] = left_[at] = 0;
-  return passed;
+  return (numbered_ & bit_of(collective)) != 0 ? passed : 0;
+}
+
+bool PassingCalls::knows(Collective collective, const CallSignature& signature) noexcept {
+  if ((by_signature_ & bit_of(collective)) == 0) return true;
+  Signatures* const all = signatures_[static_cast<std::size_t>(collective)].get();
+  if (all == nullptr) return false;
+  const auto end = all->known.begin() + static_cast<std::ptrdiff_t>(all->count);
+  const auto found = std::find(all->known.begin(), end, signature);
+  if (found == end) return false;
+  all->latest = static_cast<std::size_t>(found - all->known.begin()) + 1;
+  return true;
+}
+
+bool PassingCalls::wants(Collective collective, const CallSignature& signature) const {
+  const Signatures* const all = find(collective);
+  if (all == nullptr) return true;
+  const auto end = all->known.begin() + static_cast<std::ptrdiff_t>(all->count);
+  const bool is_refused = all->has_refused && all->refused == signature;
+  return all->count < all->known.size() && !is_refused &&
+         std::find(all->known.begin(), end, signature) == end;
+}
+
+/// Those of a collective; null if memory is lacking.
+PassingCalls::Signatures* PassingCalls::open(Collective collective) noexcept {
+  std::unique_ptr<Signatures>& all = signatures_[static_cast<std::size_t>(collective)];
+  if (all == nullptr) all.reset(new (std::nothrow) Signatures);
+  return all.get();
+}
+
+void PassingCalls::add(Collective collective, const CallSignature& signature,
+                       const std::string& text) noexcept {
+  Signatures* const all = open(collective);
+  if (all == nullptr || all->count == all->known.size()) return;
+  try {
+    all->texts[all->count] = text;
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  all->known[all->count++] = signature;
+}
+
+void PassingCalls::refuse(Collective collective, const CallSignature& signature) noexcept {
+  Signatures* const all = open(collective);
+  if (all == nullptr) return;
+  all->has_refused = true;
+  all->refused = signature;
 }
 
 void PassingCalls::forget(Collective collective) {
-  Known* const known = known_[static_cast<std::size_t>(collective)].get();
-  if (known != nullptr) known->count = known->next = 0;
+  Signatures* const all = signatures_[static_cast<std::size_t>(collective)].get();
+  if (all == nullptr) return;
+  all->count = 0;
+  all->has_refused = false;
 }
 
 void PassingCalls::follow(unsigned generation) {
@@ -59,13 +90,13 @@ void PassingCalls::follow(unsigned generation) {
 }
 
 const std::string* PassingCalls::latest_text(Collective collective) const {
-  const Known* const known = known_[static_cast<std::size_t>(collective)].get();
-  return known == nullptr || known->latest == 0 ? nullptr : &known->texts[known->latest - 1];
+  const Signatures* const all = find(collective);
+  return all == nullptr || all->latest == 0 ? nullptr : &all->texts[all->latest - 1];
 }
 
 void PassingCalls::note_inspected(Collective collective) {
-  Known* const known = known_[static_cast<std::size_t>(collective)].get();
-  if (known != nullptr) known->latest = 0;
+  Signatures* const all = signatures_[static_cast<std::size_t>(collective)].get();
+  if (all != nullptr) all->latest = 0;
 }
 
 }  // namespace tutti

@@ -12,40 +12,48 @@
 
 namespace tutti {
 
-/// The arguments of a call that tell its size and its operation, as numbers: counts, handles, and
-/// which buffers are MPI_IN_PLACE. As long as handles keep their meaning, calls with equal ones
+/// The arguments of a call that decide on its size and its operation, as numbers: counts, handles,
+/// and which buffers are MPI_IN_PLACE. As long as handles keep their meaning, calls with equal ones
 /// select alike, except those of irregular collectives.
 using CallSignature = std::array<std::uint64_t, 5>;
 
-/// The calls of one communicator that pass: for each collective so many of the next ones, all or
-/// those with known signatures.
+/// The calls of one communicator that pass: for each collective so many of the next ones.
 class PassingCalls {
  public:
-  enum class Which : std::uint8_t { none, all, known };
+  enum class Which : std::uint8_t {
+    none,
+    all,          ///< all ranks let the same calls pass
+    all_counted,  ///< other ranks may inspect and count them
+    known,        ///< those with known signatures; counted too
+  };
 
   /// Begins a call. True if it passes; else it is to be inspected, and nothing has begun.
-  /// `make_signature` is rarely called.
-  template <class MakeSignature>
+  /// `is_known`, whether its signature is, is asked only where it matters or the call is counted.
+  template <class IsKnown>
   [[gnu::always_inline]] bool begin(Collective collective, unsigned generation,
-                                    MakeSignature make_signature) noexcept {
+                                    IsKnown is_known) noexcept {
     const auto at = static_cast<std::size_t>(collective);
     if (generation_ != generation || left_[at] == 0) return false;
-    if (is_by_signature(collective) && !knows(collective, make_signature())) return false;
+    if ((counted_ >> at & 1) != 0) [[unlikely]] {
+      if (!is_known()) return false;
+      ++uncounted_;
+    }
     --left_[at];
-    uncounted_ += counted_ >> at & 1;
     return true;
   }
+  /// May a call with such a signature pass, as far as calls of the collective pass?
+  [[nodiscard]] bool knows(Collective collective, const CallSignature& signature) noexcept;
 
-  /// From now on the next `calls` may pass. `is_counted`: other ranks may inspect and count such a
-  /// call.
-  void let(Collective collective, Which which, bool is_counted, std::uint32_t calls);
-  [[nodiscard]] bool is_by_signature(Collective collective) const {
-    return (by_signature_ >> static_cast<std::size_t>(collective) & 1) != 0;
-  }
-  /// Calls with such a signature may pass, up to 4 of them; `text` is what runs. Nothing happens if
-  /// memory is lacking.
+  /// From now on the next `calls` may pass. `is_numbered`: stop() counts them.
+  void let(Collective collective, Which which, bool is_numbered, std::uint32_t calls);
+  /// Is it worth while to find out whether calls with such a signature may pass?
+  [[nodiscard]] bool wants(Collective collective, const CallSignature& signature) const;
+  /// Until forget() calls with such a signature may pass, of 8 signatures at most; `text` is what
+  /// runs. Or they may not, which is remembered of the latest. Nothing happens if memory is
+  /// lacking.
   void add(Collective collective, const CallSignature& signature, const std::string& text) noexcept;
-  /// No more calls pass. Returns how many did since let().
+  void refuse(Collective collective, const CallSignature& signature) noexcept;
+  /// No more calls pass. Returns how many numbered ones did since let().
   std::uint32_t stop(Collective collective);
   /// All signatures become unknown: the MPI may no longer be to run such calls.
   void forget(Collective collective);
@@ -59,26 +67,32 @@ class PassingCalls {
   /// The latest call has not passed.
   void note_inspected(Collective collective);
   /// The calls that have passed since the last time, of those to be counted.
-  std::uint64_t take_uncounted() { return std::exchange(uncounted_, 0); }
+  std::uint32_t take_uncounted() { return std::exchange(uncounted_, 0); }
 
  private:
-  struct Known {
-    std::array<CallSignature, 4> signatures;
-    std::array<std::string, 4> texts;
+  struct Signatures {
+    std::array<CallSignature, 8> known;
+    std::array<std::string, 8> texts;
     std::size_t count = 0;
-    std::size_t next = 0;
     std::size_t latest = 0;  ///< the place of that of the latest call, from 1; 0: none
+    bool has_refused = false;
+    CallSignature refused{};
   };
-  [[nodiscard]] bool knows(Collective collective, const CallSignature& signature) noexcept;
+  Signatures* open(Collective collective) noexcept;
+  [[nodiscard]] const Signatures* find(Collective collective) const {
+    return signatures_[static_cast<std::size_t>(collective)].get();
+  }
 
+  // What every call reads comes first.
   static_assert(all_collectives.size() <= 32);
   unsigned generation_ = 0;         ///< the one for which all else is valid
-  std::uint32_t by_signature_ = 0;  ///< collectives of which only known signatures pass
   std::uint32_t counted_ = 0;       ///< collectives whose calls are counted
-  std::uint64_t uncounted_ = 0;
+  std::uint32_t uncounted_ = 0;     ///< between 2 inspected calls at most 2^30
+  std::uint32_t by_signature_ = 0;  ///< collectives of which only known signatures pass
   std::array<std::uint32_t, all_collectives.size()> left_{};  ///< calls that may still pass
   std::array<std::uint32_t, all_collectives.size()> let_{};   ///< their number at first
-  std::array<std::unique_ptr<Known>, all_collectives.size()> known_;
+  std::uint32_t numbered_ = 0;                                ///< collectives whose calls are
+  std::array<std::unique_ptr<Signatures>, all_collectives.size()> signatures_;
 };
 
 }  // namespace tutti

@@ -45,3 +45,29 @@ def test_exploring_calls_stay_in_step(mpi, nodes, explore):
     outcome = mpi.run(program(mpi), "3000", "-", settings=settings, report=False)
     assert outcome.status == 0, outcome.out + outcome.err
     assert "correct" in outcome.out.split(), outcome.out
+
+
+def test_small_calls_are_not_looked_at(mpi, tmp_path):
+    """Tutti asks for the size of a type where it looks at a call."""
+    audit = mpi.compile("count_queries.c", "-shared", "-fPIC", output="count_queries.so")
+    queries = tmp_path / "queries"
+    settings = rules(tmp_path / "site.json")
+    settings |= {"LD_AUDIT": str(audit), "COUNTED_QUERIES": str(queries)}
+    outcome = mpi.run(program(mpi), "2000", "-", "alike", settings=settings, report=False)
+    assert outcome.status == 0 and "correct" in outcome.out.split(), outcome.out + outcome.err
+    assert 0 < queries.stat().st_size < 1000, "of 6000 calls of 3 ranks"
+
+
+SWITCHED = [("auto", "native"), ("native:hierarchy=auto", "auto")]
+
+
+@pytest.mark.parametrize("first,then", SWITCHED)
+def test_calls_under_another_setting_have_no_number(mpi, tmp_path, first, then):
+    """How many of them pass differs between ranks, and the calls that explore stay in step."""
+    binary = mpi.compile("settings_change.c", f"-I{ROOT}/include", FRONT)
+    settings = {"TUTTI_EXPLORE": "0.5"}
+    if first != "auto":
+        settings |= rules(tmp_path / "site.json")
+    outcome = mpi.run(binary, first, then, settings=settings, report=False)
+    assert outcome.status == 0, outcome.out + outcome.err
+    assert "correct" in outcome.out.splitlines(), outcome.out

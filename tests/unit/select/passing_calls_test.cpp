@@ -14,7 +14,10 @@ struct Passing : testing::Test {
 
   Passing() { passing.follow(now); }
   bool begin(const CallSignature& signature, Collective collective = bcast, unsigned when = now) {
-    return passing.begin(collective, when, [&] { return signature; });
+    return passing.begin(collective, when, [&] { return passing.knows(collective, signature); });
+  }
+  void let(PassingCalls::Which which, std::uint32_t calls) {
+    passing.let(bcast, which, true, calls);
   }
   PassingCalls passing;
 };
@@ -25,7 +28,7 @@ TEST_F(Passing, NothingPassesAtFirst) {
 }
 
 TEST_F(Passing, AsManyPassAsAreLet) {
-  passing.let(bcast, PassingCalls::Which::all, false, 2);
+  let(PassingCalls::Which::all, 2);
   EXPECT_TRUE(begin(small));
   EXPECT_TRUE(begin(large));
   EXPECT_FALSE(begin(small));
@@ -35,57 +38,84 @@ TEST_F(Passing, AsManyPassAsAreLet) {
 }
 
 TEST_F(Passing, NonePassesOnceStoppedOrAfterAChange) {
-  passing.let(bcast, PassingCalls::Which::all, false, 2);
+  let(PassingCalls::Which::all, 2);
   EXPECT_FALSE(begin(small, bcast, now + 1));
   EXPECT_EQ(passing.stop(bcast), 0U);
   EXPECT_FALSE(begin(small));
-  passing.let(bcast, PassingCalls::Which::none, true, 2);
+  let(PassingCalls::Which::none, 2);
   EXPECT_FALSE(begin(small));
 }
 
 TEST_F(Passing, OnlyKnownSignaturesPass) {
-  passing.let(bcast, PassingCalls::Which::known, true, 3);
+  let(PassingCalls::Which::known, 3);
   EXPECT_FALSE(begin(small));
   passing.add(bcast, small, "native: why");
   EXPECT_TRUE(begin(small));
   EXPECT_FALSE(begin(large));
   EXPECT_TRUE(begin(small));
   EXPECT_EQ(passing.stop(bcast), 2U);
-  passing.let(bcast, PassingCalls::Which::known, true, 3);
+  let(PassingCalls::Which::known, 3);
   EXPECT_TRUE(begin(small)) << "it stays known";
   passing.forget(bcast);
   EXPECT_FALSE(begin(small));
 }
 
 TEST_F(Passing, AChangeMakesSignaturesUnknown) {
-  passing.let(bcast, PassingCalls::Which::known, true, 3);
+  let(PassingCalls::Which::known, 3);
   passing.add(bcast, small, "native: why");
   passing.follow(now + 1);
   EXPECT_FALSE(begin(small, bcast, now + 1));
 }
 
-TEST_F(Passing, TheOldestSignatureGivesWay) {
-  passing.let(bcast, PassingCalls::Which::known, true, 100);
-  for (std::uint64_t count = 0; count < 5; ++count) passing.add(bcast, {0, count}, "native");
-  EXPECT_FALSE(begin({0, 0}));
-  for (std::uint64_t count = 1; count < 5; ++count) EXPECT_TRUE(begin({0, count})) << count;
+TEST_F(Passing, EightSignaturesAreKept) {
+  let(PassingCalls::Which::known, 100);
+  for (std::uint64_t count = 0; count < 8; ++count) {
+    EXPECT_TRUE(passing.wants(bcast, {0, count}));
+    passing.add(bcast, {0, count}, "native");
+    EXPECT_FALSE(passing.wants(bcast, {0, count})) << "it is known";
+  }
+  EXPECT_FALSE(passing.wants(bcast, {0, 8}));
+  passing.add(bcast, {0, 8}, "native");
+  EXPECT_FALSE(begin({0, 8}));
+  for (std::uint64_t count = 0; count < 8; ++count) EXPECT_TRUE(begin({0, count})) << count;
+  passing.forget(bcast);
+  EXPECT_TRUE(passing.wants(bcast, {0, 8}));
+}
+
+TEST_F(Passing, WhatIsRefusedIsNotAskedForAgain) {
+  let(PassingCalls::Which::known, 9);
+  passing.refuse(bcast, small);
+  EXPECT_FALSE(passing.wants(bcast, small));
+  EXPECT_FALSE(begin(small));
+  EXPECT_TRUE(passing.wants(bcast, large));
+  passing.forget(bcast);
+  EXPECT_TRUE(passing.wants(bcast, small));
 }
 
 TEST_F(Passing, ThoseThatOthersInspectAreCounted) {
-  passing.let(bcast, PassingCalls::Which::all, false, 9);
+  let(PassingCalls::Which::all, 9);
   EXPECT_TRUE(begin(small));
   EXPECT_EQ(passing.take_uncounted(), 0U);
-  passing.let(bcast, PassingCalls::Which::known, true, 9);
+  let(PassingCalls::Which::known, 9);
   passing.add(bcast, small, "native");
   EXPECT_TRUE(begin(small));
   EXPECT_FALSE(begin(large));
   EXPECT_TRUE(begin(small));
   EXPECT_EQ(passing.take_uncounted(), 2U);
   EXPECT_EQ(passing.take_uncounted(), 0U);
+  let(PassingCalls::Which::all_counted, 9);
+  EXPECT_TRUE(begin(large));
+  EXPECT_EQ(passing.take_uncounted(), 1U);
+}
+
+TEST_F(Passing, OnlyNumberedCallsHaveANumber) {
+  passing.let(bcast, PassingCalls::Which::all, false, 9);
+  EXPECT_TRUE(begin(small));
+  EXPECT_EQ(passing.stop(bcast), 0U);
 }
 
 TEST_F(Passing, WhatThePassingCallRunsIsKnown) {
-  passing.let(bcast, PassingCalls::Which::known, true, 9);
+  let(PassingCalls::Which::known, 9);
   passing.add(bcast, small, "native: small");
   EXPECT_EQ(passing.latest_text(bcast), nullptr) << "none has passed";
   EXPECT_TRUE(begin(small));
