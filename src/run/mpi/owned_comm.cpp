@@ -16,14 +16,21 @@ namespace {
 
 void ignore_error(MPI_Comm*, int*, ...) {}
 
-/// Makes a communicator return its errors.
-int make_quiet(MPI_Comm comm) {
-  if (!has_other_errors_return()) return mpi().Comm_set_errhandler(comm, mpi().errors_return);
-  MPI_Errhandler handler{};
+/// Makes a communicator return its errors, by a new handler. The caller frees it if it returns
+/// MPI_SUCCESS.
+int make_quiet(MPI_Comm comm, MPI_Errhandler& handler) {
   int error = mpi().Comm_create_errhandler(ignore_error, &handler);
   if (error != MPI_SUCCESS) return error;
   error = mpi().Comm_set_errhandler(comm, handler);
-  mpi().Errhandler_free(&handler);
+  if (error != MPI_SUCCESS) mpi().Errhandler_free(&handler);
+  return error;
+}
+
+int make_quiet(MPI_Comm comm) {
+  if (!has_other_errors_return()) return mpi().Comm_set_errhandler(comm, mpi().errors_return);
+  MPI_Errhandler handler{};
+  const int error = make_quiet(comm, handler);
+  if (error == MPI_SUCCESS) mpi().Errhandler_free(&handler);
   return error;
 }
 
@@ -54,13 +61,19 @@ int OwnedComm::check_nonblocking(MPI_Comm comm) {
 
 QuietErrors::QuietErrors(MPI_Comm comm) : comm_(comm) {
   if (mpi().Comm_get_errhandler(comm, &usual_) != MPI_SUCCESS) return;
-  is_quiet_ = make_quiet(comm) == MPI_SUCCESS;
+  is_quiet_ = make_quiet(comm, quiet_) == MPI_SUCCESS;
   if (!is_quiet_) mpi().Errhandler_free(&usual_);
 }
 
+/// The handler is one of this object alone, so that any other is known to be the program's.
 QuietErrors::~QuietErrors() {
   if (!is_quiet_) return;
-  mpi().Comm_set_errhandler(comm_, usual_);
+  MPI_Errhandler now{};
+  if (mpi().Comm_get_errhandler(comm_, &now) == MPI_SUCCESS) {
+    if (now == quiet_) mpi().Comm_set_errhandler(comm_, usual_);
+    mpi().Errhandler_free(&now);
+  }
+  mpi().Errhandler_free(&quiet_);
   mpi().Errhandler_free(&usual_);
 }
 

@@ -8,7 +8,7 @@ namespace tutti {
 /// Makes a communicator of the program return errors to the caller during this object's life. The
 /// program's handler receives errors of Tutti's calls there once, at the end of the program's call,
 /// or not at all if the program did not request the work. If another thread sends on that
-/// communicator meanwhile, its errors are returned too.
+/// communicator meanwhile, its errors are returned too. A handler that it sets meanwhile stays.
 class QuietErrors {
  public:
   explicit QuietErrors(MPI_Comm comm);
@@ -19,6 +19,7 @@ class QuietErrors {
  private:
   MPI_Comm comm_;
   MPI_Errhandler usual_{};
+  MPI_Errhandler quiet_{};
   bool is_quiet_ = false;
 };
 
