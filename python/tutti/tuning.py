@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from tutti import _engine
@@ -29,13 +30,15 @@ WIDTH = 4
 """Bytes of the elements that tutti-bench sends."""
 WARMUP = 2
 """Calls before the timed ones."""
-SHARES = (0.45, 0.9, 1.0)
+SHARES = (0.6, 0.93, 1.0)
 """The ends of the three stages in shares of the budget."""
 _LEAST_SECONDS = 0.1
 _CLEAR = 1.5
 """So many times as fast as native is enough without a race, where no sample contradicts it."""
 _MAX_FINALISTS = 4
 _DOUBT = 0.05
+_HALF_PERFORMANCE = 4096
+"""Bytes up to which a call takes about as long as one without data (Hockney's n_1/2)."""
 _FACTORS = (16, 256, 4096)
 """Between the sizes of the first stage; the larger ones for short budgets."""
 _MAX_BUFFER = 1 << 28
@@ -128,7 +131,8 @@ Progress = Callable[[int, int, str], None]
 
 
 def grid(collective: str, ranks: int, least: int, most: int, factor: int = 16) -> list[int]:
-    """The message sizes at which a tuning begins: from `least` to `most` bytes by `factor`.
+    """The message sizes at which a tuning begins: from `least` to `most` bytes in equal steps of at
+    most about `factor`.
 
     Sizes whose buffers would take more than 256 MiB a rank are left out.
     """
@@ -136,12 +140,12 @@ def grid(collective: str, ranks: int, least: int, most: int, factor: int = 16) -
         return [0]
     shares = 1 if _engine.block_kind(collective) == "parts" else ranks
     most = min(most, _MAX_BUFFER // shares)
-    sizes = [least]
-    while sizes[-1] * factor < most:
-        sizes.append(sizes[-1] * factor)
-    if sizes[-1] < most:
-        sizes.append(most)
-    return sizes
+    if most <= least:
+        return [least]
+    doublings = math.log2(most / least)
+    steps = math.ceil(doublings / math.log2(factor) - 1e-9)
+    between = [least << round(doublings * step / steps) for step in range(1, steps)]
+    return [least, *between, most]
 
 
 def grids(names: Sequence[str], ranks: int, sizes: tuple[int, int], runs: float = math.inf) -> Cells:
@@ -206,6 +210,8 @@ class Tuner:
         """Runs that the stage may still start."""
         self._done = 0
         self._planned = 0
+        self._start_up = math.inf if budget else 0.0
+        """The time of the shortest run."""
         self._arrivals = arrivals
         self.cells = cells
 
@@ -215,7 +221,8 @@ class Tuner:
         return self._done
 
     def run(self) -> None:
-        """Measures. All collectives come through one stage before any enters the next."""
+        """Measures. All collectives come through one stage before any enters the next, size by
+        size, so that a short budget serves all of them."""
         cells = sum(len(sizes) for sizes in self.cells.values())
         runs = {self._scan: cells, self._race: 2 * cells, self._refine: 3 * len(self.cells)}
         start, before = self._clock(), 0
@@ -223,8 +230,7 @@ class Tuner:
             self._end = start + share * self._budget if self._budget else math.inf
             self._done, self._left, before = before, planned, before + planned
             self._planned = sum(runs.values())
-            for name in self.cells:
-                stage(name)
+            stage()
 
     def _seconds(self) -> float:
         """What the next run may take for each size; 0 for any time."""
@@ -240,54 +246,85 @@ class Tuner:
             self.unfinished.append(collective)
         return False
 
-    def _scan(self, collective: str) -> None:
+    def _scan(self) -> None:
         """Each size with all candidates; under a budget the larger sizes with as many as fit, by
-        their times at the size before."""
+        their times at the size before. Of equal weight, small sizes of all collectives come first:
+        what these leave of the budget serves the large ones."""
+        waiting = [
+            (-cell.weight, level, name)
+            for name, sizes in self.cells.items()
+            for level, cell in enumerate(sizes.values())
+        ]
+        for _, level, name in sorted(waiting, key=lambda one: one[:2]):
+            cell = list(self.cells[name].values())[level]
+            if self._may_start(name):
+                self._launch(name, [cell.bytes], self._fitting(name, cell), _SCAN)
+
+    def _fitting(self, collective: str, cell: Cell) -> list[str]:
+        """As many candidates for a size as the budget allows, if it is known what a call takes."""
         names = candidates(
             collective, self.job.ranks, self.job.ranks_per_node,
             arrivals=collective in self._arrivals,
         )  # fmt: skip
-        before: list[Cell] = []
-        for size, cell in self.cells[collective].items():
-            if not self._may_start(collective):
-                return
-            self._launch(collective, [size], self._fitting(names, before, cell.seconds), _SCAN)
-            if "native" in cell.lines:
-                before.append(cell)
-
-    def _fitting(self, names: list[str], before: list[Cell], seconds: float) -> list[str]:
-        """As many candidates as the budget allows. `seconds` is what a call takes, 0 if unknown."""
-        if not self._budget or not (before or seconds):
+        known = [cell for cell in self.cells[collective].values() if "native" in cell.lines]
+        smaller = [one for one in known if one.bytes < cell.bytes]
+        before = max(smaller, key=lambda one: one.bytes, default=None)
+        a_call = cell.seconds
+        if before is not None:
+            growth = (cell.bytes + _HALF_PERFORMANCE) / (before.bytes + _HALF_PERFORMANCE)
+            a_call = max(a_call, fmean(line.median for line in before.lines.values()) * 1e-6 * growth)
+        if not self._budget or not a_call:
             return names
-        if not before:
-            fitting = int(2 * self._seconds() / (seconds * (_SCAN + WARMUP)))
-            return names[: max(2 * _MAX_FINALISTS, fitting)]
-        last = before[-1]
-        growth = last.native.median / before[-2].native.median if len(before) > 1 else 1.0
-        a_call = max(last.native.median * 1e-6 * max(1.0, growth), seconds)
-        fitting = int(2 * self._seconds() / (a_call * (_SCAN + WARMUP)))
-        known = [name for name in names if name in last.lines]
-        known.sort(key=lambda name: last.lines[name].median)
-        return known[: max(2 * _MAX_FINALISTS, fitting)]
+        fitting = int((self._seconds() - self._start_up) / (a_call * (_SCAN + WARMUP))) - 1
+        return self._promising(collective, names, cell, before)[: max(_MAX_FINALISTS, fitting)]
 
-    def _race(self, collective: str) -> None:
-        cells = self.cells[collective]
+    def _promising(
+        self, collective: str, names: list[str], cell: Cell, before: Cell | None
+    ) -> list[str]:
+        """Candidates in the sequence of their better places: by the model for this size, and by the
+        times at the size before."""
+        proposed = _engine.explored(
+            collective, self.job.ranks, max(0, cell.bytes), self.job.ranks_per_node
+        )
+        times = {} if before is None else {n: line.median for n, line in before.lines.items()}
+        measured = sorted((name for name in names if name in times), key=times.__getitem__)
+
+        def place(name: str) -> int:
+            return min(
+                ranking.index(name) if name in ranking else len(names)
+                for ranking in (proposed[1:], measured)
+            )
+
+        return sorted(names, key=place)
+
+    def _race(self) -> None:
+        """Two rounds; each runs what the one before has left, the greatest gains first."""
         for repetitions in (_RACE, _FINAL):
-            if collective in UNKNOWN_SIZES:
-                self._race_together(collective, repetitions)
-                continue
-            for size, cell in cells.items():
-                names = self._remaining(cell, repetitions)
+            heats = sorted(self._heats(), key=lambda heat: -self._promise(heat[1]))
+            for collective, cells in heats:
+                is_common = collective in UNKNOWN_SIZES
+                names = self._common(cells) if is_common else self._remaining(cells[0], repetitions)
                 if names and self._may_start(collective):
-                    self._launch(collective, [size], names, repetitions)
+                    self._launch(collective, [cell.bytes for cell in cells], names, repetitions)
                 else:
                     self._left -= 1
 
-    def _race_together(self, collective: str, repetitions: int) -> None:
-        """A candidate stays in the race as long as no size shows it to be slower than native."""
-        cells = [cell for cell in self.cells[collective].values() if "native" in cell.lines]
-        if not cells:
-            return
+    def _heats(self) -> list[tuple[str, list[Cell]]]:
+        """What runs together: each size, or all of a collective whose sizes ranks do not know."""
+        heats = []
+        for name, sizes in self.cells.items():
+            cells = [cell for cell in sizes.values() if "native" in cell.lines]
+            heats += [(name, cells)] if name in UNKNOWN_SIZES else [(name, [c]) for c in cells]
+        return [(name, cells) for name, cells in heats if cells]
+
+    @staticmethod
+    def _promise(cells: Sequence[Cell]) -> float:
+        """What the best candidates would save, as a share of native, by the weights of the sizes."""
+        return sum(cell.weight * (1 - cell.best.median / cell.native.median) for cell in cells)
+
+    @staticmethod
+    def _common(cells: Sequence[Cell]) -> list[str]:
+        """The candidates that no size shows to be slower than native."""
         names = [
             name
             for name in cells[0].lines
@@ -295,9 +332,7 @@ class Tuner:
             and all(name in c.lines and not _is_slower(c.lines[name], c.native) for c in cells)
         ]
         names.sort(key=lambda name: sum(math.log(c.lines[name].median) for c in cells))
-        if names and self._may_start(collective):
-            sizes = [cell.bytes for cell in cells]
-            self._launch(collective, sizes, names[:_MAX_FINALISTS], repetitions)
+        return names[:_MAX_FINALISTS]
 
     @staticmethod
     def _remaining(cell: Cell, repetitions: int) -> list[str]:
@@ -317,9 +352,12 @@ class Tuner:
         most = _MAX_FINALISTS if repetitions == _FINAL else 2 * _MAX_FINALISTS
         return [line.name for line in left[:most]]
 
-    def _refine(self, collective: str) -> None:
-        if collective in UNKNOWN_SIZES:
-            return
+    def _refine(self) -> None:
+        for collective in self.cells:
+            if collective not in UNKNOWN_SIZES:
+                self._bisect(collective)
+
+    def _bisect(self, collective: str) -> None:
         cells = self.cells[collective]
         sizes = sorted(size for size, cell in cells.items() if "native" in cell.lines)
         waiting = list(zip(sizes, sizes[1:], strict=False))
@@ -356,6 +394,7 @@ class Tuner:
         where = _engine.range_text(str(sizes[0])) if len(sizes) == 1 else f"{len(sizes)} sizes"
         text = f"{collective} {where}, {count(len(names), 'candidate')}"
         self._progress(self._done, max(self._planned, self._done + 1), text)
+        start = self._clock()
         try:
             rows = self._measure(
                 collective, sizes, ["native", *names], repetitions, self._seconds()
@@ -369,6 +408,7 @@ class Tuner:
             for half in (names[: len(names) // 2], names[len(names) // 2 :]):
                 self._launch(collective, sizes, half, repetitions)
             return
+        self._start_up = min(self._start_up, self._clock() - start)
         self._done += 1
         self._left -= 1
         for row in rows:
