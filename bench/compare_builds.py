@@ -25,7 +25,7 @@ import typer
 from rich.progress import track
 
 from tutti import _engine
-from tutti.tuning import candidates
+from tutti.tuning_candidates import candidates
 
 SIZES = {"pairs": "2,256,4096", "ranks": "2,1024,16384", "none": ""}
 VECTORS = "2,1024,65536"

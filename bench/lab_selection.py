@@ -27,7 +27,7 @@ import typer
 from lab_job import err, run_in_lab
 
 from tutti import _engine
-from tutti.tuning import candidates
+from tutti.tuning_candidates import candidates
 
 VECTORS = "2,8192,262144"
 """In ints: 8 B, 32 KiB and 1 MiB of all."""

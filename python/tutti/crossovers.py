@@ -7,7 +7,8 @@ from typing import Any
 
 from tutti.console import count
 from tutti.plot import pyplot_for, save
-from tutti.tuning import Cell, Tuner
+from tutti.tuning import Tuner
+from tutti.tuning_cells import Cell
 
 _MAX_LINES = 6
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
@@ -18,14 +18,12 @@ from tutti import _engine
 from tutti.console import count
 from tutti.refusal import Refusal
 from tutti.rules import UNKNOWN_SIZES
-from tutti.statistics import Interval, median_interval, rank_test
+from tutti.statistics import rank_test
 from tutti.tuning_candidates import candidates
+from tutti.tuning_cells import RACE, SCAN, Cell, Cells, Measured, between
 
-MIN_GAIN = 0.03
-"""A rule needs a median that is so much lower than the MPI's own, as a share of it."""
-
-_SCAN, _RACE, _FINAL = 5, 12, 30
-"""Repetitions of the rounds of a race."""
+_FINAL = 30
+"""Repetitions of the last round of the race."""
 WIDTH = 4
 """Bytes of the elements that tutti-bench sends."""
 WARMUP = 2
@@ -33,16 +31,10 @@ WARMUP = 2
 SHARES = (0.6, 0.93, 1.0)
 """The ends of the three stages in shares of the budget."""
 _LEAST_SECONDS = 0.1
-_CLEAR = 1.5
-"""So many times as fast as native is enough without a race, where no sample contradicts it."""
 _MAX_FINALISTS = 4
 _DOUBT = 0.05
 _HALF_PERFORMANCE = 4096
 """Bytes up to which a call takes about as long as one without data (Hockney's n_1/2)."""
-_FACTORS = (16, 256, 4096)
-"""Between the sizes of the first stage; the larger ones for short budgets."""
-_MAX_BUFFER = 1 << 28
-"""Bytes of a rank's buffers that a measurement may take."""
 
 
 @dataclass(frozen=True)
@@ -60,111 +52,12 @@ class Job:
         return -(-self.ranks // self.nodes)
 
 
-@dataclass(frozen=True)
-class Measured:
-    """The times of one algorithm for one message size, in microseconds."""
-
-    name: str
-    samples: tuple[float, ...]
-
-    @property
-    def interval(self) -> Interval:
-        """The median with its 95 % interval."""
-        return median_interval(self.samples)
-
-    @property
-    def median(self) -> float:
-        """The median time."""
-        return self.interval.median
-
-
-@dataclass
-class Cell:
-    """All that was measured for one collective and message size."""
-
-    bytes: int
-    lines: dict[str, Measured] = field(default_factory=dict)
-    is_refuted: bool = False
-    """The check has not confirmed that anything is faster than the MPI's own algorithm."""
-    span: tuple[int, int] | None = None
-    """The least and the largest message size for which the cell's rule holds; None: those around."""
-    weight: float = 1.0
-    """How much the cell counts where one algorithm must serve several."""
-    seconds: float = 0.0
-    """How long a call takes, if that is known before it is measured."""
-
-    @property
-    def native(self) -> Measured:
-        """The MPI's own algorithm."""
-        return self.lines["native"]
-
-    def is_faster(self, line: Measured) -> bool:
-        """True if the algorithm beats the MPI's own beyond doubt: the intervals of the medians do
-        not overlap, and the gain is MIN_GAIN or more, or much more if only the scan measured it."""
-        if line.name == "native" or self.is_refuted or len(line.samples) < _SCAN:
-            return False
-        most = 1 - MIN_GAIN if len(line.samples) >= _RACE else 1 / _CLEAR
-        gains = line.median <= most * self.native.median
-        return gains and line.interval.high < self.native.interval.low
-
-    @property
-    def winner(self) -> str:
-        """The fastest algorithm that is_faster; "native" if there is none."""
-        faster = [line for line in self.lines.values() if self.is_faster(line)]
-        return min(faster, key=lambda line: line.median).name if faster else "native"
-
-    @property
-    def best(self) -> Measured:
-        """The least median, significant or not."""
-        return min(self.lines.values(), key=lambda line: line.median)
-
-
-Cells = dict[str, dict[int, Cell]]
-"""By collective and message size."""
-
 Measure = Callable[[str, Sequence[int], Sequence[str], int, float], list[dict[str, Any]]]
 """Runs tutti-bench: collective, message sizes, algorithms, repetitions, seconds for each size (0: no
 bound). Returns a row for each size: `bytes`, and `algorithms` with `name`, `ran` and `samples_us`."""
 
 Progress = Callable[[int, int, str], None]
 """Gets the finished and the planned number of runs, and what runs next."""
-
-
-def grid(collective: str, ranks: int, least: int, most: int, factor: int = 16) -> list[int]:
-    """The message sizes at which a tuning begins: from `least` to `most` bytes in equal steps of at
-    most about `factor`.
-
-    Sizes whose buffers would take more than 256 MiB a rank are left out.
-    """
-    if _engine.block_kind(collective) == "none":
-        return [0]
-    shares = 1 if _engine.block_kind(collective) == "parts" else ranks
-    most = min(most, _MAX_BUFFER // shares)
-    if most <= least:
-        return [least]
-    doublings = math.log2(most / least)
-    steps = math.ceil(doublings / math.log2(factor) - 1e-9)
-    between = [least << round(doublings * step / steps) for step in range(1, steps)]
-    return [least, *between, most]
-
-
-def grids(names: Sequence[str], ranks: int, sizes: tuple[int, int], runs: float = math.inf) -> Cells:
-    """Empty cells for the least to the largest size of each collective: as many as so many runs
-    measure, but 3 or so of each collective."""
-    made: Cells = {}
-    for factor in _FACTORS:
-        made = {n: {size: Cell(size) for size in grid(n, ranks, *sizes, factor)} for n in names}
-        if sum(map(len, made.values())) <= runs:
-            break
-    return made
-
-
-def between(low: int, high: int) -> int | None:
-    """The power of two in the middle of two message sizes; None if they are within a factor of 2."""
-    if low <= 0 or high <= 2 * low:
-        return None
-    middle = 1 << round((math.log2(low) + math.log2(high)) / 2)
-    return middle if low < middle < high else None
 
 
 def _is_slower(line: Measured, other: Measured) -> bool:
@@ -210,8 +103,8 @@ class Tuner:
         """Runs that the stage may still start."""
         self._done = 0
         self._planned = 0
-        self._start_up = math.inf if budget else 0.0
-        """The time of the shortest run."""
+        self._start_up = 0.0
+        """The time of the shortest run; 0 before any."""
         self._arrivals = arrivals
         self.cells = cells
 
@@ -258,7 +151,7 @@ class Tuner:
         for _, level, name in sorted(waiting, key=lambda one: one[:2]):
             cell = list(self.cells[name].values())[level]
             if self._may_start(name):
-                self._launch(name, [cell.bytes], self._fitting(name, cell), _SCAN)
+                self._launch(name, [cell.bytes], self._fitting(name, cell), SCAN)
 
     def _fitting(self, collective: str, cell: Cell) -> list[str]:
         """As many candidates for a size as the budget allows, if it is known what a call takes."""
@@ -275,7 +168,8 @@ class Tuner:
             a_call = max(a_call, fmean(line.median for line in before.lines.values()) * 1e-6 * growth)
         if not self._budget or not a_call:
             return names
-        fitting = int((self._seconds() - self._start_up) / (a_call * (_SCAN + WARMUP))) - 1
+        seconds = max(0.0, self._seconds() - self._start_up)
+        fitting = int(seconds / (a_call * (SCAN + WARMUP))) - 1
         return self._promising(collective, names, cell, before)[: max(_MAX_FINALISTS, fitting)]
 
     def _promising(
@@ -299,7 +193,7 @@ class Tuner:
 
     def _race(self) -> None:
         """Two rounds; each runs what the one before has left, the greatest gains first."""
-        for repetitions in (_RACE, _FINAL):
+        for repetitions in (RACE, _FINAL):
             heats = sorted(self._heats(), key=lambda heat: -self._promise(heat[1]))
             for collective, cells in heats:
                 is_common = collective in UNKNOWN_SIZES
@@ -339,7 +233,7 @@ class Tuner:
         """The candidates that stay in the race."""
         others = [line for name, line in cell.lines.items() if name != "native"]
         if repetitions == _FINAL:
-            others = [line for line in others if len(line.samples) >= _RACE]
+            others = [line for line in others if len(line.samples) >= RACE]
         if "native" not in cell.lines or not others:
             return []
         best = min(others, key=lambda line: line.median)
@@ -408,7 +302,8 @@ class Tuner:
             for half in (names[: len(names) // 2], names[len(names) // 2 :]):
                 self._launch(collective, sizes, half, repetitions)
             return
-        self._start_up = min(self._start_up, self._clock() - start)
+        elapsed = self._clock() - start
+        self._start_up = min(self._start_up or elapsed, elapsed)
         self._done += 1
         self._left -= 1
         for row in rows:

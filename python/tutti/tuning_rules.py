@@ -9,7 +9,8 @@ from typing import Any
 
 from tutti import _engine
 from tutti.rules import UNKNOWN_SIZES
-from tutti.tuning import MIN_GAIN, Cell, Job, Tuner
+from tutti.tuning import Job, Tuner
+from tutti.tuning_cells import MIN_GAIN, Cell
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,8 @@ from tutti import _engine, bench
 from tutti.fields import COUNT, NUMBER, TEXT, Each, fault_of
 from tutti.refusal import Refusal
 from tutti.rules import UNKNOWN_SIZES
-from tutti.tuning import (
-    WARMUP,
-    WIDTH,
-    Cell,
-    Job,
-    Measured,
-    Progress,
-    Tuner,
-)  # fmt: skip
+from tutti.tuning import WARMUP, WIDTH, Job, Progress, Tuner
+from tutti.tuning_cells import Cell, Measured
 
 STATE_SCHEMA = "tutti-tune-state-1"
 _CHECKS = 20

@@ -18,6 +18,7 @@ from tutti.refusal import Refusal
 from tutti.statistics import median_interval
 from tutti.tuning import Job, Tuner
 from tutti.tuning_candidates import candidates
+from tutti.tuning_cells import grid, grids
 from tutti.tuning_rules import rules_of, to_text
 
 JOB = Job(8, 1, "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4")
@@ -61,7 +62,7 @@ class Machine:
 
 
 def tuned(machine: Machine, *collectives: str, budget: float = 0) -> Tuner:
-    cells = tuning.grids(collectives, JOB.ranks, SIZES)
+    cells = grids(collectives, JOB.ranks, SIZES)
     tuner = Tuner(JOB, machine, cells, budget=budget, clock=lambda: machine.now)
     tuner.run()
     return tuner
@@ -168,7 +169,7 @@ def test_a_run_that_fails_costs_one_candidate_only() -> None:
             raise Refusal("exit status 1")
         return machine(collective, sizes, names, *rest)
 
-    tuner = Tuner(JOB, measure, tuning.grids(["bcast"], 8, SIZES), clock=lambda: 0.0)
+    tuner = Tuner(JOB, measure, grids(["bcast"], 8, SIZES), clock=lambda: 0.0)
     tuner.run()
     assert tuner.failed == {("bcast", "binomial"): "exit status 1"}
     assert tuner.cells["bcast"][8].winner == "chain"
@@ -184,7 +185,7 @@ def test_what_ran_as_something_else_is_no_candidate() -> None:
                 line["ran"] = "native: chain would exceed TUTTI_MEMORY"
         return rows
 
-    tuner = Tuner(JOB, measure, tuning.grids(["bcast"], 8, SIZES), clock=lambda: 0.0)
+    tuner = Tuner(JOB, measure, grids(["bcast"], 8, SIZES), clock=lambda: 0.0)
     tuner.run()
     assert tuner.cells["bcast"][8].winner == "native"
 
@@ -223,7 +224,7 @@ def test_a_short_budget_serves_all_collectives() -> None:
         return rows
 
     names = ["bcast", "allgather", "reduce", "allreduce", "reduce_scatter_block", "scan"]
-    cells = tuning.grids(names, JOB.ranks, (8, 1 << 20), 30)
+    cells = grids(names, JOB.ranks, (8, 1 << 20), 30)
     tuner = Tuner(JOB, measure, cells, budget=60, clock=lambda: machine.now)
     tuner.run()
     assert machine.now < 75
@@ -240,16 +241,16 @@ def test_a_large_gain_needs_no_race() -> None:
 
 
 def test_large_buffers_are_left_out() -> None:
-    assert tuning.grid("bcast", 1024, 8, 4 << 20)[-1] == 4 << 20
+    assert grid("bcast", 1024, 8, 4 << 20)[-1] == 4 << 20
     # 1,024 blocks of 256 KiB are 256 MiB.
-    assert tuning.grid("allgather", 1024, 8, 4 << 20)[-1] == 256 << 10
-    assert tuning.grid("barrier", 8, 8, 1024) == [0]
+    assert grid("allgather", 1024, 8, 4 << 20)[-1] == 256 << 10
+    assert grid("barrier", 8, 8, 1024) == [0]
 
 
 def test_a_short_budget_begins_with_fewer_sizes() -> None:
-    assert list(tuning.grids(["bcast"], 8, SIZES)["bcast"]) == [8, 128, 2048, 16384, 262144, 4 << 20]
-    assert list(tuning.grids(["bcast"], 8, SIZES, 5)["bcast"]) == [8, 512, 65536, 4 << 20]
-    assert list(tuning.grids(["bcast"], 8, SIZES, 1)["bcast"]) == [8, 8192, 4 << 20]
+    assert list(grids(["bcast"], 8, SIZES)["bcast"]) == [8, 128, 2048, 16384, 262144, 4 << 20]
+    assert list(grids(["bcast"], 8, SIZES, 5)["bcast"]) == [8, 512, 65536, 4 << 20]
+    assert list(grids(["bcast"], 8, SIZES, 1)["bcast"]) == [8, 8192, 4 << 20]
 
 
 def test_the_interval_of_a_median_is_that_of_order_statistics() -> None:

@@ -15,7 +15,8 @@ from tutti import _engine, tuning_run
 from tutti.cli import app
 from tutti.commands.tune_report import program_of
 from tutti.refusal import Refusal
-from tutti.tuning import Cell, Measured, Tuner
+from tutti.tuning import Tuner
+from tutti.tuning_cells import Cell, Measured
 from tutti.tuning_calls import calls_of, check_ranks, class_end, replays_of
 from tutti.tuning_rules import rules_of
 

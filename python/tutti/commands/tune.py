@@ -26,7 +26,8 @@ from tutti.commands.options import AsJson, Mpirun
 from tutti.commands.tune_report import Program
 from tutti.console import Refusal, console, count, duration, print_json, why_not_writable, write
 from tutti.plot import check as check_plot
-from tutti.tuning import SHARES, Cells, Job, Tuner, grids
+from tutti.tuning import SHARES, Job, Tuner
+from tutti.tuning_cells import Cells, grids
 from tutti.tuning_rules import rules_of, to_text
 from tutti.tuning_run import Check, Run, Shape, State, equal_blocks, geometric_mean
 from tutti.workload import bytes_of

@@ -14,7 +14,8 @@ from rich.markup import escape
 
 from tutti import _engine, reports
 from tutti.console import Refusal, count, duration, table, write
-from tutti.tuning import Cells, Job, Tuner
+from tutti.tuning import Job, Tuner
+from tutti.tuning_cells import Cells
 from tutti.tuning_calls import MIN_SHARE, Calls, Replay, calls_of, check_ranks, replays_of
 from tutti.tuning_run import Check, Shape
 

@@ -1,0 +1,121 @@
+"""The measured times of a tuning by collective and message size, and the sizes it begins with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tutti import _engine
+from tutti.statistics import Interval, median_interval
+
+MIN_GAIN = 0.03
+"""A rule needs a median that is so much lower than the MPI's own, as a share of it."""
+SCAN, RACE = 5, 12
+"""Repetitions of the scan and of the first round of the race."""
+_CLEAR = 1.5
+"""So many times as fast as native is enough without a race, where no sample contradicts it."""
+_FACTORS = (16, 256, 4096)
+"""Between the sizes of the first stage; the larger ones for short budgets."""
+_MAX_BUFFER = 1 << 28
+"""Bytes of a rank's buffers that a measurement may take."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The times of one algorithm for one message size, in microseconds."""
+
+    name: str
+    samples: tuple[float, ...]
+
+    @property
+    def interval(self) -> Interval:
+        """The median with its 95 % interval."""
+        return median_interval(self.samples)
+
+    @property
+    def median(self) -> float:
+        """The median time."""
+        return self.interval.median
+
+
+@dataclass
+class Cell:
+    """All that was measured for one collective and message size."""
+
+    bytes: int
+    lines: dict[str, Measured] = field(default_factory=dict)
+    is_refuted: bool = False
+    """The check has not confirmed that anything is faster than the MPI's own algorithm."""
+    span: tuple[int, int] | None = None
+    """The least and the largest message size for which the cell's rule holds; None: those around."""
+    weight: float = 1.0
+    """How much the cell counts where one algorithm must serve several."""
+    seconds: float = 0.0
+    """How long a call takes, if that is known before it is measured."""
+
+    @property
+    def native(self) -> Measured:
+        """The MPI's own algorithm."""
+        return self.lines["native"]
+
+    def is_faster(self, line: Measured) -> bool:
+        """True if the algorithm beats the MPI's own beyond doubt: the intervals of the medians do
+        not overlap, and the gain is MIN_GAIN or more, or much more if only the scan measured it."""
+        if line.name == "native" or self.is_refuted or len(line.samples) < SCAN:
+            return False
+        most = 1 - MIN_GAIN if len(line.samples) >= RACE else 1 / _CLEAR
+        gains = line.median <= most * self.native.median
+        return gains and line.interval.high < self.native.interval.low
+
+    @property
+    def winner(self) -> str:
+        """The fastest algorithm that is_faster; "native" if there is none."""
+        faster = [line for line in self.lines.values() if self.is_faster(line)]
+        return min(faster, key=lambda line: line.median).name if faster else "native"
+
+    @property
+    def best(self) -> Measured:
+        """The least median, significant or not."""
+        return min(self.lines.values(), key=lambda line: line.median)
+
+
+Cells = dict[str, dict[int, Cell]]
+"""By collective and message size."""
+
+
+def grid(collective: str, ranks: int, least: int, most: int, factor: int = 16) -> list[int]:
+    """The message sizes at which a tuning begins: from `least` to `most` bytes in equal steps of at
+    most about `factor`.
+
+    Sizes whose buffers would take more than 256 MiB a rank are left out.
+    """
+    if _engine.block_kind(collective) == "none":
+        return [0]
+    shares = 1 if _engine.block_kind(collective) == "parts" else ranks
+    most = min(most, _MAX_BUFFER // shares)
+    if most <= least:
+        return [least]
+    doublings = math.log2(most / least)
+    steps = math.ceil(doublings / math.log2(factor) - 1e-9)
+    between = [least << round(doublings * step / steps) for step in range(1, steps)]
+    return [least, *between, most]
+
+
+def grids(names: Sequence[str], ranks: int, sizes: tuple[int, int], runs: float = math.inf) -> Cells:
+    """Empty cells for the least to the largest size of each collective: as many as so many runs
+    measure, but 3 or so of each collective."""
+    made: Cells = {}
+    for factor in _FACTORS:
+        made = {n: {size: Cell(size) for size in grid(n, ranks, *sizes, factor)} for n in names}
+        if sum(map(len, made.values())) <= runs:
+            break
+    return made
+
+
+def between(low: int, high: int) -> int | None:
+    """The power of two in the middle of two message sizes; None if they are within a factor of 2."""
+    if low <= 0 or high <= 2 * low:
+        return None
+    middle = 1 << round((math.log2(low) + math.log2(high)) / 2)
+    return middle if low < middle < high else None
