@@ -89,11 +89,10 @@ MPI_Comm HierarchicalNodes::comm() const {
 int HierarchicalNodes::guess() {
   if (nodes_) return MPI_SUCCESS;
   const QuietErrors quiet(communicator_.handle());
-  NodeGuess guess;
-  const int error = guess_nodes(communicator_.handle(), communicator_.node_settings(), guess);
+  Nodes nodes;
+  const int error = guess_nodes(communicator_.handle(), communicator_.node_settings(), nodes);
   if (error != MPI_SUCCESS) return error;
-  nodes_ = std::move(guess.nodes);
-  is_oversubscribed_ = guess.oversubscription > 1;
+  nodes_ = std::move(nodes);
   return MPI_SUCCESS;
 }
 

@@ -43,8 +43,6 @@ class HierarchicalNodes {
   [[nodiscard]] int max_ranks() const { return nodes_->most(); }
   /// Their shape, once guessed.
   [[nodiscard]] NodeShape shape() const { return {nodes_->count(), nodes_->most()}; }
-  /// Do ranks outnumber the processors of some node? Once guessed.
-  [[nodiscard]] bool are_oversubscribed() const { return is_oversubscribed_; }
   /// The communicator on which ranks agree on what they create, and on leaders.
   [[nodiscard]] MPI_Comm comm() const;
 
@@ -55,7 +53,6 @@ class HierarchicalNodes {
 
   Communicator& communicator_;
   std::optional<Nodes> nodes_;
-  bool is_oversubscribed_ = false;
   bool are_open_ = false;
   Bytes capacity_ = 0;              ///< of each node, once open
   bool is_counted_ = false;         ///< towards the limit on communicators with open nodes

@@ -91,11 +91,8 @@ class TunedSelection::Host final : public TuningHost {
     const Communicator& communicator = selection_.communicator_;
     TuningFeatures features = {
         selection_.nodes_.features(state_.collective, largest_of(size_class)),
-        communicator.node_settings().staging,
-        !state_.deferred.is_automatic,
-        state_.deferred.is_flat,
-        selection_.nodes_.are_oversubscribed(),
-        state_.has_arrivals};
+        communicator.node_settings().staging, !state_.deferred.is_automatic,
+        state_.deferred.is_flat, state_.has_arrivals};
     features.has_threads = state_.has_arrivals && communicator.arrival()->has_thread();
     if (state_.profile != nullptr) features.arrivals = state_.profile->arrivals;
     return features;
@@ -135,6 +132,14 @@ void TunedSelection::State::follow(const Profile& now) {
   if (now == nullptr || now->number <= newest_profile) return;
   newest_profile = now->number;
   tuner.reopen();
+}
+
+/// Means close to a power of two, and windows that happen to hold other calls of a mixture, would
+/// else alternate between classes: another class begins where two windows in turn show it.
+void TunedSelection::State::follow_mean(SizeClass found) {
+  const auto is_close = [found](SizeClass other) { return std::abs(found - other) <= 1; };
+  if (!is_close(latest) && (!mean || is_close(*mean))) latest = found;
+  mean = found;
 }
 
 /// What is learned outlives a setting that was changed and changed back, but neither one that
@@ -292,10 +297,8 @@ int TunedSelection::end_agreement(State& state) {
   Host host(*this, state);
   error = state.tuner.conclude(notes, host);
   if (!is_block_common(state.collective)) {
-    const SizeClass found =
-        class_of(mean_of_blocks(state.collective, state.tuner.bytes_per_call(), communicator_.p()));
-    // Means close to a power of two would else alternate between classes.
-    if (std::abs(found - state.latest) > 1) state.latest = found;
+    state.follow_mean(class_of(
+        mean_of_blocks(state.collective, state.tuner.bytes_per_call(), communicator_.p())));
   }
   return error != MPI_SUCCESS ? error : host.error();
 }

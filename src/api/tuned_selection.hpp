@@ -80,12 +80,13 @@ class TunedSelection {
   struct State {
     State(const Communicator& communicator, Collective of, const Decision& usual)
         : tuner(communicator.p(), criterion_for(communicator, of),
-                communicator.agreement().settings.explore),
+                communicator.agreement().settings.explore, !is_block_common(of)),
           deferred(usual),
           collective(of),
           has_arrivals(exchanges_arrivals(communicator, of)) {}
 
     void follow(const Profile& now);
+    void follow_mean(SizeClass found);
 
     Tuner tuner;
     Decision deferred;
@@ -95,8 +96,9 @@ class TunedSelection {
     std::int64_t newest_profile = 0;
     Tuner::Agreement agreement = Tuner::Agreement::none;  ///< in the call that has begun
     Combination notes;
-    bool has_started = false;  ///< from what earlier runs kept
-    SizeClass latest = 0;      ///< at this rank; of an irregular collective as agreed
+    bool has_started = false;       ///< from what earlier runs kept
+    SizeClass latest = 0;           ///< at this rank; of an irregular collective as agreed
+    std::optional<SizeClass> mean;  ///< of an irregular collective, of the last window
     std::map<SizeClass, Candidates> candidates;
     std::map<std::pair<SizeClass, int>, Decision> decisions;
   };

@@ -225,7 +225,8 @@ void Tuner::add_samples(std::span<const AgreedCall> calls) {
     seen_[at] = true;
     const int candidate =
         explores(*known, window_begin_ + i) ? known->exploration().candidate : known->selected();
-    const auto loss = static_cast<double>(known->add(candidate, calls[i].times));
+    const auto size = sizes_vary_ ? std::optional(class_of(calls[i].bytes)) : std::nullopt;
+    const auto loss = static_cast<double>(known->add(candidate, calls[i].times, size));
     (loss > 0 ? lost_ : gained_) += std::abs(loss);
     (loss > 0 ? accounts_[at].lost : accounts_[at].gained) += std::abs(loss);
   }

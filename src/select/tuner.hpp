@@ -92,9 +92,14 @@ class Tuner {
   /// The reason of calls that are explored, and of all calls before anything is known.
   static const std::string exploring;
 
-  /// `p`: ranks; `budget`: a fraction of time, above 0.
-  Tuner(int p, Criterion criterion, double budget)
-      : p_(p), criterion_(criterion), budget_(budget), cases_(size_classes) {}
+  /// `p`: ranks; `budget`: a fraction of time, above 0; `sizes_vary`: calls of a class may differ
+  /// in the bytes that ranks note.
+  Tuner(int p, Criterion criterion, double budget, bool sizes_vary = false)
+      : p_(p),
+        criterion_(criterion),
+        budget_(budget),
+        sizes_vary_(sizes_vary),
+        cases_(size_classes) {}
 
   /// Begins calls of a class with what an earlier run measured. The host is asked for all
   /// candidates before any explores. Call it on all ranks alike, before a call of the class is
@@ -203,6 +208,7 @@ class Tuner {
   int p_;
   Criterion criterion_;
   double budget_;
+  bool sizes_vary_;
   std::vector<std::optional<TuningCase>> cases_;
   std::array<Account, size_classes> accounts_{};
   std::array<bool, size_classes> seen_{};  ///< in the last window

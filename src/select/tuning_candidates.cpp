@@ -203,9 +203,8 @@ std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Mac
   const auto add = [&](const std::vector<Setting>& more) {
     all.insert(all.end(), more.begin(), more.end());
   };
-  const bool is_flat_first = features.is_oversubscribed || features.knows_arrivals;
-  add(is_flat_first ? flat : hierarchical);
-  add(is_flat_first ? hierarchical : flat);
+  add(features.knows_arrivals ? flat : hierarchical);
+  add(features.knows_arrivals ? hierarchical : flat);
   if (!hierarchical.empty() && !flat.empty()) {
     const auto caller = std::find_if(list.begin(), list.end(), [](const Priced& one) {
       return one.specification.runner == Runner::caller;

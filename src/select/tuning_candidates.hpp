@@ -14,9 +14,8 @@ struct TuningFeatures : Features {
   Bytes staging = 0;         ///< the most that a rank stages in one call; 0: no bound
   bool only_native = false;  ///< the user asks for the MPI's own collective, flat or hierarchical
   bool is_flat = false;      ///< the user asks for flat calls
-  bool is_oversubscribed = false;  ///< ranks outnumber the cores of a node
-  bool knows_arrivals = false;     ///< the program asked for the exchange of arrivals
-  bool has_threads = false;        ///< every rank has a background thread
+  bool knows_arrivals = false;  ///< the program asked for the exchange of arrivals
+  bool has_threads = false;     ///< every rank has a background thread
   /// By rank, seconds from any zero; empty: unknown. Only with `knows_arrivals`.
   std::vector<double> arrivals = {};
 };
@@ -28,14 +27,13 @@ struct TuningFeatures : Features {
 
 /// The MPI's own first. Then it between nodes (see hierarchical_candidates). Then the useful
 /// specifications of the list by modelled time, where what runs in the background without a
-/// forecast may take 1.5 times as long, and the fastest one of these between nodes. On
-/// oversubscribed nodes and with an exchange of arrivals the list comes before node memory, which
-/// takes long to create there, or waits for late ranks. Left out: what depends on distances, on
-/// arrivals that are not exchanged, or on threads that there are not; what may stage more than
-/// `staging`; and what the model predicts to take 3 times as long as the fastest one after the last
-/// arrival, on both a fast network, `machine`, and one with 100 times its time per byte. More than
-/// 16 ranks are extrapolated from 4, 8 and 16, unless arrivals of at most 128 are known.
-/// O(number of algorithms * messages of so many ranks).
+/// forecast may take 1.5 times as long, and the fastest one of these between nodes. With
+/// an exchange of arrivals the list comes before node memory, which waits for late ranks. Left out:
+/// what depends on distances, on arrivals that are not exchanged, or on threads that there are not;
+/// what may stage more than `staging`; and what the model predicts to take 3 times as long as the
+/// fastest one after the last arrival, on both a fast network, `machine`, and one with 100 times
+/// its time per byte. More than 16 ranks are extrapolated from 4, 8 and 16, unless arrivals of at
+/// most 128 are known. O(number of algorithms * messages of so many ranks).
 [[nodiscard]] std::vector<Setting> tuning_candidates(const TuningFeatures& features,
                                                      const Machine& machine);
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <iterator>
 
 namespace tutti {
 
@@ -23,9 +21,11 @@ constexpr double max_set_up_factor = 3;
 constexpr double min_gain = 1.03;
 constexpr double max_loss_at_once = 1.5;
 constexpr double max_loss = 1.2;
+constexpr double max_loss_in_noise = 3;
 constexpr double max_loss_of_a_rank = 1.1;
 constexpr double max_loss_in_mean = 1.1;
 constexpr double drift = 1.5;
+constexpr double min_weight = 0.75;
 /// Standard scores: one-sided levels of 2.5 %, twice to select, and 5 % for the gain in the mean
 /// over the ranks.
 constexpr double score_to_be_faster = 1.96;
@@ -42,19 +42,6 @@ bool are_shorter(const CallSamples& samples, const CallSamples& others) {
          exceeds(others.median(), min_gain, samples.median());
 }
 
-/// The latest calls of a candidate, once faster, may take longer than the MPI's own did before.
-std::string faster_text(const TuningEvidence& evidence) {
-  const auto choice = static_cast<double>(std::max<Nanoseconds>(1, evidence.choice));
-  const double gain = static_cast<double>(evidence.native) / choice;
-  const char* const format = gain < 1 ? "was faster than the MPI's own; %.2fx as fast over %d calls"
-                             : gain < 1.1
-                                 ? "measured %.2fx faster than the MPI's own over %d calls"
-                                 : "measured %.1fx faster than the MPI's own over %d calls";
-  char text[96];
-  std::snprintf(text, sizeof text, format, gain, evidence.calls);
-  return text;
-}
-
 }  // namespace
 
 /// Of the selected candidate; 0 where no call of it was measured.
@@ -63,32 +50,41 @@ Nanoseconds TuningCase::reference() const {
   return samples.count() > 0 ? samples.median() : 0;
 }
 
-Nanoseconds TuningCase::add(int candidate, const SampledTimes& times) {
-  const Nanoseconds time = times.after_last;
+Nanoseconds TuningCase::add(int candidate, const SampledTimes& times,
+                            std::optional<SizeClass> size) {
+  ++at(candidate).calls;
+  const SizedTimes of_size = size ? native_of_sizes_.add(candidate == 0, times, *size)
+                                  : SizedTimes{times, times.after_last, native_median_, 1, true};
+  if (of_size.is_known) add_sample(candidate, of_size);
+  if (candidate == exploration_.candidate) ++explored_;
+  if (candidate == 0 || candidate != exploration_.candidate) return 0;
+  const bool has_native = !size || of_size.native > 0;
+  const Nanoseconds loss = has_native ? times.after_last - of_size.native : 0;
+  lost_ += std::max<Nanoseconds>(0, loss);
+  return loss;
+}
+
+void TuningCase::add_sample(int candidate, const SizedTimes& times) {
+  const Nanoseconds time = times.relative.after_last;
   State& state = at(candidate);
-  ++state.calls;
   if (candidate == selected_) latest_.add(time);
   const bool may_set_up =
       time - reference() <= max_set_up || !exceeds(time, max_set_up_factor, reference());
   const bool sets_up =
       state.calls == 1 && candidate != 0 && exceeds(time, max_loss, reference()) && may_set_up;
-  if (candidate == 0) note_native(time);
-  if (!sets_up) {
-    ++state.fresh;
-    state.samples.add(time);
-    state.means.add(times.mean);
-    state.maxima.add(times.max);
-    if (exploration_.candidate == 0) (candidate == 0 ? native_beside_ : selected_beside_).add(time);
+  if (sets_up) return;
+  if (candidate == 0) note_native(times.absolute);
+  ++state.fresh;
+  state.weights.add(times.weight);
+  weights_.add(times.weight);
+  state.samples.add(time);
+  state.means.add(times.relative.mean);
+  state.maxima.add(times.relative.max);
+  state.absolute.add(times.absolute);
+  if (exploration_.candidate == 0) {
+    (candidate == 0 ? native_beside_ : selected_beside_).add(times.absolute);
   }
-  if (candidate == exploration_.candidate) ++explored_;
-  if (candidate == 0) {
-    native_median_ = state.samples.median();
-    return 0;
-  }
-  if (candidate != exploration_.candidate) return 0;
-  const Nanoseconds loss = time - native_median_;
-  lost_ += std::max<Nanoseconds>(0, loss);
-  return loss;
+  if (candidate == 0) native_median_ = state.samples.median();
 }
 
 /// How much calls of the MPI's own vary, over all races.
@@ -137,10 +133,15 @@ bool TuningCase::is_unfair(int candidate, int other) const {
          exceeds(one.maxima.median(), max_loss_of_a_rank, two.maxima.median());
 }
 
+/// Are the calls that a candidate ran about as large as all calls are?
+bool TuningCase::is_representative(int candidate) const {
+  return at(candidate).weights.mean() >= min_weight * weights_.mean();
+}
+
 /// Does a candidate take longer than the MPI's own in the mean without outliers?
 bool TuningCase::is_uneven(int candidate) const {
-  const CallSamples& samples = at(candidate).samples;
-  const CallSamples& native = at(0).samples;
+  const CallSamples& samples = at(candidate).absolute;
+  const CallSamples& native = at(0).absolute;
   return candidate != 0 && std::min(samples.count(), native.count()) >= min_calls &&
          samples.trimmed_mean() > native.trimmed_mean();
 }
@@ -175,6 +176,7 @@ void TuningCase::select_fastest() {
     State& state = at(candidate);
     if (candidate == selected_ || state.is_dropped || state.fresh < min_calls) continue;
     if (challenger_ != 0 && candidate != challenger_) continue;
+    if (!is_representative(candidate)) continue;
     state.rejected.reset();
     if (!is_faster(candidate, selected_)) continue;
     if (candidate != 0 && !is_faster(candidate, 0)) continue;
@@ -211,6 +213,14 @@ void TuningCase::challenge(int candidate) {
   at(selected_).fresh = 0;
 }
 
+/// Do at most 1 in 8 calls of the selected candidate take so long?
+bool TuningCase::selected_rarely_takes(Nanoseconds time) const {
+  const std::vector<Nanoseconds>& times = at(selected_).samples.times();
+  const auto as_long = std::count_if(times.begin(), times.end(),
+                                     [time](Nanoseconds other) { return other >= time; });
+  return 8 * as_long <= static_cast<std::ptrdiff_t>(times.size());
+}
+
 void TuningCase::drop_slow() {
   const Nanoseconds best = reference();
   for (int candidate = 1; candidate < static_cast<int>(candidates_.size()); ++candidate) {
@@ -219,8 +229,9 @@ void TuningCase::drop_slow() {
     const int least = candidate == challenger_ ? min_calls : 1;
     if (candidate == selected_ || count < least || best == 0) continue;
     const Nanoseconds median = state.samples.latest(count).median();
-    state.is_dropped = state.is_dropped || exceeds(median, max_loss_at_once, best) ||
-                       (count >= 2 && exceeds(median, max_loss, best)) ||
+    const double most = count >= 2 ? max_loss : max_loss_at_once;
+    const bool is_clear = exceeds(median, max_loss_in_noise, best) || selected_rarely_takes(median);
+    state.is_dropped = state.is_dropped || (exceeds(median, most, best) && is_clear) ||
                        (count >= min_calls_to_drop && median >= best) ||
                        count >= static_cast<int>(CallSamples::capacity);
   }
@@ -307,6 +318,7 @@ void TuningCase::start_from(const TuningEvidence& kept) {
   selected_ = kept.candidate;
   is_settled_ = true;
   native_median_ = kept.native;
+  native_of_sizes_.start_from(kept.native);
   settled_median_ = kept.choice;
   reopens_at_ = min_calls_settled;
   evidence_ = kept;
@@ -342,6 +354,8 @@ void TuningCase::clear(State& state) {
   state.samples.clear();
   state.means.clear();
   state.maxima.clear();
+  state.absolute.clear();
+  state.weights = {};
 }
 
 const CallSamples& TuningCase::known(const State& state) {
@@ -376,29 +390,5 @@ std::vector<CandidateEvidence> TuningCase::measurements() const {
   }
   return all;
 }
-
-namespace {
-
-/// In the sequence of CandidateState: name and explanation.
-constexpr std::string_view states[][2] = {
-    {"selected", "it is selected"},
-    {"not explored", "no call has explored it"},
-    {"cannot run", "it cannot run on some rank"},
-    {"slower", "its median is not below that of the selected one"},
-    {"dropped", "its earlier calls showed no gain"},
-    {"few calls", "fewer than 4 calls were measured"},
-    {"small gain", "its gain is below 3 %"},
-    {"unconfirmed", "the rank test does not support its gain twice"},
-    {"unfair", "in the mean over the ranks it gains too little, or some rank would pay for it"},
-    {"uneven", "some of its calls take much longer"},
-};
-
-static_assert(std::size(states) == static_cast<std::size_t>(CandidateState::uneven) + 1);
-
-}  // namespace
-
-std::string_view name_of(CandidateState state) { return states[static_cast<int>(state)][0]; }
-
-std::string_view explanation_of(CandidateState state) { return states[static_cast<int>(state)][1]; }
 
 }  // namespace tutti

@@ -4,19 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "select/call_samples.hpp"
+#include "select/candidate_evidence.hpp"
+#include "select/sized_times.hpp"
 
 namespace tutti {
-
-/// The elapsed times of one call over its ranks.
-struct SampledTimes {
-  Nanoseconds after_last = 0;  ///< the criterion: the time after the last arrival
-  Nanoseconds mean = 0;        ///< of the elapsed times; the criterion unless that is the shortest
-  Nanoseconds max = 0;
-};
 
 /// Which candidate calls explore, and in how many of them at most.
 struct Exploration {
@@ -25,47 +18,13 @@ struct Exploration {
   bool is_paid = true;  ///< the allowance holds what it is expected to lose
 };
 
-/// What became of a candidate.
-enum class CandidateState : std::uint8_t {
-  selected,
-  unexplored,   ///< no call ran it
-  unable,       ///< it cannot run on some rank
-  slower,       ///< its median is not below that of the selected one
-  dropped,      ///< its earlier calls showed no gain
-  few_calls,    ///< too few calls were measured to select it
-  small_gain,   ///< its gain is below 3 %
-  unconfirmed,  ///< the rank test does not support its gain twice
-  unfair,       ///< some rank would pay for its gain
-  uneven,       ///< some of its calls take much longer
-};
-/// In a word or two, such as "slower".
-[[nodiscard]] std::string_view name_of(CandidateState state);
-/// Why a candidate of that state is not selected, such as "its gain is below 3 %".
-[[nodiscard]] std::string_view explanation_of(CandidateState state);
-
-/// What was measured of a candidate.
-struct CandidateEvidence {
-  CandidateState state = CandidateState::unexplored;
-  int calls = 0;           ///< whose times count; those of the former race if this one has too few
-  Nanoseconds median = 0;  ///< if there are any
-  std::optional<MedianInterval> interval;
-};
-
-/// A measurement by which a case has selected a candidate, in this run or in an earlier one.
-struct TuningEvidence {
-  int candidate = 0;
-  Nanoseconds native = 0;  ///< median time of the MPI's own
-  Nanoseconds choice = 0;  ///< median time of the candidate
-  int calls = 0;           ///< of the candidate
-  std::string date;        ///< of the earlier run; empty: measured in this run
-};
-
 /// Compares candidates, of which 0 is the MPI's own, by the times of calls that all ranks agree on.
 ///
 /// Candidates are explored one after the other in the sequence of their numbers. The first call of
 /// a candidate counts only if it is fast, or too slow for what it sets up. A candidate is dropped
-/// once it is clearly slower than the selected one: by 50 % after 1 counted call, by 20 % after 2,
-/// at all after 6, and if it is not selected after 16. It is selected where the medians differ by
+/// once it is clearly slower than the selected one: by 50 % after 1 counted call and by 20 % after
+/// 2, where at most 1 in 8 calls of the selected one takes so long; by a factor of 3; at all after
+/// 6, and if it is not selected after 16. It is selected where the medians differ by
 /// at least 3 % and the Mann-Whitney test supports it at a level of 2.5 %, over the selected one
 /// and over the MPI's own, twice: in calls that found it, and then in others, half of them of the
 /// selected one, that are measured for this comparison only. So neither the luck of one among many
@@ -78,6 +37,12 @@ struct TuningEvidence {
 /// becomes faster than the selected candidate beside it, and after 8 times as many calls. The
 /// selected candidate is given up where it takes 10 % longer than the MPI's own beside it in that
 /// mean, and longer than calls of the MPI's own vary.
+///
+/// A class of an irregular collective holds calls of several sizes, which are known only once they
+/// are over. There medians and tests compare each call's time in units of what the MPI's own takes
+/// for calls of its size, so that a sample of large calls does not differ from one of small calls.
+/// The means without outliers count the time that a call saves, so large calls count more, and a
+/// candidate is selected only if the calls that ran it were about as large as all calls are.
 class TuningCase {
  public:
   /// Only with the MPI's own.
@@ -99,9 +64,11 @@ class TuningCase {
   [[nodiscard]] int selected() const { return selected_; }
   [[nodiscard]] const Exploration& exploration() const { return exploration_; }
   [[nodiscard]] bool is_settled() const { return is_settled_; }
-  /// Adds a call that ran `candidate`. Returns what an explored call lost against the median of the
-  /// MPI's own; negative: gained. 0 for all others. O(1).
-  Nanoseconds add(int candidate, const SampledTimes& times);
+  /// Adds a call that ran `candidate`. `size`: the class of its bytes, if calls of the case may
+  /// differ in it; the first calls of the MPI's own of each size only show what it takes. Returns
+  /// what an explored call lost against the median of the MPI's own; negative: gained. 0 for all
+  /// others. O(1).
+  Nanoseconds add(int candidate, const SampledTimes& times, std::optional<SizeClass> size = {});
   /// Drops and selects by the calls added since the last time; `calls` are those of the collective
   /// so far.
   void conclude(std::uint64_t calls);
@@ -126,10 +93,22 @@ class TuningCase {
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
  private:
+  /// The mean weight of calls.
+  class MeanWeight {
+   public:
+    void add(Nanoseconds weight) { mean_ += (static_cast<double>(weight) - mean_) / ++calls_; }
+    [[nodiscard]] double mean() const { return mean_; }
+
+   private:
+    double mean_ = 0;
+    double calls_ = 0;
+  };
   struct State {
     CallSamples samples;
     CallSamples means;
     CallSamples maxima;
+    CallSamples absolute;  ///< those of `samples`, in time and not in units of their sizes
+    MeanWeight weights;
     CallSamples former;  ///< of the race before, for the report
     int calls = 0;       ///< with those that do not count
     int fresh = 0;       ///< times added since the race or the latest challenge began
@@ -144,12 +123,15 @@ class TuningCase {
   [[nodiscard]] State& at(int candidate) {
     return candidates_[static_cast<std::size_t>(candidate)];
   }
+  void add_sample(int candidate, const SizedTimes& times);
   [[nodiscard]] Nanoseconds reference() const;
   [[nodiscard]] int next_candidate() const;
   [[nodiscard]] bool is_faster(int candidate, int other) const;
   [[nodiscard]] bool is_unfair(int candidate, int other) const;
+  [[nodiscard]] bool is_representative(int candidate) const;
   [[nodiscard]] bool is_uneven(int candidate) const;
   [[nodiscard]] bool selected_takes_longer() const;
+  [[nodiscard]] bool selected_rarely_takes(Nanoseconds time) const;
   void drop_slow();
   void reject_selected();
   void select_fastest();
@@ -172,6 +154,8 @@ class TuningCase {
   bool is_settled_ = false;
   Exploration exploration_;
   Nanoseconds native_median_ = 0;  ///< the latest known
+  NativeOfSizes native_of_sizes_;
+  MeanWeight weights_;  ///< of all calls
   /// Of the latest windows that explored the MPI's own beside the selected candidate.
   CallSamples native_beside_;
   CallSamples selected_beside_;

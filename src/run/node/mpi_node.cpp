@@ -44,10 +44,10 @@ struct SharedNode::Attempt {
 
 int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
                      std::unique_ptr<SharedNode>& made) {
-  NodeGuess guess;
-  if (const int error = guess_nodes(comm, settings, guess)) return error;
+  Nodes nodes;
+  if (const int error = guess_nodes(comm, settings, nodes)) return error;
   std::unique_ptr<SharedNode> node(new SharedNode(comm, rank_in(comm), size_of(comm)));
-  const int error = node->find(std::move(guess.nodes), settings);
+  const int error = node->find(std::move(nodes), settings);
   if (error == MPI_SUCCESS) made = std::move(node);
   return error;
 }

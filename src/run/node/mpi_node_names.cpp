@@ -40,7 +40,7 @@ std::string own_system() {
 
 }  // namespace
 
-int guess_nodes(MPI_Comm comm, const NodeSettings& settings, NodeGuess& guess) {
+int guess_nodes(MPI_Comm comm, const NodeSettings& settings, Nodes& nodes) {
   static const std::string system = own_system();
   std::string node = system;
   if (settings.emulated) {
@@ -52,17 +52,17 @@ int guess_nodes(MPI_Comm comm, const NodeSettings& settings, NodeGuess& guess) {
   std::map<std::uint64_t, int> numbers;
   std::vector<int> labels;
   std::map<std::uint64_t, std::vector<RankProcessors>> systems;
-  guess.oversubscription = 0;
+  double oversubscription = 0;  // ranks per processor of the fullest node
   for (const Entry& one : all) {
     labels.push_back(numbers.try_emplace(one.node, static_cast<int>(numbers.size())).first->second);
     systems[one.system].push_back(one.processors);
-    guess.oversubscription = std::max(guess.oversubscription, one.oversubscription);
+    oversubscription = std::max(oversubscription, one.oversubscription);
   }
-  guess.nodes = Nodes::of(labels);
+  nodes = Nodes::of(labels);
   for (const auto& [name, ranks] : systems) {
-    guess.oversubscription = std::max(guess.oversubscription, oversubscription_of(ranks));
+    oversubscription = std::max(oversubscription, oversubscription_of(ranks));
   }
-  if (is_of_world(comm)) note_oversubscription(guess.oversubscription);
+  if (is_of_world(comm)) note_oversubscription(oversubscription);
   return MPI_SUCCESS;
 }
 

@@ -61,9 +61,7 @@ int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings, bool wants
   int error = true_on_all(this->comm(), start_thread(), have_threads);
   if (error != MPI_SUCCESS) return error;
   if (!have_threads) return MPI_ERR_UNSUPPORTED_OPERATION;
-  NodeGuess guess;
-  error = guess_nodes(this->comm(), settings, guess);
-  nodes_ = std::move(guess.nodes);
+  error = guess_nodes(this->comm(), settings, nodes_);
   if (error == MPI_SUCCESS) error = probe_rma_progress(this->comm(), progresses_);
   if (error == MPI_SUCCESS) {
     error = open_message_queue(this->comm(), of(Notifications::messages));

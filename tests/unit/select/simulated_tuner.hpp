@@ -34,12 +34,13 @@ class Simulation : public TuningHost {
     double creation = 0;
     Criterion criterion = Criterion::shortest;
     Nanoseconds clock_error = 0;
+    bool sizes_vary = false;
   };
 
   Simulation(const Options& options, std::map<SizeClass, Times> times, unsigned seed)
       : options_(options), times_(std::move(times)), random_(seed) {
     for (int rank = 0; rank < options.p; ++rank) {
-      tuners_.emplace_back(options.p, options.criterion, options.budget);
+      tuners_.emplace_back(options.p, options.criterion, options.budget, options.sizes_vary);
     }
   }
 
@@ -73,6 +74,15 @@ class Simulation : public TuningHost {
       ASSERT_EQ(tuner.candidate_of(size_class), candidate) << "rank " << rank;
     }
     run(size_class, candidate, is_selected, invalid);
+  }
+
+  /// One call of a class that holds calls of several sizes. It takes the times of `size`.
+  void call_of_size(SizeClass size_class, SizeClass size) {
+    begin();
+    const int candidate = tuners_[0].candidate_of(size_class);
+    const bool is_selected = tuners_[0].is_selected(size_class);
+    for (Tuner& tuner : tuners_) ASSERT_EQ(tuner.candidate_of(size_class), candidate);
+    run(size_class, candidate, is_selected, -1, size);
   }
 
   /// One call that no candidate may run.
@@ -157,7 +167,11 @@ class Simulation : public TuningHost {
   }
 
   void run(SizeClass size_class, int candidate, bool is_selected, int invalid) {
-    const Times& times = times_.at(size_class);
+    run(size_class, candidate, is_selected, invalid, size_class);
+  }
+
+  void run(SizeClass size_class, int candidate, bool is_selected, int invalid, SizeClass size) {
+    const Times& times = times_.at(size);
     std::normal_distribution<double> normal(0, options_.noise);
     const double plain = times[static_cast<std::size_t>(candidate)] +
                          (runs_[candidate]++ == 0 && candidate > 0 ? options_.set_up : 0);
@@ -177,7 +191,7 @@ class Simulation : public TuningHost {
       elapsed += own / options_.p;
       Tuner& tuner = tuners_[static_cast<std::size_t>(rank)];
       if (rank == invalid) continue;
-      tuner.note(tuner.call(), size_class, largest_of(size_class),
+      tuner.note(tuner.call(), size_class, largest_of(size),
                  {static_cast<Nanoseconds>(own), static_cast<Nanoseconds>(spent_ + after_last)});
     }
     spent_ += elapsed;

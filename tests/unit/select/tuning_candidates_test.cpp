@@ -63,10 +63,10 @@ TEST(TuningCandidates, HaveTheUsefulParametersOfTheList) {
   EXPECT_TRUE(has(names_of({{Collective::bcast, 8, Bytes{1} << 20}}), "chain:parts=16"));
 }
 
-TEST(TuningCandidates, LeaveNodeMemoryToTheEndOnOversubscribedNodes) {
+TEST(TuningCandidates, LeaveNodeMemoryToTheEndWhereArrivalsAreExchanged) {
   TuningFeatures features = {{Collective::gather, 8, 1024, 1, 8}};
   EXPECT_TRUE(names_of(features)[1].starts_with("hierarchical(native"));
-  features.is_oversubscribed = true;
+  features.knows_arrivals = true;
   const auto names = names_of(features);
   EXPECT_FALSE(names[1].starts_with("hierarchical("));
   EXPECT_TRUE(has(names, "hierarchical(native,leaders=4)"));
