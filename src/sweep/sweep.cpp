@@ -19,9 +19,9 @@ namespace tutti {
 namespace {
 
 /// Values of p at which trees and cubes change shape, and a few others.
-constexpr std::array sampled_p = {15,  16,  17,  31,  32,  33,   34,   47,  63,
-                                  64,  65,  100, 127, 128, 129,  243,  256, 257,
-                                  500, 511, 512, 513, 729, 1000, 1023, 1024};
+constexpr std::array sampled_p = {10,  11,  12,  13,  15,  16,  17,  31,   32,   33,
+                                  34,  47,  63,  64,  65,  100, 127, 128,  129,  243,
+                                  256, 257, 500, 511, 512, 513, 729, 1000, 1023, 1024};
 
 /// One specification with one p: the unit of work that parts divide.
 struct Unit {

@@ -13,7 +13,8 @@
 # leaders; nodes=NODES+ALGORITHM, as in nodes=1,3+ring:leaders=2, uses an algorithm between nodes if
 # the list has it; nodes=NODES+all uses every one, in as many runs as above. TUTTI_LIBRARY_DIR is the
 # folder of libtutti.so (build/all/lib), TUTTI_ABI_CACHE that of builds for the tests (build/abi);
-# pytest tests/abi puts mpi4py there. Prints one line per run; the last is "N passed, N failed".
+# pytest tests/abi puts mpi4py there. With ALL_TESTS also the tests of nonblocking, persistent and
+# neighbourhood collectives run, which Tutti hands on. Prints one line per run; the last is "N passed, N failed".
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 mpi=${1:?mpich or openmpi} np=${2:?the number of ranks}
@@ -56,6 +57,8 @@ library=${TUTTI_LIBRARY_DIR:-$root/build/all/lib}/libtutti.so
 cache=${TUTTI_ABI_CACHE:-$root/build/abi}
 python=$cache/mpi4py-$mpi/bin/python
 limit=${TUTTI_SUITE_SECONDS:-900}
+tests='test_cco_(buf|vec|obj)'
+[[ -z ${ALL_TESTS:-} ]] || tests=test_cco
 # These variables belong to this script; the library would report them as unknown settings.
 export -n TUTTI_LIBRARY_DIR TUTTI_ABI_CACHE TUTTI_SUITE_SECONDS TUTTI_COMMAND
 [[ -e $library ]] || { echo "$library is not built; set TUTTI_LIBRARY_DIR" >&2; exit 2; }
@@ -85,7 +88,7 @@ suite() {
   # shellcheck disable=SC2016
   (cd "$source" && timeout --kill-after=10 "$limit" "${launch[@]}" env OUTPUTS="$outputs" "$@" \
     sh -c '"$@" >"$OUTPUTS/${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" 2>&1' suite \
-    "$python" test/main.py -i test_cco >/dev/null 2>&1 </dev/null || true)
+    "$python" test/main.py -i "$tests" >/dev/null 2>&1 </dev/null || true)
   cat "$outputs"/* 2>/dev/null |
     grep -oE '^Ran [0-9]+ tests|^OK.*|^FAILED.*|^(FAIL|ERROR): .*' | sort | uniq -c | tr -s ' \n' ' '
 }

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "select/tuner.hpp"
-#include "unit/select/simulated_tuner.hpp"
+#include "exhaustive/select/simulated_tuner.hpp"
 
 namespace tutti {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "unit/select/simulated_tuner.hpp"
+#include "exhaustive/select/simulated_tuner.hpp"
 
 namespace tutti {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "protocols/node_arrivals.hpp"
 #include "sweep/check.hpp"
-#include "unit/sweep/hierarchical_calls.hpp"
+#include "exhaustive/sweep/hierarchical_calls.hpp"
 
 namespace tutti {
 namespace {

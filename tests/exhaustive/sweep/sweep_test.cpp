@@ -23,7 +23,7 @@ struct Ranks {
 Ranks ranks() {
   const bool further = std::getenv("ALL_TESTS") != nullptr;
   if (!is_fast) return further ? Ranks{9, 34} : Ranks{5, 5};
-  return further ? Ranks{33, 1024} : Ranks{12, 65};
+  return further ? Ranks{33, 1024} : Ranks{9, 65};
 }
 
 SweepResult sweep_in_threads(SweepOptions options) {

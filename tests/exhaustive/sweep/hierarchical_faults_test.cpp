@@ -1,7 +1,7 @@
 /// Planted faults in hierarchical programs are found.
 #include <gtest/gtest.h>
 
-#include "unit/sweep/hierarchical_calls.hpp"
+#include "exhaustive/sweep/hierarchical_calls.hpp"
 
 namespace tutti {
 namespace {

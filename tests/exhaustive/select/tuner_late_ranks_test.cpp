@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "select/tuner.hpp"
-#include "unit/select/simulated_tuner.hpp"
+#include "exhaustive/select/simulated_tuner.hpp"
 
 namespace tutti {
 namespace {
