@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "select/tuner.hpp"
 #include "exhaustive/select/simulated_tuner.hpp"
+#include "select/tuner.hpp"
 
 namespace tutti {
 namespace {

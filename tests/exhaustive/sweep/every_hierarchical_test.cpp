@@ -1,7 +1,7 @@
 /// Every collective keeps its contract through node memory, on every small shape of nodes.
-#include "sweep/hierarchical.hpp"
-
 #include <gtest/gtest.h>
+
+#include "sweep/hierarchical.hpp"
 
 namespace tutti {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <limits>
 
+#include "exhaustive/sweep/hierarchical_calls.hpp"
 #include "protocols/node_arrivals.hpp"
 #include "sweep/check.hpp"
-#include "exhaustive/sweep/hierarchical_calls.hpp"
 
 namespace tutti {
 namespace {

@@ -1,8 +1,8 @@
 /// Tuners that begin with what an earlier run measured.
 #include <gtest/gtest.h>
 
-#include "select/tuner.hpp"
 #include "exhaustive/select/simulated_tuner.hpp"
+#include "select/tuner.hpp"
 
 namespace tutti {
 namespace {
