@@ -10,14 +10,17 @@
 #include <mpi.h>
 #include <simgrid/barrier.h>
 #include <simgrid/engine.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -184,12 +187,17 @@ struct Settled {
   std::string selection;
 };
 
-using RealTime = std::chrono::steady_clock;
+/// Seconds of real time: all functions that read a clock return simulated time here.
+double real_time() {
+  timespec now{};
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 /// How long `auto` may explore.
 struct Limit {
   int calls = 0;
-  RealTime::time_point end = RealTime::time_point::max();
+  double end = std::numeric_limits<double>::infinity();  ///< on the clock of real_time()
 };
 
 /// Lets `auto` explore until one selection has stayed for `same_calls` calls, or to the limit.
@@ -212,7 +220,7 @@ Settled settle(Cell& cell, const std::string& collective, const Limit& limit) {
       }
       const bool is_known = !result.selection.empty() && !explores(result.selection);
       shared->has_settled = is_known && same >= same_calls;
-      shared->has_ended = shared->has_settled || RealTime::now() > limit.end;
+      shared->has_ended = shared->has_settled || real_time() > limit.end;
     }
     sg_barrier_wait(shared->barrier);
   }
@@ -273,7 +281,7 @@ int main(int argc, char** argv) {
   const std::string calls = argc > 1 ? argv[1] : "0";
   Limit limit{std::atoi(calls.c_str())};
   if (const auto slash = calls.find('/'); slash != std::string::npos) {
-    limit.end = RealTime::now() + std::chrono::seconds(std::atoi(calls.c_str() + slash + 1));
+    limit.end = real_time() + std::atoi(calls.c_str() + slash + 1);
   }
   for (int index = 2; index < argc; ++index) {
     std::stringstream words(argv[index]);
