@@ -1,4 +1,4 @@
-/// Allgather, reduce_scatter and allreduce along any butterfly.
+/// Allgather, reductions and parts of them along any butterfly.
 ///
 /// A butterfly over 2^s groups has s steps. In each step a group exchanges with one partner, and
 /// the groups whose data it has before the step form a cyclic range. Its type has
@@ -97,21 +97,17 @@ Schedule reduce_scatter_along(const Problem& problem) {
   return schedule.done();
 }
 
-/// A reduce_scatter of the vector's parts, one part per group, then an allgather of the parts.
-/// 2 log2 p alpha + 2 (p - 1) / p m beta for powers of two. For other p the pairs' second positions
-/// send their vector before and receive the result after: 2 (alpha + m beta) more.
+/// A reduce_scatter of the parts of a vector that is cut into one part per group: appends its
+/// steps. False where the rank has no part: its position is the second of a pair and has sent its
+/// vector.
 template <typename Butterfly>
-Schedule allreduce_along(const Problem& problem) {
-  const Folded folded(problem.p);
-  const Problem cut = problem.cut(folded.groups());
-  ScheduleBuilder schedule(cut);
+bool reduce_parts_along(ScheduleBuilder& schedule, const Problem& problem, const Folded& folded) {
   const Position me = problem.position();
   const Position other = folded.other(me);
   const BlockRange all = {0, folded.groups()};
   if (!folded.leads(me)) {
     schedule.send(problem.rank_at(other), all);
-    schedule.recv(problem.rank_at(other), all);
-    return schedule.done();
+    return false;
   }
   if (other >= 0) schedule.reduce(problem.rank_at(other), all, Operand::right);
   const Butterfly butterfly(folded.groups());
@@ -123,6 +119,26 @@ Schedule allreduce_along(const Problem& problem) {
     schedule.reduce(peer, schedule.cyclic(butterfly.first_held(group, step), 1 << step),
                     Operand::right);
   }
+  return true;
+}
+
+/// A reduce_scatter of the vector's parts, one part per group, then an allgather of the parts.
+/// 2 log2 p alpha + 2 (p - 1) / p m beta for powers of two. For other p the pairs' second positions
+/// send their vector before and receive the result after: 2 (alpha + m beta) more.
+template <typename Butterfly>
+Schedule allreduce_along(const Problem& problem) {
+  const Folded folded(problem.p);
+  const Problem cut = problem.cut(folded.groups());
+  ScheduleBuilder schedule(cut);
+  const Position me = problem.position();
+  const Position other = folded.other(me);
+  const BlockRange all = {0, folded.groups()};
+  if (!reduce_parts_along<Butterfly>(schedule, problem, folded)) {
+    schedule.recv(problem.rank_at(other), all);
+    return schedule.done();
+  }
+  const Butterfly butterfly(folded.groups());
+  const int group = folded.group_of(me);
   for (int step = 0; step < butterfly.steps(); ++step) {
     const int partner = butterfly.partner(group, step);
     const Rank peer = problem.rank_at(folded.leader(partner));

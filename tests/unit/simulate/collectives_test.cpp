@@ -99,6 +99,8 @@ TEST(Numbers, OfReduces) {
                                       {"knomial_ordered", 8, 8, 3, 8},
                                       {"knomial_ordered", 8, 8, 4, 8, 7},
                                       {"chain:parts=4", 5, 8, 7, 8},
+                                      {"scatter_gather", 8, 8, 6, 11},  // 7, then half of all
+                                      {"scatter_gather", 6, 8, 5, 10},  // 6, then half of all
                                   });
 }
 
