@@ -47,7 +47,7 @@ def reasons(report: Report) -> list[str]:
     ran = [call for call in report["calls"] if call["algorithm"] != "native"
            and call.get("explored", 0) < call["calls"]]  # fmt: skip
     lines: dict[str, str] = {}
-    for call in sorted(ran, key=lambda one: -one["calls"] * one["elapsed"]["mean"]):
+    for call in sorted(ran, key=lambda one: -one["elapsed"]["sum"]):
         text = f"{call['collective']}: {call['algorithm']}: {call['reason']}"
         lines.setdefault(call["collective"], text)
     return list(lines.values())[:MAX_REASONS]

@@ -27,7 +27,7 @@ _SIZE = {
 _LINE = {
     "collective": TEXT, "site": TEXT, "other_sites": Maybe([TEXT], null=False), "calls": COUNT,
     "explored": Maybe(COUNT), "bytes": COUNT, "irregularity": Maybe(_MEAN), "sizes": Maybe([_SIZE]),
-    "algorithm": TEXT, "reason": TEXT, "seconds": Maybe(_MEAN), "elapsed": _MEAN,
+    "algorithm": TEXT, "reason": TEXT, "seconds": Maybe(_MEAN), "elapsed": {"mean": NUMBER, "sum": NUMBER},
     "spread": Maybe({"median": NUMBER}), "moving": Maybe(_MEAN), "spread_note": Maybe(TEXT),
     "parts": Maybe({"waiting": NUMBER, "held": NUMBER, "moving": NUMBER}), "late": Maybe(TEXT),
     "pattern": Maybe(_PATTERN),
@@ -56,10 +56,15 @@ _REPORT = {
 }  # fmt: skip
 
 
-def with_new_names(report: dict[str, Any]) -> None:
-    """Gives the patterns of a report of format 1 the names of format 2, in place."""
+def complete(report: dict[str, Any]) -> None:
+    """Gives a report of an earlier format the names and sums of today's, in place."""
     for line in report["calls"]:
-        pattern = line.get("pattern") if isinstance(line, dict) else None
+        if not isinstance(line, dict):
+            continue
+        elapsed, calls = line.get("elapsed"), line.get("calls")
+        if isinstance(elapsed, dict) and isinstance(elapsed.get("mean"), float) and isinstance(calls, int):
+            elapsed.setdefault("sum", elapsed["mean"] * calls)
+        pattern = line.get("pattern")
         for new, former in FORMER.items() if isinstance(pattern, dict) else ():
             if new not in pattern and former in pattern:
                 pattern[new] = pattern[former]

@@ -9,7 +9,7 @@ from typing import Any
 
 from tutti import source_lines
 from tutti.console import Refusal
-from tutti.report_fields import fault_of_report, with_new_names
+from tutti.report_fields import fault_of_report, complete
 
 VERSIONS = (1, 2)  # of the format; docs/report.md describes the newest
 PAGE_START = '<script type="application/json" id="report">'
@@ -131,7 +131,7 @@ def read(path: Path) -> list[dict[str, Any]]:
         version = report.get("format")
         if version not in VERSIONS:
             raise Refusal(f"{path}: format version {version}; expected {VERSIONS[0]} or {VERSIONS[1]}")
-        with_new_names(report)
+        complete(report)
         if fault := fault_of_report(report):
             raise Refusal(f"{path}: not a report of Tutti: {fault}")
         source_lines.name_functions(report, path.stat().st_mtime)

@@ -22,7 +22,7 @@ class SiteTotal:
     calls: int
     bytes: int
     seconds: float
-    """The sum over calls of the time from arrival to exit."""
+    """The sum over calls of the time from arrival to exit, in the mean over all ranks."""
     parts: dict[str, float] | None
     """That time by PARTS; None if the report has no times of single ranks."""
 
@@ -56,8 +56,8 @@ class Difference:
 
 
 def seconds_of(fields: dict[str, Any]) -> float:
-    """The time of a line's calls: its mean time from arrival to exit, times its calls."""
-    return float(fields["elapsed"]["mean"]) * int(fields["calls"])
+    """The time of a line's calls, in the mean over all ranks; lines add up to the report's."""
+    return float(fields["elapsed"]["sum"])
 
 
 def totals_of(sites: Sequence[Site]) -> list[SiteTotal]:
@@ -72,9 +72,11 @@ def totals_of(sites: Sequence[Site]) -> list[SiteTotal]:
 def _total(collective: str, site: str, lines: list[Site]) -> SiteTotal:
     lines = sorted(lines, key=lambda line: -seconds_of(line.fields))
     known = [line.fields for line in lines if line.fields.get("parts")]
-    parts = {
-        name: sum(fields["parts"][name] * fields["calls"] for fields in known) for name in PARTS
-    }
+    parts = dict.fromkeys(PARTS, 0.0)
+    for fields in known:
+        whole = sum(fields["parts"][name] for name in PARTS)
+        for name in PARTS if whole > 0 else ():
+            parts[name] += seconds_of(fields) * fields["parts"][name] / whole
     return SiteTotal(
         collective, site, lines,
         calls=sum(line.fields["calls"] for line in lines),

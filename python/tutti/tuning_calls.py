@@ -10,6 +10,7 @@ from typing import Any
 from tutti import _engine
 from tutti.refusal import Refusal
 from tutti.rules import UNKNOWN_SIZES
+from tutti.site_totals import seconds_of
 from tutti.tuning import WIDTH, Cell
 
 MIN_SHARE = 0.01
@@ -84,8 +85,8 @@ def class_end(size: int) -> int:
     return 1 << (size - 1).bit_length() if size > 0 else 0
 
 
-def _checked(reports: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int]]:
-    """The lines with sizes, and the ranks of the program."""
+def _checked(reports: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The lines, which have sizes."""
     for report in reports:
         for line in report["calls"]:
             if not isinstance(line.get("sizes"), list):
@@ -93,7 +94,7 @@ def _checked(reports: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any]
                     "--report: the report has no message sizes; expected one that this version "
                     "of Tutti wrote: run the program again with TUTTI_REPORT=name.json"
                 )
-            yield line, int(report["ranks"] or 0)
+            yield line
 
 
 def _delays(line: dict[str, Any], ranks: int) -> list[list[float]]:
@@ -115,12 +116,11 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
     """
     found: dict[tuple[Any, ...], Calls] = {}
     longest: dict[tuple[Any, ...], float] = {}
-    for line, ranks in _checked(reports):
-        total = line["calls"] * line["elapsed"]["mean"]
-        of_roots = sum(size["seconds"] for size in line["sizes"]) or 1.0
+    for line in _checked(reports):
+        of_roots = sum(size["seconds"] * size["p"] for size in line["sizes"]) or 1.0
         for size in line["sizes"]:
             p = size["p"]
-            seconds = total * size["seconds"] / of_roots * p / (ranks or p)
+            seconds = seconds_of(line) * size["seconds"] * p / of_roots
             most = class_end(size["bytes"])
             key = (line["site"], line["collective"], p, most)
             calls = found.setdefault(key, Calls(*key))

@@ -63,6 +63,30 @@ ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool part
   return line;
 }
 
+/// The ranks in all calls of a line. Calls whose sizes were left out count like the others.
+double ranks_in_calls(const ReportedCalls& line, int ranks) {
+  std::int64_t calls = 0;
+  std::int64_t sum = 0;
+  for (const SizedCalls& sized : line.sizes) {
+    calls += sized.calls;
+    sum += sized.calls * sized.p;
+  }
+  const double mean = calls > 0 ? static_cast<double>(sum) / static_cast<double>(calls) : ranks;
+  return mean * static_cast<double>(line.calls);
+}
+
+/// Shares the exact time of all calls among the lines, by the means of their timed calls.
+void share_seconds(ReportContent& content) {
+  double whole = 0;
+  for (ReportedCalls& line : content.calls) {
+    line.rank_seconds = line.elapsed * ranks_in_calls(line, content.ranks);
+    whole += line.rank_seconds;
+  }
+  for (ReportedCalls& line : content.calls) {
+    if (whole > 0) line.rank_seconds *= content.seconds_mean / whole;
+  }
+}
+
 bool is_measured(const MeasuredCandidate& candidate) { return candidate.median >= 0; }
 
 /// A case without calls. What is on the table, with 0 seconds so far, is the fastest measured
@@ -170,13 +194,10 @@ ReportContent content_of(const Summary& summary, const std::string& mpi, const s
   for (const SiteCalls& calls : summary.calls) {
     content.calls.push_back(reported(calls, summary, partial));
   }
-  // By elapsed times, because run times of consecutive calls overlap and do not add up.
-  const auto seconds_in = [](const ReportedCalls& line) {
-    return static_cast<double>(line.calls) * line.elapsed;
-  };
+  share_seconds(content);
   std::stable_sort(content.calls.begin(), content.calls.end(),
-                   [&](const ReportedCalls& one, const ReportedCalls& other) {
-                     return seconds_in(one) > seconds_in(other);
+                   [](const ReportedCalls& one, const ReportedCalls& other) {
+                     return one.rank_seconds > other.rank_seconds;
                    });
   content.tuning = tuning_of(summary, partial ? 0 : summary.ranks);
   return content;

@@ -123,7 +123,7 @@ Json json_of(const ReportedCalls& line) {
       line.bytes, "irregularity", json_object("mean", irregularity, "max", line.irregularity_max),
       "sizes", json_list(line.sizes, size), "algorithm", line.algorithm, "reason", line.reason,
       "seconds", timed ? json_object("mean", line.run_mean(), "max", line.run_max) : Json(),
-      "elapsed", json_object("mean", line.elapsed), "spread",
+      "elapsed", json_object("mean", line.elapsed, "sum", line.rank_seconds), "spread",
       timed ? json_object("median", line.spread.median(), "max", line.spread.max) : Json(),
       "moving", timed ? json_object("mean", line.moving_mean()) : Json(), "spread_note", line.note,
       "parts", split ? json_of_parts(line) : Json(), "late", split ? Json(line.late) : Json(),

@@ -114,9 +114,7 @@ constexpr std::string_view legend =
 
 std::string entry_of(const ReportedCalls& line, double wall) {
   const std::string share =
-      wall <= 0
-          ? ""
-          : ": " + percent(static_cast<double>(line.calls) * line.elapsed, wall) + " of the run";
+      wall <= 0 ? "" : ": " + percent(line.rank_seconds, wall) + " of the run";
   std::string text = line_of(line) + wrapped("at " + line.site + share, 2);
   text += wrapped(line.algorithm + (line.reason.empty() ? "" : ": " + line.reason), 2);
   if (!line.late.empty()) text += wrapped(line.late, 2);

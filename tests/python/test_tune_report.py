@@ -28,7 +28,7 @@ def size_of(size: int, calls: int, seconds: float, **changes: Any) -> dict[str, 
 
 def line(collective: str, *sizes: dict[str, Any], site: str = "app: main", **changes: Any) -> Any:
     calls = sum(size["calls"] for size in sizes)
-    made = {"calls": calls, "elapsed": {"mean": 1e-3}, "moving": {"mean": 5e-4}, **changes}
+    made = {"calls": calls, "elapsed": {"mean": 1e-3, "sum": calls * 1e-3}, "moving": {"mean": 5e-4}, **changes}
     return line_of(None, collective=collective, site=site, sizes=list(sizes), **made)
 
 

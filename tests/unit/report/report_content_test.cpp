@@ -68,7 +68,7 @@ Summary summary() {
   Summary summary;
   summary.ranks = 16;
   summary.nodes = 1;
-  summary.seconds_sum = 16 * 0.006;
+  summary.seconds_sum = 16 * 0.006025;
   summary.seconds_max = 0.0125;
   summary.calls = {setup_calls(), write_calls()};
   return summary;
@@ -81,7 +81,7 @@ TEST(ReportText, IsAnAlignedTable) {
   EXPECT_EQ("\n" + to_text(content_of(summary(), mpich)), R"(
 Tutti 0.1.0 with MPICH 4.0.2, 16 ranks on 1 node
 times: all ranks read the same clock
-seconds in the calls below: 0.006000 in the mean over ranks, 0.012500 at most
+seconds in the calls below: 0.006025 in the mean over ranks, 0.012500 at most
 
 collective                calls      bytes     time   spread   moving  elapsed
 gatherv                       4   5.00 MiB  2.50 ms  1.50 ms   500 us  1.50 ms
@@ -98,7 +98,7 @@ moving: last arrival to last exit, mean; elapsed: arrival to exit, mean over
 ranks. From TUTTI_REPORT=name.json `tutti report` shows functions, source lines,
 candidates and late ranks.
 
-time in collectives 6.00 ms, saved 0.00 us, spent exploring 0.00 us
+time in collectives 6.03 ms, saved 0.00 us, spent exploring 0.00 us
 )");
 }
 
@@ -112,7 +112,7 @@ TEST(ReportText, TellsTheShareOfTheRunAndWhatIsNotHandled) {
   ReportContent content = content_of(with_others, mpich);
   content.notes = {"something is odd"};
   const std::string text = to_text(content);
-  EXPECT_NE(text.find("\n25.0 % of the 0.024000 seconds from the start to MPI_Finalize\n"),
+  EXPECT_NE(text.find("\n25.1 % of the 0.024000 seconds from the start to MPI_Finalize\n"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("\nnot handled: 30 MPI_Ibcast, 7 MPI_Scan\nnote: something is odd\n"),
@@ -124,6 +124,29 @@ TEST(ReportText, TellsTheShareOfTheRunAndWhatIsNotHandled) {
             std::string::npos)
       << json;
   EXPECT_NE(json.find("\"wall\":0.024,"), std::string::npos) << json;
+}
+
+/// With 4,096 calls of all 16 ranks and 8 communicators of 2 ranks, of which few calls are timed.
+TEST(ReportContent, SharesTheExactTimeOfAllCalls) {
+  Summary summary;
+  summary.ranks = 16;
+  summary.seconds_sum = 16 * 1.5;
+  SiteCalls of_all = setup_calls();
+  of_all.calls = 4096;
+  of_all.sizes = {{16, 20, 4096, 524288, 1, 0.5, 0, 1}};
+  of_all.measured = 1024;
+  of_all.elapsed_sum = 1024 * 0.001;  // by far too long: 4.096 s
+  SiteCalls of_pairs = of_all;
+  of_pairs.site = "elsewhere";
+  of_pairs.calls = 8 * 2048;
+  of_pairs.sizes = {{2, 20, 8 * 2048, 524288, 1, 0.5, 0, 1}};
+  of_pairs.measured = 2048;
+  of_pairs.elapsed_sum = 2048 * 0.001;  // 2.048 s of each rank
+  summary.calls = {of_pairs, of_all};
+  const ReportContent content = content_of(summary, mpich);
+  EXPECT_DOUBLE_EQ(content.calls[0].rank_seconds, 1);
+  EXPECT_EQ(content.calls[0].site, of_all.site);
+  EXPECT_DOUBLE_EQ(content.calls[1].rank_seconds, 0.5);
 }
 
 TEST(ReportText, SaysThatNothingWasSeen) {
@@ -193,7 +216,7 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       json,
       R"({"format":2,"tutti":"0.1.0","mpi":"MPICH 4.0.2","ranks":16,"nodes":1,"clock_error":0,)"
       R"("clock":"all ranks read the same clock","one_sided":null,)"
-      R"("partial":false,"view":"all ranks","seconds":{"mean":0.006,"max":0.0125},)"
+      R"("partial":false,"view":"all ranks","seconds":{"mean":0.006025,"max":0.0125},)"
       R"("wall":null,"program":"","modules":[],"notes":[],"not_handled":[],"calls":[)"
       R"({"collective":"gatherv","site":"particles+0x114c",)"
       R"("other_sites":["particles+0x11f0"],"calls":4,"explored":0,"bytes":5242880,)"
@@ -202,7 +225,7 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       R"({"p":16,"bytes":524288,"calls":1,"irregularity":1,"seconds":5e-04,"root":2}],)"
       R"("algorithm":"ordered_tree",)"
       R"("reason":"requested","seconds":{"mean":0.0025,"max":0.125},)"
-      R"("elapsed":{"mean":0.0015},"spread":{"median":0.0015,"max":0.0115},)"
+      R"("elapsed":{"mean":0.0015,"sum":0.006},"spread":{"median":0.0015,"max":0.0115},)"
       R"("moving":{"mean":5e-04},"spread_note":"",)"
       R"("parts":{"calls":2,"waiting":4e-04,"held":1e-04,"moving":0.001},)"
       R"("late":"rank 1 is last in 100 % of 2 calls, 2.00 ms behind the first",)"
@@ -214,11 +237,11 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       R"("mean_delay":[0,0.002,0.000375],"last":[0,2,0]}},)"
       R"({"collective":"scatter","site":"C API","other_sites":[],"calls":2,"explored":0,"bytes":640,)"
       R"("irregularity":{"mean":1,"max":1},"sizes":[],"algorithm":"native",)"
-      R"("reason":"predicted speedup below 10 %","seconds":null,"elapsed":{"mean":1.25e-05},)"
+      R"("reason":"predicted speedup below 10 %","seconds":null,"elapsed":{"mean":1.25e-05,"sum":2.5e-05},)"
       R"("spread":null,"moving":null,)"
       R"("spread_note":"unknown: no call has recorded times of all ranks",)"
       R"("parts":null,"late":null,"pattern":null}],"tuning":)"
-      R"({"seconds":0.006,"saved":0,"exploring":0,"left_out":0,"method":)"
+      R"({"seconds":0.006025,"saved":0,"exploring":0,"left_out":0,"method":)"
       R"("median of at most the latest 16 calls noted: time after the last arrival, of rooted )"
       R"(and irregular collectives and scans the mean of the longest and the mean elapsed time; )"
       R"(interval of the median by order statistics","cases":[]}})"
