@@ -42,6 +42,9 @@ std::string remarks() {
     text += " " + std::string(name_of(collective)) + "=" +
             to_text(all.settings[static_cast<std::size_t>(collective)]);
   }
+  for (const auto& [name, value] : own_variables()) {
+    if (name != "TUTTI_VERBOSE") text.append(" ").append(name).append("=").append(value);
+  }
   return text + "\n";
 }
 

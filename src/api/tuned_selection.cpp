@@ -325,7 +325,8 @@ const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
     error = communicator_.hierarchical().broadcast_selection(is_valid, number);
   }
   const int candidate = number % max_candidates;
-  Decision& selected = decision_of(state, number / max_candidates, candidate);
+  const auto decides = size_class ? std::optional(number / max_candidates) : std::nullopt;
+  Decision& selected = decision_of(state, decides, candidate);
   selected.measured = {};
   if (size_class) {
     selected.measured = {*size_class, candidate, !state.tuner.is_selected(size_class)};
@@ -334,9 +335,15 @@ const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
   return selected;
 }
 
-Decision& TunedSelection::decision_of(State& state, SizeClass size_class, int candidate) {
+Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> size_class,
+                                      int candidate) {
   Decision& decision = state.decisions[{size_class, candidate}];
-  const auto known = state.candidates.find(size_class);
+  if (!size_class) {
+    if (decision.text.empty()) decision = state.deferred;
+    decision.is_tuned = false;
+    return decision;
+  }
+  const auto known = state.candidates.find(*size_class);
   const bool is_known = known != state.candidates.end();
   const Setting setting = is_known ? known->second.all[static_cast<std::size_t>(candidate)]
                                    : Setting{Setting::Kind::native, {}, {}};
@@ -347,7 +354,7 @@ Decision& TunedSelection::decision_of(State& state, SizeClass size_class, int ca
     if (setting.kind == Setting::Kind::forced) decision.specification = setting.specification;
   }
   const std::string& reason =
-      state.tuner.is_selected(size_class) ? state.tuner.reason(size_class) : Tuner::exploring;
+      state.tuner.is_selected(size_class) ? state.tuner.reason(*size_class) : Tuner::exploring;
   if (!decision.text.ends_with(reason) || decision.text.size() <= reason.size()) {
     decision.text = name_of(setting) + ": " + reason;
   }

@@ -100,7 +100,7 @@ class TunedSelection {
     SizeClass latest = 0;           ///< at this rank; of an irregular collective as agreed
     std::optional<SizeClass> mean;  ///< of an irregular collective, of the last window
     std::map<SizeClass, Candidates> candidates;
-    std::map<std::pair<SizeClass, int>, Decision> decisions;
+    std::map<std::pair<std::optional<SizeClass>, int>, Decision> decisions;
   };
   class Host;
 
@@ -113,7 +113,7 @@ class TunedSelection {
   int begin_agreement(State& state);
   int end_agreement(State& state);
   const Decision& select(const std::shared_ptr<State>& state, const BlockOfCall& block, int& error);
-  Decision& decision_of(State& state, SizeClass size_class, int candidate);
+  Decision& decision_of(State& state, std::optional<SizeClass> size_class, int candidate);
   void note(const std::shared_ptr<State>& state, const BlockOfCall& block,
             std::optional<SizeClass> size_class);
 
