@@ -142,6 +142,11 @@ std::string refusal(const Options& options, const Job& job) {
   if (std::string text = options.delays.refusal(job.p()); !text.empty()) return text;
   const auto collective = collective_of(options.command);
   if (!collective) return "";
+  if (job.p() == 1) {
+    return "1 rank, so there is nothing to compare; expected 2 or more, such as: mpirun -n 4 "
+           "tutti-bench " +
+           std::string(name_of(options.command));
+  }
   for (const std::string& name : options.algorithms) {
     if (name == reordered_name) {
       if (can_be_reordered(*collective)) continue;
