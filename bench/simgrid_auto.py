@@ -47,7 +47,7 @@ QUARTER = ("fat-tree:32:leaf=8,taper=2", "switch:32", "dragonfly:32", "torus:32"
 CALLS = 3000
 """Calls of `auto` at most."""
 LIMIT = 900
-"""Seconds of one run: `auto` explores for 2/3 of them at most."""
+"""Seconds of one run: `auto` explores for 1/3 of them; the call that it is in may take as long."""
 
 Group = tuple[str, int, str, str]
 """Platform, ranks per node, collective and sizes."""
@@ -82,7 +82,7 @@ def measure(program: str, group: Group, selector: str, sizes: str, limit: float)
     """By name the samples of a run, or the text of its failure; none if it ran out of less time
     than LIMIT."""
     shape, ppn, collective, _ = group
-    calls = f"{CALLS}/{int(limit * 2 / 3)}" if selector == "ompi" else "0"
+    calls = f"{CALLS}/{int(limit / 3)}" if selector == "ompi" else "0"
     words = (program, calls, f"{collective}:{sizes}")
     try:
         found = selection_runs.lines(words, shape, ppn, selector, {"TUTTI_EXPLORE": "1"}, limit)
