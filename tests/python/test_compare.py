@@ -167,7 +167,7 @@ def test_a_verdict_needs_an_interval_without_zero_and_five_rounds():
 
 def two_reports(folder: Path) -> tuple[str, str]:
     one, other = line_of(late_rank(2, 4, 1)), line_of(None, site="app: f+0x2")
-    halved = {**one, "elapsed": {"mean": 0.0625}, "algorithm": "ring"}
+    halved = {**one, "elapsed": {"mean": 0.0625, "sum": 0.25}, "algorithm": "ring"}
     names = []
     for name, lines in (("a", (one, other)), ("b", (halved, line_of(None, site="app: g+0x3")))):
         (folder / name).mkdir()
@@ -207,11 +207,11 @@ def test_diff_fits_80_columns(command, tmp_path, monkeypatch):
 
 def test_lines_of_one_site_add_up(tmp_path):
     lines = [line_of(late_rank(2, 4, 1), algorithm=name) for name in ("native", "ring")]
-    lines[1]["calls"] = 12
+    lines[1] |= {"calls": 12, "elapsed": {"mean": 0.125, "sum": 1.5}}
     (total,) = totals_of(reports.sites_of(reports.read(Path(write_report(tmp_path, *lines)))))
     assert total.calls == 16 and total.seconds == 2.0
     assert total.algorithms == ["ring", "native"]
-    assert total.parts == pytest.approx({"waiting": 16 * 0.0123, "held": 0, "moving": 0.016})
+    assert total.parts == pytest.approx({"waiting": 2 * 0.0123 / 0.0133, "held": 0, "moving": 2 * 0.001 / 0.0133})
 
 
 def test_diff_names_a_missing_file(command):

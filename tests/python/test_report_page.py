@@ -199,8 +199,11 @@ def advice(*lines: dict, **known) -> list[str]:
     return [one.command for one in advice_of(totals_of(sites), Known("run.html", **values))]
 
 
+MOVING = {"calls": 3, "waiting": 0.01, "held": 0.0, "moving": 0.115}
+
+
 def test_advice_is_a_command_to_paste():
-    moving = line_of(late_rank(2, 3, 1))
+    moving = line_of(late_rank(2, 3, 1), parts=MOVING)
     waits = {**moving, "parts": {"calls": 3, "waiting": 0.12, "held": 0.0, "moving": 0.001}}
     assert advice(moving) == [
         "tutti tune --mpirun 'mpirun -n 4' --report run.html --budget 10m --output rules.json\n"
@@ -216,7 +219,7 @@ def test_advice_is_a_command_to_paste():
 
 
 def test_advice_names_the_candidate_that_could_save_most():
-    moving = line_of(late_rank(2, 3, 1))
+    moving = line_of(late_rank(2, 3, 1), parts=MOVING)
     (case,) = tuning()["cases"]
     assert len(advice(moving, cases=[case])) == 2, "the selected one needs no request"
     table = {"candidate": "hierarchical(ring,leaders=2)", "seconds": 0.1, "why": "too few calls"}

@@ -28,7 +28,8 @@ def size_of(size: int, calls: int, seconds: float, **changes: Any) -> dict[str, 
 
 def line(collective: str, *sizes: dict[str, Any], site: str = "app: main", **changes: Any) -> Any:
     calls = sum(size["calls"] for size in sizes)
-    made = {"calls": calls, "elapsed": {"mean": 1e-3, "sum": calls * 1e-3}, "moving": {"mean": 5e-4}, **changes}
+    seconds = sum(1e-3 * size["calls"] * size["p"] / 8 for size in sizes)
+    made = {"calls": calls, "elapsed": {"mean": 1e-3, "sum": seconds}, "moving": {"mean": 5e-4}, **changes}
     return line_of(None, collective=collective, site=site, sizes=list(sizes), **made)
 
 
@@ -218,7 +219,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Program:
 def report(folder: Path) -> str:
     late = line_of(
         late_rank(8, 10, 2), collective="bcast", site="app: step+0x1", calls=10,
-        sizes=[size_of(4096, 10, 0.1, root=2)], elapsed={"mean": 0.01}, moving={"mean": 0.001},
+        sizes=[size_of(4096, 10, 0.1, root=2)], elapsed={"mean": 0.01, "sum": 0.1}, moving={"mean": 0.001},
     )  # fmt: skip
     small = line("bcast", size_of(64, 9, 0.1, root=2), size_of(64, 9, 0.1, p=4), site="app: init")
     path = Path(write_report(folder, late, small))
