@@ -93,6 +93,7 @@ missing_packages() {
   [[ -n ${ALL_TESTS:-} ]] || return 0
   have dh || echo debhelper
   have mmdebstrap || echo mmdebstrap
+  have chromium || have chromium-browser || have google-chrome || echo chromium
 }
 
 # Runs apt-get as root, through sudo if that needs no password.
