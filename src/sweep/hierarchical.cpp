@@ -147,8 +147,9 @@ class HierarchicalSweep {
       ++result_.cases;
       const auto seed = static_cast<std::uint64_t>(result_.programs++);
       const std::string fault = fault_of(programs_, spec, call, problems, schedules, 0, seed);
-      if (!fault.empty())
-        result_.refuse(call, in_words(call) + " with " + to_text(spec) + ": " + fault);
+      if (fault.empty()) continue;
+      result_.refuse(call, in_words(call) + " with " + to_text(spec) + ": " + fault +
+                               lack_of_knowledge(programs_, spec, call));
     }
   }
 
