@@ -170,13 +170,14 @@ class Check:
 
     @property
     def speedup(self) -> float:
-        """Native's median over that of the rules."""
-        return self.native.median / self.rules.median
+        """Native's median over that of the rules; 1 where they ran native, as all else is noise."""
+        return 1.0 if self.is_native else self.native.median / self.rules.median
 
     @property
     def loss(self) -> float:
         """What the rules take longer than the best, as a share of the best."""
-        return self.rules.median / self.best.median - 1
+        least = min(self.native.median, self.rules.median)
+        return (least if self.is_native else self.rules.median) / self.best.median - 1
 
     @property
     def refutes(self) -> bool:
@@ -186,7 +187,7 @@ class Check:
     @property
     def is_slower(self) -> bool:
         """The rules are slower than native beyond doubt, by the intervals of the medians."""
-        return self.rules.interval.low > self.native.interval.high
+        return not self.is_native and self.rules.interval.low > self.native.interval.high
 
 
 def check(

@@ -305,6 +305,7 @@ def invoke(*words: str) -> Any:
 
 
 def test_the_command_writes_rules_and_checks_them(bench: Bench, tmp_path: Path) -> None:
+    bench.ran = "chain: rules: measured"
     output, plot = tmp_path / "rules.json", tmp_path / "plot.svg"
     done = invoke(
         "--output", str(output), "--collective", "bcast", "--json", "--plot", str(plot)
@@ -331,6 +332,22 @@ def test_a_rule_that_the_check_does_not_confirm_becomes_native(
     assert invoke("--output", str(output), "--collective", "bcast").exit_code == 0
     read = _engine.rules_from_text(output.read_text(), "").all
     assert [(rule.bytes, rule.use) for rule in read] == [("0..16K", "chain"), ("16385..inf", "native")]
+
+
+@pytest.mark.parametrize("ran", ["native: rules: measured", "chain: rules: measured"])
+def test_a_cell_in_which_the_rules_ran_native_is_no_loss(
+    bench: Bench, tmp_path: Path, ran: str
+) -> None:
+    bench.machine.times["auto"] = linear(20, 2e-3)
+    bench.ran = ran
+    words = ("--output", str(tmp_path / "rules.json"), "--collective", "bcast")
+    told = json.loads(invoke(*words, "--json").stdout)["check"]
+    is_native = ran.startswith("native")
+    assert {one["slower_than_native"] for one in told} == {not is_native}
+    assert {one["native_over_rules"] == 1 for one in told} == {is_native}
+    shown = " ".join(invoke(*words).stdout.split())
+    assert (f"The rules ran native in {len(told)} cells" in shown) == is_native
+    assert ("geometric mean" in shown) == (not is_native)
 
 
 def test_a_check_ends_with_the_budget_and_begins_with_what_it_can_refute(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def _rows(out: Console, checks: list[Check]) -> None:
         cells = (
             _engine.range_text(str(check.bytes)),
             *(duration(line.median * 1e-6) for line in times),
-            f"{check.speedup:.2f}",
+            "" if check.is_native else f"{check.speedup:.2f}",
             f"{check.loss:.0%}" if check.loss >= 0.005 else "",
         )
         ran = check.ran.split(": ")[0] + (", refuted: native now" if check.refutes else "")
@@ -130,13 +130,16 @@ def _rows(out: Console, checks: list[Check]) -> None:
 
 
 def _summary(out: Console, checks: list[Check], tuner: Tuner, output: Path) -> None:
-    speedups = [check.speedup for check in checks]
+    speedups = [check.speedup for check in checks if not check.is_native]
     lost = sum(check.is_slower for check in checks)
-    out.print(
-        f"[bold]native/rules {geometric_mean(speedups):.2f}[/] in the geometric mean of "
-        f"{count(len(checks), 'cell')}, least {min(speedups, default=1):.2f}, greatest "
-        f"{max(speedups, default=1):.2f}; {lost} slower than native beyond doubt."
-    )
+    if speedups:
+        out.print(
+            f"[bold]native/rules {geometric_mean(speedups):.2f}[/] in the geometric mean of "
+            f"{count(len(speedups), 'cell')}, least {min(speedups):.2f}, greatest "
+            f"{max(speedups):.2f}; {lost} slower than native beyond doubt."
+        )
+    if natives := len(checks) - len(speedups):
+        out.print(f"The rules ran native in {count(natives, 'cell')}: differences there are noise.")
     for (collective, name), why in tuner.failed.items():
         out.print(f"{collective} {name} failed and is no candidate: {why}", markup=False)
     if tuner.unfinished:
