@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,8 @@ def expanded(name: str) -> Path:
 
 def why_not_writable(path: Path) -> str:
     """Why a file cannot be written, to be asked before long work; empty if nothing is known against
-    it. A former file may be renamed, so its folder must be writable; a device needs no new file."""
+    it. A former file may be renamed, so a file must be possible in its folder, which is tried: not
+    every folder that permits writing has files. A device needs no new file."""
     if not is_utf_8(str(path)):
         return "expected a name in UTF-8"
     if reason := _engine.why_no_output(str(path)):
@@ -148,8 +150,13 @@ def why_not_writable(path: Path) -> str:
     folder = path.absolute().parent
     if not folder.is_dir():
         return f"no directory {folder}"
-    is_file = path.is_file() or not path.exists()
-    return f"cannot write in the directory {folder}" if is_file and not os.access(folder, os.W_OK) else ""
+    if path.exists() and not path.is_file():
+        return ""
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        return f"cannot write in the directory {folder}: {error.strerror}"
+    return ""
 
 
 def write(path: Path, text: str, option: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from tutti import _engine, reports, supervised, unseen
 from tutti.advice import Known, advice_of
-from tutti.console import console, count, expanded, is_utf_8, why_not_writable, write
+from tutti.console import console, count, expanded, why_not_writable, write
 from tutti.programs import programs_in
 from tutti.refusal import Refusal
 from tutti.report_text import print_reports
@@ -159,7 +159,7 @@ def _current_folder() -> Path | None:
         folder = Path.cwd()
     except OSError:  # it has been removed
         return None
-    return folder if is_utf_8(str(folder)) and os.access(folder, os.W_OK) else None
+    return None if why_not_writable(folder / "tutti") else folder
 
 
 def run(

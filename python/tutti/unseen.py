@@ -61,13 +61,13 @@ def why(command: Sequence[str]) -> str:
     if programs and not any("libmpi" in libraries_of(one) for one in programs):
         if programs[0].name.startswith("python"):
             return (
-                f"{programs[0]} loads an MPI only with a module such as mpi4py, and this run made "
-                "no collective call that Tutti handles"
+                f"{programs[0]} loads an MPI only with a module such as mpi4py: this run made no "
+                "collective call that Tutti handles, or rank 0 could not write the report"
             )
         return f"{programs[0]} is not linked to an MPI"
     return (
         "no rank reached MPI_Finalize with Tutti: it ended before, or the launcher did not pass "
-        "LD_PRELOAD on (tutti doctor)"
+        "LD_PRELOAD on (tutti doctor); or rank 0 could not write the report"
     )
 
 

@@ -6,6 +6,7 @@ import io
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 from rich.console import Console
@@ -107,7 +108,9 @@ def test_a_missing_report_has_its_reason(programs):
     static, dynamic = str(programs["static"]), str(programs["dynamic"])
     assert "linked statically" in unseen.why(["mpirun", "-n", "2", static])
     assert unseen.why(["mpirun", "-n", "2", dynamic]) == f"{dynamic} is not linked to an MPI"
-    assert "tutti doctor" in unseen.why(["mpirun", "-n", "2", "no-such-program"])
+    for program, reason in (("no-such-program", "tutti doctor"), (sys.executable, "mpi4py")):
+        why = unseen.why(["mpirun", "-n", "2", program])
+        assert reason in why and "rank 0 could not write the report" in why
 
 
 def test_run_says_at_once_that_a_program_is_static(command, installed, programs, tmp_path):
