@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -13,7 +14,8 @@ UNKNOWN = "unknown"
 
 def programs_in(command: Sequence[str]) -> list[Path]:
     """The words of a command that name files, in order: the launcher, the program, its input."""
-    found = [Path(word) if Path(word).is_file() else shutil.which(word) for word in command]
+    # Unlike Path.is_file, this takes words that no file can have as its name.
+    found = [word if os.path.isfile(word) else shutil.which(word) for word in command]
     return [Path(file) for file in found if file]
 
 

@@ -113,6 +113,11 @@ def test_a_missing_report_has_its_reason(programs):
         assert reason in why and "rank 0 could not write the report" in why
 
 
+def test_a_long_script_in_a_command_is_no_file(command, installed):
+    script = "pass\n" * 1000
+    assert command("run", "--json", "--", sys.executable, "-c", script).status == 0
+
+
 def test_run_says_at_once_that_a_program_is_static(command, installed, programs, tmp_path):
     report = tmp_path / "run.json"
     shown = command("run", "--report", str(report), "--", str(programs["static"]))
