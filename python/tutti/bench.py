@@ -28,7 +28,7 @@ def command_of(
     """
     folder = libraries.programs()
     if folder is None:
-        raise Refusal("tutti-bench is not installed; build Tutti with an MPI on the machine")
+        raise Refusal(f"tutti-bench is not installed: {libraries.INSTALL}")
     words = shlex.split(mpirun)
     if not words and "--help" not in arguments:
         raise Refusal('missing --mpirun COMMAND, such as --mpirun "mpirun -n 8"; a single rank '

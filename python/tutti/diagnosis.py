@@ -89,10 +89,9 @@ def _libraries() -> Finding:
     try:
         flavours = libraries.flavours()
     except Refusal as error:
-        return Finding("libraries", "problem", str(error), "pip install . in Tutti's source tree (docs/install.md)")
+        return Finding("libraries", "problem", str(error), libraries.INSTALL)
     if not flavours:
-        return Finding("libraries", "problem", f"{libraries.folder()} has no backend for any MPI",
-                       "build Tutti with an MPI's compiler wrapper on the PATH")  # fmt: skip
+        return Finding("libraries", "problem", f"{libraries.folder()} has no backend for any MPI", libraries.INSTALL)
     return Finding("libraries", "good", f"{libraries.folder()}: backends {', '.join(flavours)}")
 
 
@@ -103,8 +102,7 @@ def _mpi(one: mpis.Mpi, tries: bool) -> Iterator[Finding]:
     except Refusal:
         return
     if not has_backend:
-        yield Finding("MPI", "problem", f"{one} ({one.mpirun}): there is no backend for it",
-                      f"build Tutti with the mpicc of {one} on the PATH")  # fmt: skip
+        yield Finding("MPI", "problem", f"{one} ({one.mpirun}): there is no backend for it", libraries.INSTALL)
         return
     yield Finding("MPI", "good", f"{one} ({one.mpirun}), backend {backend}")
     if tries and "SLURM_STEP_ID" in os.environ:

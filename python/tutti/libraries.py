@@ -17,6 +17,12 @@ FLAVOURS = {
 
 FRONT = "libtutti.so"
 
+INSTALL = (
+    "pip install . in Tutti's source tree builds for every MPI, with tutti-bench (docs/install.md); "
+    "./demo builds for one, without"
+)
+"""What provides libraries and programs that are missing."""
+
 
 def prefixes() -> list[Path]:
     """Folders that may contain lib/ and bin/: the package, then the folders it is installed in."""
@@ -47,8 +53,7 @@ def folder() -> Path:
     named = os.environ.get("TUTTI_LIBRARY_DIR")
     where = f"TUTTI_LIBRARY_DIR={named}" if named else "lib/ beside the package"
     raise Refusal(
-        f"no {FRONT} in {where}; build Tutti with an MPI on the machine (docs/install.md), "
-        "or set TUTTI_LIBRARY_DIR to the folder that has it"
+        f"no {FRONT} in {where}; set TUTTI_LIBRARY_DIR to the folder that has it, or build Tutti: {INSTALL}"
     )
 
 
@@ -76,5 +81,5 @@ def run_bench() -> None:
     """Becomes tutti-bench, with the arguments of this process: the program of a wheel."""
     folder = programs()
     if folder is None:
-        sys.exit("tutti-bench is not installed; build Tutti with an MPI on the machine")
+        sys.exit(f"tutti-bench is not installed: {INSTALL}")
     os.execv(folder / "tutti-bench", ["tutti-bench", *sys.argv[1:]])

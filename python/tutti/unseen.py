@@ -1,8 +1,8 @@
-"""Says what a run under Tutti will not show, and why it left no report."""
+"""Says what a run under Tutti will not show, which backend it lacks, and why it left no report."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from tutti import launcher
@@ -15,6 +15,8 @@ _SONAMES = {
 """The libraries of the MPI to which a kind of launcher belongs."""
 
 _NAMES = {"openmpi": "Open MPI", "hydra": "MPICH or Intel MPI"}
+_BACKENDS = {"openmpi": {"openmpi", "mpiabi"}, "hydra": {"mpich", "mpiabi"}}
+"""Those that programs under such a launcher may need: that of the standard ABI serves any MPI."""
 
 
 def is_static(program: Path) -> bool:
@@ -42,14 +44,28 @@ def notes(command: Sequence[str], version: launcher.Version = launcher.version_o
         )
     first = launcher.find(command, version)
     for program in _started(command) if first and first.kind in _SONAMES else ():
-        text = libraries_of(program) if is_elf(program) else ""
-        kinds = [kind for kind, names in _SONAMES.items() if any(name in text for name in names)]
+        kinds = _kinds_of(program)
         if first and kinds and first.kind not in kinds:
             found.append(
                 f"{program} is linked to {_NAMES[kinds[0]]}, but {command[first.index]} starts "
                 f"programs of {_NAMES[first.kind]}: each process may be a single rank of its own"
             )
     return found
+
+
+def without_backend(
+    command: Sequence[str],
+    backends: Collection[str],
+    version: launcher.Version = launcher.version_of,
+) -> str:
+    """The MPI of a command that none of the backends serves; empty if one does, or if the MPI is not
+    sure. It is that of the programs; of programs that load none, such as python3, the launcher's."""
+    kinds = {kind for program in _started(command) for kind in _kinds_of(program)}
+    first = None if kinds else launcher.find(command, version)
+    if first and first.kind in _NAMES:
+        kinds = {first.kind}
+    missing = [kind for kind in kinds if _BACKENDS[kind].isdisjoint(backends)]
+    return _NAMES[missing[0]] if missing and len(kinds) == 1 else ""
 
 
 def why(command: Sequence[str]) -> str:
@@ -69,6 +85,12 @@ def why(command: Sequence[str]) -> str:
         "no rank reached MPI_Finalize with Tutti: it ended before, or the launcher did not pass "
         "LD_PRELOAD on (tutti doctor); or rank 0 could not write the report"
     )
+
+
+def _kinds_of(program: Path) -> list[str]:
+    """The kinds of launcher that belong to the MPI which a program is linked to."""
+    text = libraries_of(program) if is_elf(program) else ""
+    return [kind for kind, names in _SONAMES.items() if any(name in text for name in names)]
 
 
 def _started(command: Sequence[str]) -> list[Path]:

@@ -49,7 +49,7 @@ def installed(tmp_path: Path, monkeypatch) -> Path:
 
     (tmp_path / "lib").mkdir()
     (tmp_path / "bin").mkdir()
-    for name in ("libtutti.so", "libtutti-mpich.so"):
+    for name in ("libtutti.so", "libtutti-mpich.so", "libtutti-openmpi.so"):
         (tmp_path / "lib" / name).touch()
     monkeypatch.setattr(libraries, "prefixes", lambda: [tmp_path])
     monkeypatch.delenv("TUTTI_LIBRARY_DIR", raising=False)

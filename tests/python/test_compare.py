@@ -144,6 +144,15 @@ def test_wrong_options_are_refused(command, launcher, words, text):
     assert shown.status == 2 and text in shown.err and not log.exists()
 
 
+def test_a_command_without_a_backend_is_refused_before_the_start(command, launcher, installed):
+    mpirun, log = launcher()
+    (installed / "lib/libtutti-openmpi.so").unlink()
+    for words in ([], ["--compare"], ["--json"]):
+        shown = command("run", *words, "--", mpirun, "app.py")
+        assert shown.status == 2 and "no backend for Open MPI" in shown.err and not log.exists()
+        assert "pip install . " in shown.err
+
+
 def row(native: list[float], tutti: list[float]) -> Row:
     samples = {
         "native": [Sample(one, None) for one in native],

@@ -142,6 +142,25 @@ def test_a_launcher_of_another_mpi_is_noted(programs, monkeypatch, version, sona
     assert [expected in note for note in found] == ([True] if expected else [])
 
 
+@pytest.mark.parametrize(
+    ("version", "soname", "backends", "expected"),
+    [
+        ("HYDRA build details: Version: 4.0.2", "libc.so.6", ["openmpi"], "MPICH or Intel MPI"),
+        ("HYDRA build details: Version: 4.0.2", "libc.so.6", ["mpich"], ""),
+        ("HYDRA build details: Version: 4.0.2", "libc.so.6", ["openmpi", "mpiabi"], ""),
+        ("HYDRA build details: Version: 4.0.2", "libmpi.so.40", ["openmpi"], ""),
+        ("of a vendor", "libmpi.so.40", ["mpich"], "Open MPI"),
+        ("of a vendor", "libc.so.6", ["openmpi"], ""),
+    ],
+)
+def test_a_command_whose_mpi_has_no_backend_is_known(
+    programs, monkeypatch, version, soname, backends, expected
+):
+    monkeypatch.setattr(unseen, "libraries_of", lambda program: f"{soname} => /lib/{soname}")
+    command = ["mpirun", "-n", "2", str(programs["dynamic"])]
+    assert unseen.without_backend(command, backends, lambda launcher: version) == expected
+
+
 def case(collective, low, high, calls, **medians):
     candidates = [{"name": name, "median": time} for name, time in medians.items()]
     return {"collective": collective, "ranks": 8, "bytes": [low, high], "calls": calls,

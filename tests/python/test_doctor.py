@@ -54,6 +54,7 @@ def test_missing_libraries_come_from_the_source_tree(monkeypatch, tmp_path):
 
 
 def test_an_mpi_without_backend_is_a_problem(launchers, installed):
+    (installed / "lib/libtutti-openmpi.so").unlink()
     launchers({"mpirun": "mpirun (Open MPI) 4.1.4"})
     found = {one.what: one for one in diagnosis.findings(False)}
     assert found["MPI"].state == "problem" and "no backend" in found["MPI"].text

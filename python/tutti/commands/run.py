@@ -105,7 +105,8 @@ def prepare(
         version: returns the version text of a launcher.
 
     Raises:
-        Refusal: a setting is wrong, or the program or Tutti's library is missing.
+        Refusal: a setting is wrong; the program, Tutti's library or the backend for its MPI is
+            missing.
     """
     try:
         check_settings({**environment, **settings})
@@ -116,6 +117,8 @@ def prepare(
         why = "not executable (chmod +x)" if Path(first).is_file() else "no such program"
         raise Refusal(f"{first}: {why}")
     preload = str(libraries.front())
+    if mpi := unseen.without_backend(command, libraries.flavours(), version):
+        raise Refusal(f"no backend for {mpi}, the MPI of this command; {libraries.INSTALL}")
     if environment.get("LD_PRELOAD"):
         preload += ":" + environment["LD_PRELOAD"]
     added = {**settings, "LD_PRELOAD": preload}
