@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,10 @@ from tutti.shared_folder import shared_folder
 
 SCHEMA = "tutti-bench/1"
 
+_NEEDS_RANKS = 'a measurement needs 2 or more, as in "mpirun -n 8"'
+_ONE_RANK = re.compile(r"(?<!\S)(-n|-np|--np|--ntasks)[ =]?1(?!\S)")
+"""In the text of a launcher: it starts a single rank, if these are its only words about ranks."""
+
 
 def command_of(
     mpirun: str, arguments: Sequence[str], settings: Mapping[str, str] | None = None
@@ -23,8 +28,8 @@ def command_of(
     """The command that runs tutti-bench under a launcher such as "mpirun -n 8".
 
     Raises:
-        Refusal: tutti-bench or the launcher is not installed; or there is no launcher, though one
-            rank has nobody to exchange data with.
+        Refusal: tutti-bench or the launcher is not installed; or there is no launcher, or one that
+            starts a single rank, which has nobody to exchange data with.
     """
     folder = libraries.programs()
     if folder is None:
@@ -35,6 +40,8 @@ def command_of(
                       "measures no collective")  # fmt: skip
     if words and shutil.which(words[0]) is None:
         raise Refusal(f"--mpirun {mpirun}: no program {words[0]} on PATH")
+    if _ONE_RANK.search(mpirun):
+        raise Refusal(f"--mpirun {mpirun}: 1 rank; {_NEEDS_RANKS}")
     command = [*words, str(folder / "tutti-bench"), *arguments]
     names = [*os.environ, *(settings or {})]
     ours = {name for name in names if name == "TUTTI" or name.startswith("TUTTI_")}
@@ -51,7 +58,7 @@ def measure(
     """Runs tutti-bench, with further settings in its environment, and returns its JSON.
 
     Raises:
-        Refusal: tutti-bench cannot be started, fails, or writes another format.
+        Refusal: tutti-bench cannot be started, fails, had a single rank, or writes another format.
     """
     with shared_folder() as folder:
         path = folder / "bench.json"
@@ -60,7 +67,9 @@ def measure(
         run(command, settings or {})
         if not path.is_file():
             raise nothing_started(mpirun)
-        return read(path)
+        result = read(path)
+        _refuse_one_rank(result["metadata"])
+        return result
 
 
 def nothing_started(mpirun: str) -> Refusal:
@@ -68,13 +77,12 @@ def nothing_started(mpirun: str) -> Refusal:
     return Refusal(f"--mpirun {mpirun}: the launcher started no tutti-bench")
 
 
-def refuse_one_rank(ranks: int, library: str, work: str) -> None:
-    """Raises Refusal if a launcher started a single rank of an MPI, for `work` such as "a tuning"."""
-    if ranks < 2:
+def _refuse_one_rank(job: Mapping[str, str]) -> None:
+    if int(job["ranks"]) < 2:
         raise Refusal(
-            f'--mpirun starts 1 rank of {library}; {work} needs 2 or more, as in "mpirun -n 8". If '
-            "the launcher was to start more, it belongs to another MPI than tutti-bench: set "
-            'TUTTI_BENCH_MPI, or for srun --mpi, such as "srun --mpi=pmi2"'
+            f"--mpirun starts 1 rank of {job['library']}; {_NEEDS_RANKS}. If the launcher was to "
+            "start more, it belongs to another MPI than tutti-bench: set TUTTI_BENCH_MPI, or for "
+            'srun --mpi, such as "srun --mpi=pmi2"'
         )
 
 

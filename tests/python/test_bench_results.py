@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from tutti import bench
 
 
 def bench_result(native_gather: float) -> dict:
@@ -62,14 +61,34 @@ def test_the_tables_of_check_fit_a_terminal(command, tmp_path, monkeypatch):
     assert max(map(len, lines)) <= 80
 
 
+NEEDED = 'a measurement needs 2 or more, as in "mpirun -n 8"'
+
+
 @pytest.mark.parametrize("ranks", ["1", "2"])
-def test_guidelines_are_not_judged_by_one_rank(command, monkeypatch, ranks):
+@pytest.mark.parametrize("words", [["check"], ["bench", "--json", "gather"], ["tune"]])
+def test_one_rank_measures_nothing(command, installed, tmp_path, monkeypatch, words, ranks):
     result = bench_result(9.0)
-    result["metadata"]["ranks"] = ranks
-    monkeypatch.setattr(bench, "measure", lambda mpirun, arguments: result)
-    shown = command("check", "--mpirun", f"mpirun -n {ranks}")
-    refusal = 'tutti: --mpirun starts 1 rank of MPICH 4; a test of guidelines needs 2 or more, as in "mpirun -n 8"'
-    assert shown.err.startswith(refusal) if ranks == "1" else "none violated" in shown.out
+    result["metadata"] |= {"ranks": ranks, "nodes": "1"}
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    program = installed / "bin/tutti-bench"
+    program.write_text(f"""#!/bin/sh
+until [ "$1" = --json ]; do shift; done
+cp {tmp_path}/result.json "$2"
+""")
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    shown = command(words[0], "--mpirun", "env", *words[1:])
+    assert (f"--mpirun starts 1 rank of MPICH 4; {NEEDED}" in shown.err) == (ranks == "1")
+
+
+@pytest.mark.parametrize("option", ["-n 1", "-np 1 --oversubscribe", "-n1", "--ntasks=1", "-n 12", "-n 1:2"])
+def test_a_launcher_of_one_rank_is_refused_before_the_start(command, installed, option):
+    program = installed / "bin/tutti-bench"
+    program.touch()
+    shown = command("bench", "--json", "--mpirun", f"true {option}", "gather")
+    assert shown.status == 2
+    refuses = f"--mpirun true {option}: 1 rank; {NEEDED}" in shown.err
+    assert refuses == (option not in ("-n 12", "-n 1:2")), shown.err
 
 
 def test_bench_plots_what_was_measured(command, tmp_path):
