@@ -55,7 +55,8 @@ def in_turn(
     run: Callable[[str], tuple[int, Sample]],
     progress: Callable[[int, str, Sample], None],
 ) -> dict[str, list[Sample]]:
-    """Runs native and Tutti in turn, and returns the samples by arm.
+    """Runs native and Tutti in turn, and returns the samples by arm. Each begins every other round,
+    as the first run of a round may find other caches, clock rates or neighbours than the second.
 
     Args:
         rounds: the number of runs of each.
@@ -67,7 +68,7 @@ def in_turn(
     """
     samples: dict[str, list[Sample]] = {arm: [] for arm in ARMS}
     for number in range(1, rounds + 1):
-        for arm in ARMS:
+        for arm in ARMS if number % 2 else reversed(ARMS):
             status, sample = run(arm)
             if status != 0:
                 raise Failed(arm, number, status)

@@ -52,8 +52,9 @@ def test_native_and_tutti_run_in_turn(command, launcher, tmp_path):
     mpirun, log = launcher()
     shown = command("run", "--gather", "linear", "--compare", "--rounds", "6", "--", mpirun)
     assert shown.status == 0, shown.err
-    assert log.read_text().splitlines() == ["off linear", "on linear"] * 6
-    assert re.search(r"collectives +3\.000 \(3\.000\.\.3\.000\) +1\.000 .* 2\.000", shown.out)
+    in_turn = ["off linear", "on linear", "on linear", "off linear"]
+    assert log.read_text().splitlines() == in_turn * 3
+    assert re.search(r"collectives +3000 \(3000\.\.3000\) +1000 .* 2000", shown.out)
     assert "in collectives: Tutti saves 66.7%." in shown.out
     assert "confidence 95%" in shown.out
     assert shown.out.count("output of the program") == 12
@@ -61,16 +62,16 @@ def test_native_and_tutti_run_in_turn(command, launcher, tmp_path):
     assert not list(tmp_path.glob(".tutti-compare-*"))
 
 
-def test_json_has_every_run_and_five_rounds_are_the_default(command, launcher):
+def test_json_has_every_run_and_seven_rounds_are_the_default(command, launcher):
     mpirun, log = launcher()
     shown = command("run", "--compare", "--json", "--", mpirun)
     result = json.loads(shown.out)
-    assert result["rounds"] == 5 and result["confidence"] == pytest.approx(0.9375)
+    assert result["rounds"] == 7 and result["confidence"] == 0.95
     in_all, collectives = result["rows"]
     assert collectives["saved"] == {"median": 2.0, "low": 2.0, "high": 2.0}
     assert collectives["beyond_doubt"] and in_all["name"] == "in all"
-    assert [run["collectives"] for run in result["runs"]["native"]] == [3.0] * 5
-    assert len(log.read_text().splitlines()) == 10
+    assert [run["collectives"] for run in result["runs"]["native"]] == [3.0] * 7
+    assert len(log.read_text().splitlines()) == 14
 
 
 @pytest.mark.parametrize("columns", ["80", "60"])
@@ -79,7 +80,7 @@ def test_the_comparison_fits_its_width(command, launcher, monkeypatch, columns):
     mpirun, _ = launcher()
     out = command("run", "--compare", "--", mpirun).out
     assert max(map(len, out.splitlines())) <= int(columns)
-    assert "2.000" in out and "saved" in out
+    assert "2000" in out and "saved" in out
 
 
 def test_a_program_that_fails_ends_the_comparison_with_its_status(command, launcher):
@@ -121,10 +122,24 @@ def test_what_a_report_notes_is_said_after_the_first_run(command, launcher):
     assert shown.err.count("nothing seen") == 1
 
 
-def test_short_times_are_in_milliseconds(command, launcher):
-    mpirun, _ = launcher(report=REPORT.replace("%s", "%se-3"))
+def test_short_times_are_in_milliseconds_in_80_columns(command, launcher, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    mpirun, _ = launcher(report=REPORT.replace("%s", "%s.25e-2"))
     out = command("run", "--compare", "--rounds", "2", "--", mpirun).out
-    assert re.search(r"collectives \(ms\) +3\.000 \(3\.000\.\.3\.000\) +1\.000 .* 2\.000", out)
+    assert re.search(r"^ms in +native +Tutti +saved$", out, re.MULTILINE)
+    times = r"32\.50 \(32\.50\.\.32\.50\) +12\.50 \(12\.50\.\.12\.50\) +20\.00 \(20\.00\.\.20\.00\)"
+    assert re.search(rf"^collectives +{times}$", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("text", ["TUTTI=off", "TUTTI=0", "TUTTI_REPORT=run.json"])
+def test_settings_of_the_environment_that_a_comparison_sets_are_refused(
+    command, launcher, monkeypatch, text
+):
+    mpirun, log = launcher()
+    name, value = text.split("=")
+    monkeypatch.setenv(name, value)
+    shown = command("run", "--compare", "--", mpirun)
+    assert shown.status == 2 and f"--compare and {name}=" in shown.err and not log.exists()
 
 
 @pytest.mark.parametrize(

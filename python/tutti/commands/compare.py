@@ -127,11 +127,11 @@ def _progress(number: int, arm: str, sample: Sample) -> None:
 def _show(rows: Sequence[Row], rounds: int, missing: str) -> None:
     out = console()
     numbers = (*ARMS, "saved")
-    listing = table("seconds in", *numbers, right=numbers)
+    is_short = any(max(row.native.high, row.tutti.high) < 0.1 for row in rows)
+    listing = table("ms in" if is_short else "seconds in", *numbers, right=numbers)
     for row in rows:
         times = (row.native, row.tutti, row.saved)
-        is_short = max(row.native.high, row.tutti.high) < 0.1
-        name = row.name.removeprefix("in ") + (" (ms)" if is_short else "")
+        name = row.name.removeprefix("in ")
         listing.add_row(name, *(_text(one, 1e3 if is_short else 1) for one in times))
     out.print(listing)
     for row in rows:
@@ -150,9 +150,10 @@ def _show(rows: Sequence[Row], rounds: int, missing: str) -> None:
 
 
 def _text(interval: Interval, scale: float) -> str:
-    """Fits a third of 80 columns: "1.234 (1.200 .. 1.300)"."""
+    """Three of them fit beside a name in 80 columns: "1.234 (1.200..1.300)"."""
     values = [scale * one for one in (interval.low, interval.median, interval.high)]
-    digits = 3 if max(map(abs, values)) < 100 else 1
+    largest = max(map(abs, values))
+    digits = sum(largest < limit for limit in (9.9995, 99.995, 999.95))
     low, middle, high = (f"{value:.{digits}f}" for value in values)
     return f"{middle} ({low}..{high})"
 
@@ -173,7 +174,7 @@ def _json(rows: Sequence[Row], samples: dict[str, list[Sample]]) -> dict[str, An
 def rounds_of(text: str | None, is_comparing: bool) -> int:
     """The value of --rounds. Raises Refusal if it is no positive number or not comparing."""
     if text is None:
-        return 5
+        return 7
     if not is_comparing:
         raise Refusal(f"--rounds {text} needs --compare")
     if not text.isdecimal() or int(text) < 1:

@@ -206,7 +206,7 @@ def run(
     ] = False,
     rounds: Annotated[
         str | None,
-        typer.Option(metavar="N", help="For --compare: the number of runs of each. Default: 5."),
+        typer.Option(metavar="N", help="For --compare: the number of runs of each. Default: 7."),
     ] = None,
     **values: str | None,
 ) -> None:
@@ -259,9 +259,11 @@ def run(
 
 
 def _refuse_with_compare(settings: Mapping[str, str]) -> None:
-    for name, option in (("TUTTI", "--off"), ("TUTTI_REPORT", "--report")):
-        if name in settings:
-            raise Refusal(f"--compare and {option}: expected one of them")
+    for name, option, harmless in (("TUTTI", "--off", "on"), ("TUTTI_REPORT", "--report", "none")):
+        value = _normal(name, os.environ.get(name, ""))
+        if name in settings or value not in ("", harmless):
+            word = option if name in settings else f"{name}={value}"
+            raise Refusal(f"--compare and {word}: expected one of them")
 
 
 def _refuse_with_sbatch(settings: Mapping[str, str], compare: bool) -> None:
