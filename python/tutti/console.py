@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,8 @@ __all__ = [
 
 
 def console(*, error: bool = False) -> Console:
-    """Standard output or error; wide enough for any table if it is not a terminal."""
-    stream = sys.stderr if error else sys.stdout
-    width = None if stream.isatty() or "COLUMNS" in os.environ else 160
-    return Console(file=stream, highlight=False, width=width, soft_wrap=False)
+    """Standard output or error, as wide as COLUMNS or else the terminal; 80 columns without one."""
+    return Console(file=sys.stderr if error else sys.stdout, highlight=False, soft_wrap=False)
 
 
 def print_json(value: Any) -> None:
@@ -37,8 +35,8 @@ def print_json(value: Any) -> None:
 
 
 class FittingTable(Table):
-    """A table that breaks no word: where it is too wide for the console, each row is a paragraph,
-    its first column above the others with their names."""
+    """A table that breaks no word: where it is too wide for the console, the columns that do not fit
+    are below each row, with their names."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         unbounded = options.update(max_width=1 << 16)
@@ -51,7 +49,7 @@ class FittingTable(Table):
         blanks = 2 if needed + 2 * (len(ranges) - 1) <= options.max_width else 1
         spare = options.max_width - needed - blanks * (len(ranges) - 1)
         if spare < 0:
-            yield from self._paragraphs()
+            yield from self._with_rest_below(options.max_width)
             return
         self.padding = (0, 1, 0, blanks - 1)
         wanted = sum(one.maximum for one in ranges) - needed
@@ -61,21 +59,39 @@ class FittingTable(Table):
             column.width = least + int((one.maximum - least) * share)
         yield from super().__rich_console__(console, options)
 
-    def _paragraphs(self) -> RenderResult:
+    def _with_rest_below(self, most: int) -> RenderResult:
         if self.title:
             yield Text.from_markup(str(self.title), style="bold")
         names = [str(column.header) for column in self.columns]
-        for row in zip(*(column.cells for column in self.columns), strict=True):
-            cells = [Text.from_markup(cell) if isinstance(cell, str) else cell for cell in row]
-            shown = [
-                Text.assemble((name + " ", "dim"), cell)
-                for name, cell in zip(names[1:], cells[1:], strict=True)
+        rows = [
+            [Text.from_markup(cell) if isinstance(cell, str) else cell for cell in row]
+            for row in zip(*(column.cells for column in self.columns), strict=True)
+        ]
+        widths = [max(cell.cell_len for cell in column)
+                  for column in zip([Text(name) for name in names], *rows, strict=True)]  # fmt: skip
+        ends = list(accumulate(widths, lambda end, width: end + 2 + width))
+        kept = max(1, sum(end <= most for end in ends))
+
+        def line(cells: list[Text]) -> Text:
+            padded = [cell.copy() for cell in cells[:kept]]
+            for cell, column, width in zip(padded, self.columns, widths, strict=False):
+                cell.align("right" if column.justify == "right" else "left", width)
+            joined = Text("  ").join(padded)
+            joined.rstrip()
+            return joined
+
+        yield line([Text(name, style="bold dim") for name in names])
+        for row, cells in zip(self.rows, rows, strict=True):
+            rest = [
+                Text.assemble((name + ": ", "dim"), cell)
+                for name, cell in zip(names[kept:], cells[kept:], strict=True)
                 if str(cell)
             ]
-            if str(cells[0]):
-                yield cells[0]
-            if shown:
-                yield Padding(Text("; ").join(shown), (0, 0, 0, 3), expand=False)
+            shown = line(cells)
+            shown.stylize(row.style or "")
+            yield shown
+            if rest:
+                yield Padding(Text("; ").join(rest), (0, 0, 0, 3), expand=False)
 
 
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:

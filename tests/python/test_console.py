@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import sys
 import pytest
 from rich.console import Console
 from tutti import cli, unseen
-from tutti.console import table
+from tutti.console import console, table
 from tutti.measured_crossovers import crossings_of
 
 WORDS = ("hierarchical(linear_sequence,leaders=2)", "measured 1.31x faster than the MPI's own")
@@ -41,8 +42,23 @@ def test_tables_break_no_word(width):
 
 def test_a_table_that_fits_is_a_table():
     assert len(lines(listing(), 200)) == 3
-    narrow = lines(listing(), 60)
-    assert narrow[0] == "reduce_scatter_block" and narrow[1].startswith("   site app: exchange")
+
+
+def test_columns_that_do_not_fit_are_below_their_row():
+    assert lines(listing(), 60)[:4] == [
+        "collective            site                    seconds",
+        "reduce_scatter_block  app: exchange_all+0x97     1.25",
+        "   algorithm: hierarchical(linear_sequence,leaders=2);",
+        "   reason: measured 1.31x faster than the MPI's own",
+    ]
+    assert len(lines(listing(), 20)[1].split()) == 1, "the first column has a line of its own"
+
+
+def test_output_without_a_terminal_has_80_columns(monkeypatch, capsys):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(os, "get_terminal_size", lambda *_: (_ for _ in ()).throw(OSError))
+    console().print(listing())
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(

@@ -58,14 +58,14 @@ def info(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
     program = escape(str(bench / "tutti-bench")) if bench else "[dim]not installed[/]"
     files = escape(", ".join(map(str, rules.files()))) or "[dim]none: auto explores[/]"
     out.print(f"\ntutti-bench  {program}\nrules        {files}\n")
-    settings = table("setting", "now", "default", "accepted", "meaning")
+    settings = table("setting", "now", "meaning", "default", "accepted")
     for setting in _engine.settings():
         now = os.environ.get(setting.name)
         settings.add_row(
             f"[cyan]{setting.name}[/]",
-            "[dim]-[/]" if now is None else f"[bold]{escape(now)}[/]",
-            setting.default,
-            escape(setting.accepted),
+            "" if now is None else f"[bold]{escape(now)}[/]",
             setting.meaning,
+            escape(setting.default),
+            escape(setting.accepted),
         )
     out.print(settings)
