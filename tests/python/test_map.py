@@ -50,6 +50,13 @@ def test_the_papers_matrix_gives_its_mapping(command):
     assert nearest.ranks == [0, 1, 3, 7, 5, 6, 4, 2]
 
 
+def test_only_orders_that_gain_are_shown(command):
+    words = ("map", str(PAPER), "--block", "8")
+    shown, parsed = command(*words).out, json.loads(command(*words, "--json").out)
+    assert {case["worth_it"] for case in parsed["cases"]} == {True, False}
+    assert "recursive_doubling" in shown and "pairwise" not in shown
+
+
 def test_empty_blocks_have_orders_too(command):
     shown = command("map", str(PAPER), "--block", "0", "--json")
     assert shown.status == 0
@@ -165,7 +172,7 @@ def test_place_says_where_it_is_not_worth_it(command, tmp_path):
         json.dumps({"schema": "tutti-distances-1", "unit": "us", "measured": [{"matrix": even}]})
     )
     out = command("map", str(path)).out
-    assert "not worth it" in out and "No groups of near ranks" in out
+    assert "not worth it" in out and "No groups of near ranks" in out and "natural" not in out
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])

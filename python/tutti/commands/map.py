@@ -66,35 +66,41 @@ def _clusters(out: Console, levels: list[list[int]]) -> None:
 
 
 def _cases(out: Console, cases: list[process_mapping.Case]) -> None:
-    numbers = ("block", "natural", "RMH", "RDMH", "BBMH BGMH", "best", "gain")
-    listing = table("collective", "shape", *numbers, "how", right=numbers)
+    numbers, heuristics = ("block", "natural", "best", "gain"), ("RMH", "RDMH", "BBMH BGMH")
+    listing = table(
+        "collective", "shape", *numbers, *heuristics, "how", right=(*numbers, *heuristics)
+    )
     for case in cases:
         found = case.reordering
-        heuristics = [case.seconds(name) for name in _HEURISTICS]
+        others = [case.seconds(name) for name in _HEURISTICS]
         listing.add_row(
             case.collective,
             f"[cyan]{case.algorithm}[/]",
             f"{case.block:,}",
             microseconds(found.natural.seconds),
-            *("" if one is None else microseconds(one) for one in heuristics),
             microseconds(found.best.seconds),
             f"{found.gain:.2f}",
-            escape(found.best.name) if case.worth_it else "not worth it",
-            style="bold" if case.worth_it else "",
+            *("" if one is None else microseconds(one) for one in others),
+            escape(found.best.name),
         )
     out.print(listing)
     out.print(
         "[dim]Predicted: each round takes as long as its slowest message or its most loaded link. "
         "RMH and RDMH are the orders of Bhowmik & Bodele 2019, BBMH (broadcast) and BGMH (gather) "
-        "that of Mirsadeghi & Afsahi 2016; below a speedup of 10 % an order is not worth it.[/]"
+        "that of Mirsadeghi & Afsahi 2016. Not shown: speedups below 10 %.[/]\n"
     )
 
 
 def _verdict(out: Console, cases: list[process_mapping.Case]) -> None:
+    """Prints the orders that gain, or that none does."""
     worth = [case for case in cases if case.worth_it]
     if not worth:
-        out.print("[bold]A reordering is not worth it[/] for any of these.")
+        out.print(
+            f"[bold]A reordering is not worth it[/] for any of {len(cases)}: no predicted speedup "
+            "of 10 % or more."
+        )
         return
+    _cases(out, worth)
     best = max(worth, key=lambda case: case.reordering.gain)
     out.print(
         f"[bold]A reordering is worth it[/] for {len(worth)} of {len(cases)}; most for "
@@ -232,7 +238,5 @@ def map_ranks(
     _picture(out, distances, levels)
     out.print()
     _clusters(out, levels)
-    out.print()
-    _cases(out, cases)
     out.print()
     _verdict(out, cases)
