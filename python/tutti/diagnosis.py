@@ -18,11 +18,13 @@ from tutti.commands.run import check_settings, prepare
 from tutti.console import count
 from tutti.refusal import Refusal
 from tutti.shared_folder import shared_folder
+from tutti.unseen import SONAMES
 
 LAUNCHERS = (
     "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "mpirun", "mpiexec", "srun",
 )  # fmt: skip
 _BACKENDS = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}
+_SONAMES = {"openmpi": SONAMES["openmpi"], "mpich": SONAMES["hydra"]}
 _LEVELS = ("MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE")
 _SECONDS = 60
 
@@ -68,7 +70,7 @@ def findings(tries: bool) -> Iterator[Finding]:
     if shutil.which("srun"):
         yield from _srun(found, tries)
     yield from _preloaded(os.environ.get("LD_PRELOAD", ""))
-    yield _settings()
+    yield from _settings()
     yield _rules()
     yield _lab()
     yield _binutils()
@@ -114,12 +116,9 @@ def _mpi(one: mpis.Mpi, tries: bool) -> Iterator[Finding]:
 
 def _trial(one: mpis.Mpi, *start: str) -> Finding:
     """Runs 2 ranks under Tutti by a launcher with options."""
-    backend = _BACKENDS[one.family]
-    folder = libraries.programs()
-    program = folder / f"tutti-bench-{backend}" if folder else None
-    library = mpis.library_of(str(program)) if program and program.is_file() else None
-    if library is None or one.family == "intel":
-        return Finding("run", "note", f"{one}: not tried, as no installed program uses it")
+    library = _library_of(one)
+    if library is None:
+        return Finding("run", "note", f"{one}: not tried, as neither loader nor launcher show its library")
     with supervised.terminable(), shared_folder() as place:
         report = place / "report.json"
         command = [*start, "-n", "2", sys.executable, "-c", _TRIAL, str(library), one.family]
@@ -130,7 +129,8 @@ def _trial(one: mpis.Mpi, *start: str) -> Finding:
                 text=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL,
             )  # fmt: skip
         except Refusal as error:
-            return Finding("run", "problem", f"{one}: {error}")
+            # A wrong setting, which is a finding of its own.
+            return Finding("run", "note", f"{one}: not tried: {error}")
         except subprocess.TimeoutExpired:
             return Finding("run", "problem", f"{one}: 2 ranks did not end within {_SECONDS} s",
                            f"run {' '.join(start)} -n 2 hostname; without an answer the MPI is at fault")  # fmt: skip
@@ -141,6 +141,17 @@ def _trial(one: mpis.Mpi, *start: str) -> Finding:
         return Finding("run", "problem", f"{one}: 2 ranks ran, but Tutti saw {seen.get('ranks', 0)}",
                        "does the launcher pass LD_PRELOAD on? See docs/drop-in.md")  # fmt: skip
     return _level(one, done.stdout)
+
+
+def _library_of(one: mpis.Mpi) -> Path | None:
+    """The library of an MPI: beside its launcher, or where the loader looks."""
+    prefix = Path(one.mpirun).resolve().parent.parent
+    for name in _SONAMES.get(one.family, ()):
+        beside = [prefix / folder / name for folder in ("lib", "lib64")]
+        for library in [*filter(Path.is_file, beside), Path(name)]:
+            if mpis.recognise(mpis.said_by(library)) == (one.family, one.version):
+                return library
+    return None
 
 
 def _failed(one: mpis.Mpi, output: str) -> Finding:
@@ -232,15 +243,18 @@ def _preloaded(text: str) -> Iterator[Finding]:
             yield Finding("LD_PRELOAD", "note", f"{word} stays behind Tutti (docs/drop-in.md)")
 
 
-def _settings() -> Finding:
-    ours = {name: text for name, text in os.environ.items() if name.startswith("TUTTI")}
-    try:
-        check_settings(ours)
-    except Refusal as error:
-        named = next((name for name in ours if name in str(error)), "the variable")
-        return Finding("settings", "problem", str(error), f"unset {named}")
-    listed = ", ".join(f"{name}={text}" for name, text in sorted(ours.items()))
-    return Finding("settings", "good", listed or "none: defaults apply")
+def _settings() -> Iterator[Finding]:
+    """A finding for each wrong variable; rules are another finding."""
+    ours = {name: text for name, text in sorted(os.environ.items()) if name.startswith("TUTTI")}
+    good = []
+    for name, text in ours.items():
+        try:
+            check_settings({name: text} if name != "TUTTI_RULES" else {})
+            good.append(f"{name}={text}")
+        except Refusal as error:
+            yield Finding("settings", "problem", str(error), f"unset {name}")
+    if len(good) == len(ours):
+        yield Finding("settings", "good", ", ".join(good) or "none: defaults apply")
 
 
 def _rules() -> Finding:
@@ -248,7 +262,8 @@ def _rules() -> Finding:
     try:
         number = len(rules.merged(files).all)
     except Refusal as error:
-        return Finding("rules", "problem", str(error), "tutti rules check")
+        return Finding("rules", "problem", str(error), "mend the file; or unset TUTTI_RULES, if that "
+                       "names it, or set it to none")  # fmt: skip
     if not files:
         learned = rules.learned_file()
         kept = f"; {learned} has what runs have learned" if learned else ""

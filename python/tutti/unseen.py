@@ -8,7 +8,7 @@ from pathlib import Path
 from tutti import launcher
 from tutti.programs import is_elf, libraries_of, programs_in
 
-_SONAMES = {
+SONAMES = {
     "openmpi": ("libmpi.so.40", "libmpi.so.80"),
     "hydra": ("libmpich.so.12", "libmpi.so.12"),
 }
@@ -43,7 +43,7 @@ def notes(command: Sequence[str], version: launcher.Version = launcher.version_o
             "without Tutti"
         )
     first = launcher.find(command, version)
-    for program in _started(command) if first and first.kind in _SONAMES else ():
+    for program in _started(command) if first and first.kind in SONAMES else ():
         kinds = _kinds_of(program)
         if first and kinds and first.kind not in kinds:
             found.append(
@@ -90,7 +90,7 @@ def why(command: Sequence[str]) -> str:
 def _kinds_of(program: Path) -> list[str]:
     """The kinds of launcher that belong to the MPI which a program is linked to."""
     text = libraries_of(program) if is_elf(program) else ""
-    return [kind for kind, names in _SONAMES.items() if any(name in text for name in names)]
+    return [kind for kind, names in SONAMES.items() if any(name in text for name in names)]
 
 
 def _started(command: Sequence[str]) -> list[Path]:

@@ -60,11 +60,40 @@ def test_an_mpi_without_backend_is_a_problem(launchers, installed):
     assert found["MPI"].state == "problem" and "no backend" in found["MPI"].text
 
 
+RULES_FIX = "mend the file; or unset TUTTI_RULES, if that names it, or set it to none"
+
+
+def test_each_wrong_setting_is_one_problem(command, launchers, installed, monkeypatch, tmp_path):
+    launchers({"mpirun": "mpirun (Open MPI) 4.1.4"})
+    (tmp_path / "broken.json").write_text("{")
+    wrong = {"TUTTI_GATHERV": "bogus", "TUTTI_GATER": "1", "TUTTI_RULES": str(tmp_path / "broken.json")}
+    for name, value in {**wrong, "TUTTI_BCAST": "linear"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(diagnosis, "_library_of", lambda _: Path("libmpi.so"))
+    parsed = json.loads(command("doctor", "--json").out)
+    fixes = [one["fix"] for one in parsed["findings"] if one["state"] == "problem"]
+    assert fixes == ["unset TUTTI_GATER", "unset TUTTI_GATHERV", RULES_FIX]
+    assert parsed["verdict"].startswith("3 problems")
+
+
+def test_the_library_of_an_mpi_is_beside_its_launcher_or_known_to_the_loader(monkeypatch, tmp_path):
+    said = "Open MPI v4.1.4, package: Debian"
+    monkeypatch.setattr(diagnosis.mpis, "said_by", lambda library: said)
+    one = Mpi("openmpi", "4.1.4", str(tmp_path / "bin/mpirun"))
+    assert diagnosis._library_of(one) == Path("libmpi.so.40")
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/libmpi.so.40").touch()
+    assert diagnosis._library_of(one) == tmp_path / "lib/libmpi.so.40"
+    said = "MPICH Version: 4.0.2"
+    assert diagnosis._library_of(one) is None
+    assert "not tried" in diagnosis._trial(one, one.mpirun).text
+
+
 @pytest.mark.parametrize(
     ("variable", "what", "fix"),
     [
         ("TUTTI_GATHERV=bogus", "settings", "unset TUTTI_GATHERV"),
-        ("TUTTI_RULES=/none", "settings", "unset TUTTI_RULES"),
+        ("TUTTI_RULES=/none", "rules", RULES_FIX),
         ("LD_PRELOAD=/none/libx.so", "LD_PRELOAD", "unset LD_PRELOAD"),
     ],
 )
@@ -139,11 +168,9 @@ def test_outside_a_job_the_doctor_names_the_command_that_tries_srun(monkeypatch,
 
 
 def test_a_signal_to_end_leaves_no_folder(installed, monkeypatch, tmp_path):
-    for name in ("tutti-bench", "tutti-bench-openmpi"):
-        (installed / "bin" / name).touch()
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    monkeypatch.setattr(diagnosis.mpis, "library_of", lambda _: Path("libmpi.so"))
+    monkeypatch.setattr(diagnosis, "_library_of", lambda _: Path("libmpi.so"))
     former = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         with pytest.raises(KeyboardInterrupt):
