@@ -121,7 +121,7 @@ COMMANDS = {
     ),
     "simulate": _Entry(
         _ASK,
-        "Simulate a call with each algorithm, for any number of ranks and any arrivals.",
+        "Simulate a call with each algorithm, for any arrivals.",
         "simulate.simulate",
     ),
     "map": _Entry(

@@ -123,6 +123,20 @@ def _other_form(collective: str) -> str:
     return ""
 
 
+MAX_RANKS = 16384
+MAX_RANKS_OF_PAIRS = 2048
+"""Where each rank has data for each other one, schedules grow with the square of the ranks."""
+
+_OF_PAIRS = ("allgather", "alltoall", "reduce_scatter")
+
+
+def _check_ranks(collective: str, ranks: int) -> None:
+    """Raises Refusal for calls whose schedules would take tens of gigabytes."""
+    most = MAX_RANKS_OF_PAIRS if collective.lower().startswith(_OF_PAIRS) else MAX_RANKS
+    if not 1 <= ranks <= most:
+        raise Refusal(f"--ranks {ranks}: expected 1 to {most} for {collective.lower()}")
+
+
 def _check_sum(total: int, option: str) -> None:
     """Raises Refusal for blocks whose sum the engine cannot hold."""
     if total > 1 << 62:
@@ -149,12 +163,12 @@ def sizes_of(
         listed = [bytes_of(word.strip(), "--sizes") for word in sizes.split(",")]
         if ranks is not None and ranks != len(listed):
             raise Refusal(f"--ranks {ranks}: expected {len(listed)} as in --sizes")
+        _check_ranks(collective, len(listed))
         _check_sum(sum(listed), "--sizes")
         return listed
     if ranks is None:
         raise Refusal("missing --ranks N or --sizes LIST")
-    if ranks < 1:
-        raise Refusal(f"--ranks {ranks}: expected at least 1")
+    _check_ranks(collective, ranks)
     average = bytes_of(block, "--block")
     _check_sum(average * ranks, f"--block {block}")
     if distribution is None:

@@ -336,7 +336,10 @@ def test_report_is_shown(command, tmp_path):
         (["explain", "gatherv"], "missing --ranks N or --sizes"),
         (["explain", "prefix", "--ranks", "3"], "unknown collective 'prefix'"),
         (["explain", "allgather", "--ranks", "3", "--svg", "x"], "does not flow along a tree"),
-        (["explain", "gatherv", "--ranks", "0"], "--ranks 0"),
+        (["explain", "gatherv", "--ranks", "0"], "--ranks 0: expected 1 to 16384 for gatherv"),
+        (["explain", "gather", "--ranks", "100000000"], "--ranks 100000000: expected 1 to 16384 for gather"),
+        (["simulate", "alltoallv", "--ranks", "2049"], "--ranks 2049: expected 1 to 2048 for alltoallv"),
+        (["explain", "allgather", "--nodes", "64x64"], "--ranks 4096: expected 1 to 2048 for allgather"),
         (["explain", "gatherv", "--ranks", "x"], "invalid --ranks x: expected a valid integer"),
         (["explain", "gatherv", "--ranks=x"], "invalid --ranks x: expected a valid integer"),
         (["explain", "gatherv", "--ranks", "3", "--sizes", "1,2"], "--ranks 3: expected 2 as in --sizes"),
@@ -428,8 +431,9 @@ def test_output_that_cannot_be_written_is_one_line(name, target, status, text):
     assert (done.returncode, done.stderr) == (status, text)
 
 
-def test_too_many_ranks_are_one_line(command):
-    shown = command("explain", "gatherv", "--block", "0", "--ranks", str(2 * 10**18))
+def test_too_little_memory_is_one_line(command, monkeypatch):
+    monkeypatch.setattr("tutti.commands.explain.sizes_of", lambda *_: [0] * (2 * 10**18))
+    shown = command("explain", "gatherv", "--ranks", "3")
     assert (shown.status, shown.err) == (2, "tutti: out of memory\n")
 
 

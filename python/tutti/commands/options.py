@@ -7,11 +7,17 @@ from typing import Annotated
 
 import typer
 
+from tutti.workload import MAX_RANKS, MAX_RANKS_OF_PAIRS
+
 Mpirun = Annotated[
     str, typer.Option(metavar="COMMAND", help='The launcher, e.g. "mpirun -n 16".')
 ]
 Ranks = Annotated[
-    int | None, typer.Option(metavar="N", help="Number of ranks; not needed with --sizes.")
+    int | None, typer.Option(
+        metavar="N",
+        help=f"Number of ranks, up to {MAX_RANKS:,}, or {MAX_RANKS_OF_PAIRS:,} in allgathers, alltoalls and "
+        "reduce_scatters; not needed with --sizes.",
+    ),
 ]
 Root = Annotated[
     str, typer.Option(metavar="RANK", help="The root: a rank, or first, half or last.")

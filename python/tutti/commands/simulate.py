@@ -97,7 +97,7 @@ def simulate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate a call with each algorithm, for any number of ranks and any arrivals.
+    """Simulate a call with each algorithm, for any arrivals.
 
     `tutti reproduce` compares the model with papers.
 
