@@ -3,13 +3,14 @@
 
     tools/demo_summary.py WHERE FOLDER ROUNDS
 
-FOLDER has the reports off-N.json of native runs and on-N.json of runs under Tutti, and the
-program's output on.bin.
+FOLDER has the reports off-N.json of native runs and on-N.json of runs under Tutti, the program's
+output on.bin, and the page of the last report.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import textwrap
 from pathlib import Path
@@ -93,11 +94,23 @@ def summary(where: str, native: list[Report], tutti: list[Report], size: int) ->
     return lines
 
 
+def next_steps(folder: Path, mpi: str, cores: int, is_root: bool) -> list[str]:
+    """The report, and the command for the user's own program, which Open MPI starts neither as root
+    nor with more ranks than cores."""
+    own = f".venv/bin/tutti run --compare -- mpirun -n {min(4, cores)} ./your-program"
+    lines = ["", f"Report: {folder}/report.html", f"Your own program: {own}"]
+    if is_root and mpi.startswith("Open MPI"):
+        lines += ["As root, before: export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"]
+    return lines
+
+
 def main(where: str, folder: Path, rounds: int) -> None:
     """Prints the summary of a folder of reports."""
     arms = [[report_of(folder / f"{arm}-{number + 1}.json") for number in range(rounds)]
             for arm in ("off", "on")]  # fmt: skip
-    print("\n".join(summary(where, *arms, (folder / "on.bin").stat().st_size)))
+    lines = summary(where, *arms, (folder / "on.bin").stat().st_size)
+    cores = len(os.sched_getaffinity(0))
+    print("\n".join(lines + next_steps(folder, arms[0][0]["mpi"], cores, os.geteuid() == 0)))
 
 
 if __name__ == "__main__":
