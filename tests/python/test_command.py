@@ -370,6 +370,7 @@ def test_report_is_shown(command, tmp_path):
         (["tune", "--plot", "x.odt"], "--plot x.odt: expected a file name that ends in .svg, .png or"),
         (["bench", "--plot", "/none/x.svg"], "--plot /none/x.svg: no directory /none"),
         (["map", "--picture", "x"], "--picture x: expected a file name that ends in"),
+        (["run", "--", "mpirun -n 2 ./app"], "mpirun -n 2 ./app: no such program; give the words"),
         (["run"], "run needs a COMMAND, such as: tutti run -- mpirun -n 16 ./app"),
         (["report", "/none/r.json"], "/none/r.json: No such file"),
         (["report", __file__], "expected a report of tutti run --report NAME.json or NAME.html"),

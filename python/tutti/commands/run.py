@@ -115,7 +115,8 @@ def prepare(
     first = command[0]
     if shutil.which(first, path=environment.get("PATH")) is None:
         why = "not executable (chmod +x)" if Path(first).is_file() else "no such program"
-        raise Refusal(f"{first}: {why}")
+        hint = "; give the words of the command unquoted, each on its own" if " " in first else ""
+        raise Refusal(f"{first}: {why}{hint}")
     preload = str(libraries.front())
     if mpi := unseen.without_backend(command, libraries.flavours(), version):
         raise Refusal(f"no backend for {mpi}, the MPI of this command; {libraries.INSTALL}")
