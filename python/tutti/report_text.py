@@ -170,7 +170,7 @@ def _ranks(out: Console, pattern: Pattern, full: bool) -> None:
         half = _MAX_RANKS // 2
         shown = sorted({*late[:half], *lost[:half]})
     judged = judge(pattern, from_library(pattern) or [])
-    numbers = ("rank", "last in", "behind the first", "waiting", "held", "moving")
+    numbers = ("rank", "last in", "mean delay", "waiting", "held", "moving")
     predicted = ("predicted", "error") if judged else ()
     hints = ("hint before",) if pattern.progress_hint else ()
     listing = table(*numbers, *predicted, *hints, right=(*numbers, *predicted, *hints))

@@ -22,7 +22,8 @@ def test_a_report_says_who_is_late_and_what_that_costs(command, tmp_path):
     assert "rank 2 is last in 90 % of 10 calls, 41.0 ms behind the first" in out
     assert "12.3 ms" in out  # waiting, in the table of lines
     rows = [line.split() for line in out.splitlines()]
-    # rank, last in, behind the first, waiting, held, moving: rank 0 is the root, which waits.
+    assert "behind the first  " not in out, "the sentence has the mean of late calls"
+    # rank, last in, mean delay, waiting, held, moving: rank 0 is the root, which waits.
     assert ["0", "10%", "0.00", "us", "36.9", "ms", "0.00", "us", "1.00", "ms"] in rows
     assert ["2", "90%", "36.9", "ms", "0.00", "us", "0.00", "us", "1.00", "ms"] in rows
     (drawn,) = [line for line in out.splitlines() if line.startswith("rank 2 |")]

@@ -106,7 +106,7 @@ def _predictions(out: Console, known: dict[str, Judgement]) -> None:
 def _ranks(out: Console, pattern: Pattern, known: dict[str, Judgement]) -> None:
     """Prints actual and predicted delays of the latest ranks."""
     ranks = sorted(range(len(pattern.ranks)), key=lambda rank: -pattern.mean_delay[rank])
-    numbers = ["rank", "behind the first"]
+    numbers = ["rank", "mean delay"]
     for name in known:
         numbers += [f"predicted {name}", "error"]
     listing = table(*numbers, right=tuple(numbers))
