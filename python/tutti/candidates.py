@@ -94,6 +94,8 @@ def _bounds(known: dict[str, Any]) -> str:
 def print_cases(out: Console, cases: list[Case], full: bool) -> None:
     """Prints what was selected for each case; with `full`, all candidates and their times."""
     if not cases:
+        if full:
+            out.print("\nNo candidates were measured: nothing was explored in these calls.")
         return
     out.print("\n[bold]candidates[/], times of each rank")
     for case in cases:
