@@ -277,6 +277,13 @@ def test_errors_are_one_line(command, words, text):
     assert shown.status == 2 and text in shown.err and shown.err.count("\n") == 1
 
 
+def test_a_page_does_not_replace_its_report(command, tmp_path):
+    report = shutil.copy(SAMPLE, tmp_path / "r.json")
+    shown = command("report", str(report), "--html", str(report))
+    assert shown.status == 2 and "is the report to show; expected another file" in shown.err
+    assert report.read_text() == SAMPLE.read_text() and len(list(tmp_path.iterdir())) == 1
+
+
 @pytest.mark.parametrize("mpi", mpis()[-1:] or [None], ids=str)
 def test_tutti_run_writes_the_page_of_a_program(command, mpi, tmp_path, monkeypatch):
     assert mpi, "no build for an MPI; run ./test, or set TUTTI_BUILD"

@@ -75,6 +75,8 @@ def report(
         raise Refusal(f"--program {program[0]} needs --html FILE")
     shown = sites if site is None else matching(sites, site, "--site")
     parts = reports if site is None else restricted(reports, shown)
+    if html is not None and html.exists() and html.samefile(file):
+        raise Refusal(f"--html {html}: is the report to show; expected another file")
     if html is not None:
         left = f"{len(shown)} of {count(len(sites), 'line')}, by --site {site}"
         pages.write_page(parts if site is None else with_note(parts, left), html, programs=program or [])
