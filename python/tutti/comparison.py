@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tutti.console import percent
 from tutti.statistics import Interval, median_interval
 
 MIN_ROUNDS = 5
@@ -110,4 +111,4 @@ def verdict(row: Row) -> str:
     if not row.is_beyond_doubt:
         return f"{row.name}: the difference is not beyond doubt, its interval includes 0"
     share = abs(row.saved.median) / row.native.median if row.native.median > 0 else 0.0
-    return f"{row.name}: Tutti {'saves' if row.saved.median > 0 else 'loses'} {share:.1%}"
+    return f"{row.name}: Tutti {'saves' if row.saved.median > 0 else 'loses'} {percent(share, 1)}"

@@ -19,8 +19,8 @@ from tutti import _engine
 from tutti.refusal import Refusal
 
 __all__ = [
-    "Refusal", "console", "count", "duration", "expanded", "is_utf_8", "microseconds", "print_json",
-    "table", "volume", "why_not_writable", "write",
+    "Refusal", "console", "count", "duration", "expanded", "is_utf_8", "microseconds", "percent",
+    "print_json", "table", "volume", "why_not_writable", "write",
 ]  # fmt: skip
 
 
@@ -122,6 +122,11 @@ def duration(seconds: float) -> str:
         if value >= 0.9995 or unit == "us":
             break
     return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {unit}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share as the library's reports write it: "96 %"."""
+    return f"{100 * share:.{digits}f} %"
 
 
 def volume(size: int) -> str:

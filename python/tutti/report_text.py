@@ -12,7 +12,7 @@ from rich.padding import Padding
 
 from tutti import heatmap, source_lines
 from tutti.candidates import cases_of, print_account, print_cases
-from tutti.console import count, duration, table, volume
+from tutti.console import count, duration, percent, table, volume
 from tutti.prediction import from_library, judge
 from tutti.reports import Pattern, Site, one_for_each_site, sites_of, with_patterns
 from tutti.site_totals import seconds_of
@@ -79,7 +79,7 @@ def _remarks_of(part: dict[str, Any]) -> list[str]:
     wall, seconds = part.get("wall"), part.get("seconds", {}).get("mean")
     if wall and seconds is not None:
         lines.append(
-            f"collectives: {duration(seconds)}, {seconds / wall:.1%} of {duration(wall)} from the "
+            f"collectives: {duration(seconds)}, {percent(seconds / wall, 1)} of {duration(wall)} from the "
             "start to MPI_Finalize, mean of the ranks"
         )
     if others := part.get("not_handled"):
@@ -123,7 +123,7 @@ def _lines(
             name = " " * 17
         out.print(f"{escape(name)}{call['calls']:>8}{_cells(cells)}", soft_wrap=True)
         reason = f": {call['reason']}" if call["reason"] else ""
-        share = f": {seconds_of(call) / wall:.1%} of the run" if wall else ""
+        share = f": {percent(seconds_of(call) / wall, 1)} of the run" if wall else ""
         for below in (
             f"at {escape(source_lines.shown(call['site'], sources))}{share}",
             f"[cyan]{escape(call['algorithm'])}[/]{escape(reason)}",
@@ -177,7 +177,7 @@ def _ranks(out: Console, pattern: Pattern, full: bool) -> None:
     for rank in shown:
         row = [
             str(rank),
-            f"{pattern.last[rank] / len(pattern.calls):.0%}",
+            percent(pattern.last[rank] / len(pattern.calls)),
             duration(pattern.mean_delay[rank]),
             duration(pattern.waiting[rank]),
             duration(pattern.held[rank]),
@@ -194,7 +194,7 @@ def _ranks(out: Console, pattern: Pattern, full: bool) -> None:
         out.print(
             f"The library predicted {count(judged.calls, 'call')}: mean error "
             f"{duration(judged.error)} ({duration(judged.together)} if all ranks were "
-            f"predicted together); it predicted the last rank in {judged.last:.0%}."
+            f"predicted together); it predicted the last rank in {percent(judged.last)}."
         )
     if len(shown) < len(pattern.ranks):
         out.print(

@@ -55,8 +55,8 @@ def test_native_and_tutti_run_in_turn(command, launcher, tmp_path):
     in_turn = ["off linear", "on linear", "on linear", "off linear"]
     assert log.read_text().splitlines() == in_turn * 3
     assert re.search(r"collectives +3000 \(3000\.\.3000\) +1000 .* 2000", shown.out)
-    assert "in collectives: Tutti saves 66.7%." in shown.out
-    assert "confidence 95%" in shown.out
+    assert "in collectives: Tutti saves 66.7 %." in shown.out
+    assert "confidence 95 %" in shown.out
     assert shown.out.count("output of the program") == 12
     assert shown.err.count("tutti: round ") == 12
     assert not list(tmp_path.glob(".tutti-compare-*"))
@@ -179,8 +179,8 @@ def row(native: list[float], tutti: list[float]) -> Row:
 
 def test_a_verdict_needs_an_interval_without_zero_and_five_rounds():
     slow = [2.0, 2.25, 2.5, 2.75, 3.0]
-    assert comparison.verdict(row(slow, [one - 1 for one in slow])) == "in all: Tutti saves 40.0%"
-    assert comparison.verdict(row(slow, [one + 1 for one in slow])) == "in all: Tutti loses 40.0%"
+    assert comparison.verdict(row(slow, [one - 1 for one in slow])) == "in all: Tutti saves 40.0 %"
+    assert comparison.verdict(row(slow, [one + 1 for one in slow])) == "in all: Tutti loses 40.0 %"
     mixed = row(slow, [1.0, 1.0, 1.0, 1.0, 3.5])
     assert mixed.saved == median_interval([1.0, 1.25, 1.5, 1.75, -0.5])
     assert not mixed.is_beyond_doubt and "includes 0" in comparison.verdict(mixed)

@@ -263,8 +263,8 @@ def test_the_command_prints_a_table_of_80_columns(bench: Program, tmp_path: Path
     assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
     assert lines[-1] == f"To use them: TUTTI_RULES={tmp_path / 'rules.json'}"
     assert lines[0].split() == ["call", "site", "collective", "size", "share", "chosen", "speedup"]
-    assert lines[1].split()[:6] == ["app:", "step+0x1", "bcast", "4,096", "88%", "chain"]
-    assert "Calls on communicators of 4 ranks (4.0% of the time) are skipped" in done.stdout
+    assert lines[1].split()[:7] == ["app:", "step+0x1", "bcast", "4,096", "88", "%", "chain"]
+    assert "Calls on communicators of 4 ranks (4.0 % of the time) are skipped" in done.stdout
     assert "The program saves about 7." in done.stdout
     assert "Replayed calls are unlike the program's: bcast" in done.stdout
 
@@ -305,7 +305,7 @@ def test_an_interrupted_tuning_of_a_report_is_resumed(bench: Program, tmp_path: 
     ("words", "text"),
     [
         (["--bytes", "8..64"], "--bytes 8..64 and --report exclude each other"),
-        (["--collective", "barrier"], "no calls of barrier on 8 ranks take 1% or more"),
+        (["--collective", "barrier"], "no calls of barrier on 8 ranks take 1 % or more"),
     ],
 )
 def test_bad_options_are_named(

@@ -10,7 +10,7 @@ import typer
 
 from tutti import bench
 from tutti.commands.options import AsJson, Mpirun
-from tutti.console import Refusal, console, print_json, table
+from tutti.console import Refusal, console, percent, print_json, table
 from tutti.guidelines import LEVEL, SLACK, Verdict, judge
 
 _TABLES = (
@@ -116,7 +116,7 @@ def check(
             out.print(_table(result, verdicts, columns))
             out.print()
         out.print(
-            f"[dim]Median and least time in us. Red with !: more than {SLACK - 1:.0%} over what "
+            f"[dim]Median and least time in us. Red with !: more than {percent(SLACK - 1)} over what "
             f"the guideline allows, one-sided Mann-Whitney p < {LEVEL}.[/]\n"
         )
         for v in broken:

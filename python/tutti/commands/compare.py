@@ -20,7 +20,7 @@ from tutti.comparison import (
     rows_of,
     verdict,
 )
-from tutti.console import Refusal, console, duration, print_json, table
+from tutti.console import Refusal, console, duration, percent, print_json, table
 from tutti.shared_folder import shared_folder
 from tutti.statistics import Interval
 
@@ -140,7 +140,7 @@ def _show(rows: Sequence[Row], rounds: int, missing: str) -> None:
         out.print(f"in collectives: unknown: {missing}.", markup=False)
     method = (
         f"medians of {rounds} rounds in turn, with the interval of the median by order\n"
-        f"statistics (confidence {confidence(rounds):.0%}); saved: of the differences in each round"
+        f"statistics (confidence {percent(confidence(rounds))}); saved: of the differences in each round"
     )
     out.print(
         f"[dim]Method: {method if rounds > 1 else 'one round, so there are no intervals'}.\n"

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tutti.candidates import cases_of, print_cases
-from tutti.console import console, count, duration, microseconds, print_json, table
+from tutti.console import console, count, duration, microseconds, percent, print_json, table
 from tutti.prediction import (
     Judgement,
     Replay,
@@ -94,7 +94,7 @@ def _predictions(out: Console, known: dict[str, Judgement]) -> None:
     listing = table("prediction", *numbers, right=numbers)
     for name, one in known.items():
         listing.add_row(
-            name, f"{one.calls:,}", duration(one.error), duration(one.together), f"{one.last:.0%}"
+            name, f"{one.calls:,}", duration(one.error), duration(one.together), percent(one.last)
         )
     out.print(listing)
     out.print(

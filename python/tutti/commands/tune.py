@@ -24,7 +24,7 @@ from tutti import _engine, crossovers, reports, tuning_run
 from tutti.commands import tune_report
 from tutti.commands.options import AsJson, Mpirun
 from tutti.commands.tune_report import Program
-from tutti.console import Refusal, console, count, duration, print_json, why_not_writable, write
+from tutti.console import Refusal, console, count, duration, percent, print_json, why_not_writable, write
 from tutti.plot import check as check_plot
 from tutti.tuning import SHARES, Job, Tuner
 from tutti.tuning_cells import Cells, grids
@@ -122,7 +122,7 @@ def _rows(out: Console, checks: list[Check]) -> None:
             _engine.range_text(str(check.bytes)),
             *(duration(line.median * 1e-6) for line in times),
             "" if check.is_native else f"{check.speedup:.2f}",
-            f"{check.loss:.0%}" if check.loss >= 0.005 else "",
+            percent(check.loss) if check.loss >= 0.005 else "",
         )
         ran = check.ran.split(": ")[0] + (", refuted: native now" if check.refutes else "")
         style = "red" if check.is_slower else "bold" if check.speedup > 1.03 else ""

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tutti import _engine, reports
-from tutti.console import Refusal, count, duration, table, write
+from tutti.console import Refusal, count, duration, percent, table, write
 from tutti.tuning import Job, Tuner
 from tutti.tuning_cells import Cells
 from tutti.tuning_calls import MIN_SHARE, Calls, Replay, calls_of, check_ranks, replays_of
@@ -94,7 +94,7 @@ def program_of(path: Path, job: Job, names: Sequence[str]) -> Program:
     if not replays:
         raise Refusal(
             f"--report {path}: no calls of {', '.join(names)} on {job.ranks} ranks take "
-            f"{MIN_SHARE:.0%} or more of the time in collectives"
+            f"{percent(MIN_SHARE)} or more of the time in collectives"
         )
     return Program(calls, replays, ranks, str(found[0].get("mpi", "")))
 
@@ -155,7 +155,7 @@ def show(out: Console, program: Program, tuner: Tuner, checks: Sequence[Check]) 
             escape(row["site"]),
             row["collective"],
             f"{row['bytes']:,}",
-            f"{row['share']:.0%}",
+            percent(row["share"]),
             f"[cyan]{escape(row['chosen'])}[/]",
             f"{row['speedup']:.2f}" if row["speedup"] != 1.0 else "",
         )
@@ -173,7 +173,7 @@ def show(out: Console, program: Program, tuner: Tuner, checks: Sequence[Check]) 
     verb = "saves" if seconds >= 0 else "loses"
     share = seconds / program.seconds
     out.print(
-        f"[bold]The program {verb} about {duration(abs(seconds))} of {whole} ({share:.0%})[/], by "
+        f"[bold]The program {verb} about {duration(abs(seconds))} of {whole} ({percent(share)})[/], by "
         "the second run below."
     )
 
@@ -204,13 +204,13 @@ def _left_out(program: Program, tuner: Tuner) -> list[str]:
     for p in sorted({one.ranks for one in elsewhere}):
         share = sum(one.seconds for one in elsewhere if one.ranks == p) / program.seconds
         lines.append(
-            f"Calls on communicators of {p} ranks ({share:.1%} of the time) are skipped: "
+            f"Calls on communicators of {p} ranks ({percent(share, 1)} of the time) are skipped: "
             f"tune them with a launcher that starts {p}."
         )
     rest = sum(one.seconds for one in others if one not in elsewhere)
     if rest > 0:
         lines.append(
-            f"Other calls take {rest / program.seconds:.1%} of the time and are not tuned."
+            f"Other calls take {percent(rest / program.seconds, 1)} of the time and are not tuned."
         )
     mpi = _engine.mpi_version(tuner.job.library)
     if program.mpi and _engine.mpi_version(_full(program.mpi)) != mpi:
