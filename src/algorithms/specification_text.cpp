@@ -23,11 +23,14 @@ bool names_algorithm_of(Collective collective, const Alias& alias) {
   });
 }
 
-std::vector<std::string_view> known_names(Collective collective) {
+/// Algorithms, `others`, then names from papers.
+std::vector<std::string_view> known_names(Collective collective,
+                                          std::span<const std::string_view> others) {
   std::vector<std::string_view> names;
   for (const Algorithm& algorithm : all_algorithms()) {
     if (algorithm.collective == collective) names.push_back(algorithm.name);
   }
+  names.insert(names.end(), others.begin(), others.end());
   for (const Alias& alias : all_aliases()) {
     if (names_algorithm_of(collective, alias)) names.push_back(alias.name);
   }
@@ -181,10 +184,8 @@ Result<Specification> specification(Collective collective, std::string_view text
     Result<Specification> meant = specification(collective, alias.specification);
     return meant ? read_parameters(*meant, rest) : meant;
   }
-  std::vector<std::string_view> known = known_names(collective);
-  known.insert(known.end(), others.begin(), others.end());
   return Error{std::string(name_of(collective)) + " has no algorithm " + quoted(name) +
-               valid_names(name, known, "algorithms")};
+               valid_names(name, known_names(collective, others), "algorithms")};
 }
 
 std::string to_text(const Specification& spec) {

@@ -119,9 +119,10 @@ Result<Setting> setting(Collective collective, std::string_view text) {
     const std::string key = rest.substr(name.size() + 1, rest.find('=') - name.size() - 1);
     return Error{name + " has no parameter '" + key + "'; valid parameters: hierarchy"};
   }
-  constexpr std::array<std::string_view, 2> others = {"auto", "native"};
+  constexpr std::array<std::string_view, 3> all_others = {"auto", "native", "hierarchical(native)"};
+  const std::size_t others = is_one_sided(collective) ? 1 : can_be_hierarchical(collective) ? 3 : 2;
   const Result<Specification> spec =
-      specification(collective, rest, std::span(others).first(is_one_sided(collective) ? 1 : 2));
+      specification(collective, rest, std::span(all_others).first(others));
   if (!spec) return Error{spec.error()};
   if (is_hierarchical && spec->runner == Runner::background) {
     return Error{asked + ": hierarchical(..) excludes runner=background, which " + to_text(*spec) +

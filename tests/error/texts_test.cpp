@@ -140,7 +140,9 @@ TEST(MachineError, RefusesATextThatIsOfNoMachine) {
 
 TEST(SettingError, AlsoOffersAutoAndNative) {
   const auto error = [](const char* text) { return setting(Collective::gatherv, text).error(); };
-  EXPECT_TRUE(says(error("quick"), {"gatherv", "'quick'", known_names, "auto, native"}));
+  EXPECT_TRUE(says(error("quick"), {"gatherv", "'quick'",
+                                    "ordered_tree, auto, native, hierarchical(native), LIN, LS"}));
+  EXPECT_TRUE(says(error("hierarchial(native)"), {"did you mean hierarchical(native)?"}));
   EXPECT_TRUE(says(error("natve"), {"'natve'", "did you mean native?"}));
   EXPECT_EQ(error("knomial:radix=4").find("native"), std::string::npos);
   EXPECT_TRUE(says(error("native:k=3"), {"native", "'k'", "hierarchy"}));
