@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tutti import launcher
-from tutti.console import duration
+from tutti.console import duration, percent
 from tutti.site_totals import SiteTotal
 
 _SMALL_SHARE = 0.05
@@ -32,7 +32,7 @@ class Known:
     command: Sequence[str] = ()
     """The command that started the program; empty if unknown."""
     seconds: float | None = None
-    """From its start to its end; None if unknown."""
+    """From the start of a rank to its report, or of the command to its end; None if unknown."""
     ranks: int | None = None
     cases: Sequence[Mapping[str, Any]] = ()
     """The measured candidates of the report, as its JSON has them."""
@@ -68,7 +68,7 @@ def _little_to_gain(seconds: float, known: Known) -> list[Advice]:
     if not known.seconds or seconds >= _SMALL_SHARE * known.seconds:
         return []
     why = (
-        f"Collectives take {seconds / known.seconds:.1%} of the run. A faster collective can save "
+        f"Collectives take {percent(seconds / known.seconds, 1)} of the run. A faster collective can save "
         "at most that; compare before you tune."
     )
     return [Advice(why, f"tutti run --compare -- {known.text}")]
@@ -105,7 +105,7 @@ def _waits(totals: Sequence[SiteTotal], seconds: float, name: str) -> list[Advic
     number = next((line.number for line in total.lines if line.pattern), total.lines[0].number)
     return [
         Advice(
-            f"Ranks in {total.name} spend {longest / total.seconds:.0%} of their time behind "
+            f"Ranks in {total.name} spend {percent(longest / total.seconds)} of their time behind "
             "late ranks. No faster algorithm avoids waiting; see which ranks are late, and which "
             "algorithm suits their arrivals.",
             f"tutti explain --report {shlex.quote(name)} --site {number}",
