@@ -264,7 +264,7 @@ int Tuner::plan(TuningHost& host) {
 /// Does the budget hold `cost` beside what this agreement has created and the next agreements? If
 /// so, it is counted.
 bool Tuner::can_afford(double cost) {
-  const bool can = left() - 2 * expected_cost_ - created_ >= cost;
+  const bool can = holds(cost);
   (can ? created_ : awaited_) = can ? created_ + cost : std::max(awaited_, cost);
   return can;
 }
@@ -282,6 +282,7 @@ int Tuner::plan_case(SizeClass size_class, double allowance, TuningHost& host) {
     if (!can_afford(listing)) return 0;
     known.set_candidates(host.candidates(size_class));
   }
+  const bool has_deferred = defer_unpaid(size_class, host);
   for (bool is_ready = false; !is_ready;) {
     const double left = std::min(allowance, left_of(size_class));
     const bool explores = known.plan(static_cast<Nanoseconds>(std::max(0.0, left)), begun_);
@@ -304,11 +305,27 @@ int Tuner::plan_case(SizeClass size_class, double allowance, TuningHost& host) {
     if (const int error = host.prepare(size_class, candidate, is_ready)) return error;
     if (!is_ready) known.exclude(candidate);
   }
+  if (has_deferred && known.exploration().calls == 0) awaited_ = std::max(awaited_, creation_);
   if (!known.exploration().is_paid) {
     has_unpaid_ = true;
     unpaid_class_ = size_class;
   }
   return 0;
+}
+
+/// Candidates that need what the budget does not hold yet keep no others waiting. True if there are
+/// any.
+bool Tuner::defer_unpaid(SizeClass size_class, TuningHost& host) {
+  TuningCase& known = *cases_[static_cast<std::size_t>(size_class)];
+  known.resume();
+  if (holds(creation_)) return false;
+  bool is_any = false;
+  for (int candidate = 1; candidate < known.candidates(); ++candidate) {
+    if (known.is_tried(candidate) || !host.needs_creation(size_class, candidate)) continue;
+    known.defer(candidate);
+    is_any = true;
+  }
+  return is_any;
 }
 
 /// Once the loss is paid for, and later where nothing explores.

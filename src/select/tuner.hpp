@@ -63,13 +63,14 @@ class TuningHost {
 /// not. A window begins once the loss so paid and the next agreement are at most `budget` times the
 /// time spent in the collective, as far as that is known: calls outside windows count with the
 /// smaller mean of the windows around them. While a loss is not paid, a window that explores
-/// nothing comes every 2048 calls, or later, so that agreements take at most 25 % of the
-/// budget: calls that have become longer pay sooner. Calls of a window explore what the budget is
-/// expected to hold, a candidate that was never measured at most once; one call may explore more.
-/// What a candidate needs is created once the budget holds the time that this took before. So loss
-/// exceeds the budget by at most 1 call and 1 agreement, as long as measured candidates, agreements
-/// and creations take as long as before. Large sizes pay for exploring small ones, but a class that
-/// has lost 3 times `budget` of its own time, beside what its explored calls gained, waits.
+/// nothing comes every 2048 calls, or later, so that agreements take at most 25 % of the budget:
+/// calls that have become longer pay sooner. Calls of a window explore what the budget is expected
+/// to hold, a candidate that was never measured at most once; one call may explore more. What a
+/// candidate needs is created once the budget holds the time that this took before; until then
+/// candidates that need nothing more are explored. So loss exceeds the budget by at most 1 call and
+/// 1 agreement, as long as measured candidates, agreements and creations take as long as before.
+/// Large sizes pay for exploring small ones, but a class that has lost 3 times `budget` of its own
+/// time, beside what its explored calls gained, waits.
 ///
 /// The criterion is the time after the last arrival. Without a common clock it is estimated. Where
 /// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to
@@ -198,7 +199,11 @@ class Tuner {
   [[nodiscard]] double left_of(SizeClass size_class) const;
   void add_cost(double cost);
   void add_samples(std::span<const AgreedCall> calls);
+  [[nodiscard]] bool holds(double cost) const {
+    return left() - 2 * expected_cost_ - created_ >= cost;
+  }
   bool can_afford(double cost);
+  bool defer_unpaid(SizeClass size_class, TuningHost& host);
   [[nodiscard]] std::uint64_t calls_for(double debt) const;
   int plan(TuningHost& host);
   int plan_case(SizeClass size_class, double allowance, TuningHost& host);

@@ -244,11 +244,21 @@ int TuningCase::next_candidate() const {
   int next = -1;
   for (int candidate = static_cast<int>(candidates_.size()) - 1; candidate > 0; --candidate) {
     const State& state = at(candidate);
-    if (candidate == selected_ || state.is_dropped || state.is_excluded) continue;
+    const bool is_out = state.is_dropped || state.is_excluded || state.is_deferred;
+    if (candidate == selected_ || is_out) continue;
     if (state.calls > 0) return candidate;
     next = candidate;
   }
   return next;
+}
+
+bool TuningCase::has_deferred() const {
+  return std::any_of(candidates_.begin(), candidates_.end(),
+                     [](const State& state) { return state.is_deferred && !state.is_dropped; });
+}
+
+void TuningCase::resume() {
+  for (State& state : candidates_) state.is_deferred = false;
 }
 
 bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
@@ -274,6 +284,7 @@ bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
     exploration_ = {0, max_calls_each};
     return true;
   }
+  if (candidate < 0 && has_deferred()) return true;
   if (candidate < 0) {
     settle(calls);
     return false;

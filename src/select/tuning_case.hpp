@@ -54,6 +54,7 @@ class TuningCase {
     has_candidates_ = true;
   }
   [[nodiscard]] bool has_candidates() const { return has_candidates_; }
+  [[nodiscard]] int candidates() const { return static_cast<int>(candidates_.size()); }
 
   /// Begins with the selection of an earlier run, as if the case had settled on it now. Call it
   /// before any other function.
@@ -80,6 +81,9 @@ class TuningCase {
   void reopen() { reopen(selected_); }
   /// No call explores until the next plan().
   void rest() { exploration_ = {}; }
+  /// Until the next resume(), plan() passes over the candidate: it needs what cannot be paid yet.
+  void defer(int candidate) { at(candidate).is_deferred = true; }
+  void resume();
   /// The candidate cannot run on some rank.
   void exclude(int candidate);
   /// Has any call run the candidate?
@@ -114,6 +118,7 @@ class TuningCase {
     int fresh = 0;       ///< times added since the race or the latest challenge began
     bool is_dropped = false;
     bool is_excluded = false;
+    bool is_deferred = false;
     /// Why it was not selected although it was measured to be faster.
     std::optional<CandidateState> rejected;
   };
@@ -126,6 +131,7 @@ class TuningCase {
   void add_sample(int candidate, const SizedTimes& times);
   [[nodiscard]] Nanoseconds reference() const;
   [[nodiscard]] int next_candidate() const;
+  [[nodiscard]] bool has_deferred() const;
   [[nodiscard]] bool is_faster(int candidate, int other) const;
   [[nodiscard]] bool is_unfair(int candidate, int other) const;
   [[nodiscard]] bool is_representative(int candidate) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <random>
 #include <utility>
@@ -32,6 +33,7 @@ class Simulation : public TuningHost {
     double agreement = 0.02 * native_seconds;
     double set_up = 0;  // more, for the first call of a candidate
     double creation = 0;
+    int created_candidates = std::numeric_limits<int>::max();  // up to this one need creation
     Criterion criterion = Criterion::shortest;
     Nanoseconds clock_error = 0;
     bool sizes_vary = false;
@@ -47,10 +49,12 @@ class Simulation : public TuningHost {
   int candidates(SizeClass size_class) override {
     return static_cast<int>(times_.at(size_class).size());
   }
-  bool needs_creation(SizeClass, int candidate) override { return candidate > 0; }
+  bool needs_creation(SizeClass, int candidate) override {
+    return candidate > 0 && candidate <= options_.created_candidates;
+  }
   int prepare(SizeClass, int candidate, bool& ready) override {
     ready = candidate != cannot_run_;
-    created_ += options_.creation / options_.p;
+    if (candidate <= options_.created_candidates) created_ += options_.creation / options_.p;
     return 0;
   }
 
