@@ -360,8 +360,8 @@ TEST(Tuner, WhatCannotBePaidYetKeepsNoOthersWaiting) {
     Times times(7, native_seconds);
     times[2] = 0.2 * native_seconds;
     times[5] = 0.5 * native_seconds;
-    Simulation simulation({.creation = 1000 * native_seconds, .created_candidates = 3}, {{4, times}},
-                          seed);
+    Simulation simulation({.creation = 1000 * native_seconds, .created_candidates = 3},
+                          {{4, times}}, seed);
     for (int call = 0; call < 7000; ++call) simulation.call(4);
     EXPECT_EQ(simulation.runs(2), 0) << "seed " << seed;
     EXPECT_EQ(simulation.selected(4), 5) << "seed " << seed;
