@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
@@ -18,8 +17,6 @@ from tutti.shared_folder import shared_folder
 SCHEMA = "tutti-bench/1"
 
 _NEEDS_RANKS = 'a measurement needs 2 or more, as in "mpirun -n 8"'
-_ONE_RANK = re.compile(r"(?<!\S)(-n|-np|--np|--ntasks)[ =]?1(?!\S)")
-"""In the text of a launcher: it starts a single rank, if these are its only words about ranks."""
 
 
 def command_of(
@@ -28,8 +25,7 @@ def command_of(
     """The command that runs tutti-bench under a launcher such as "mpirun -n 8".
 
     Raises:
-        Refusal: tutti-bench or the launcher is not installed; or there is no launcher, or one that
-            starts a single rank, which has nobody to exchange data with.
+        Refusal: tutti-bench or the launcher is not installed, or there is no launcher.
     """
     folder = libraries.programs()
     if folder is None:
@@ -40,8 +36,6 @@ def command_of(
                       "measures no collective")  # fmt: skip
     if words and shutil.which(words[0]) is None:
         raise Refusal(f"--mpirun {mpirun}: no program {words[0]} on PATH")
-    if _ONE_RANK.search(mpirun):
-        raise Refusal(f"--mpirun {mpirun}: 1 rank; {_NEEDS_RANKS}")
     command = [*words, str(folder / "tutti-bench"), *arguments]
     names = [*os.environ, *(settings or {})]
     ours = {name for name in names if name == "TUTTI" or name.startswith("TUTTI_")}

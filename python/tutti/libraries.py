@@ -17,10 +17,7 @@ FLAVOURS = {
 
 FRONT = "libtutti.so"
 
-INSTALL = (
-    "pip install . in Tutti's source tree builds for every MPI, with tutti-bench (docs/install.md); "
-    "./demo builds for one, without"
-)
+INSTALL = "run pip install . in Tutti's source tree (docs/install.md)"
 """What provides libraries and programs that are missing."""
 
 

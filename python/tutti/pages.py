@@ -159,7 +159,7 @@ def _current_folder() -> Path | None:
         folder = Path.cwd()
     except OSError:  # it has been removed
         return None
-    return None if why_not_writable(folder / "tutti") else folder
+    return None if why_not_writable(folder / f".tutti.{os.getpid()}.json") else folder
 
 
 def run(

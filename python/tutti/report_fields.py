@@ -62,7 +62,7 @@ def complete(report: dict[str, Any]) -> None:
         if not isinstance(line, dict):
             continue
         elapsed, calls = line.get("elapsed"), line.get("calls")
-        if isinstance(elapsed, dict) and isinstance(elapsed.get("mean"), float) and isinstance(calls, int):
+        if isinstance(elapsed, dict) and isinstance(elapsed.get("mean"), (int, float)) and isinstance(calls, int):
             elapsed.setdefault("sum", elapsed["mean"] * calls)
         pattern = line.get("pattern")
         for new, former in FORMER.items() if isinstance(pattern, dict) else ():

@@ -59,9 +59,10 @@ def without_backend(
     version: launcher.Version = launcher.version_of,
 ) -> str:
     """The MPI of a command that none of the backends serves; empty if one does, or if the MPI is not
-    sure. It is that of the programs; of programs that load none, such as python3, the launcher's."""
+    sure. It is that of the programs; of Python, which may load any, the launcher's."""
     kinds = {kind for program in _started(command) for kind in _kinds_of(program)}
-    first = None if kinds else launcher.find(command, version)
+    is_open = not kinds and any(one.name.startswith("python") for one in _started(command))
+    first = launcher.find(command, version) if is_open else None
     if first and first.kind in _NAMES:
         kinds = {first.kind}
     missing = [kind for kind in kinds if _BACKENDS[kind].isdisjoint(backends)]

@@ -123,7 +123,7 @@ def _other_form(collective: str) -> str:
     return ""
 
 
-MAX_RANKS = 16384
+MAX_RANKS = 65536
 MAX_RANKS_OF_PAIRS = 2048
 """Where each rank has data for each other one, schedules grow with the square of the ranks."""
 
@@ -131,10 +131,10 @@ _OF_PAIRS = ("allgather", "alltoall", "reduce_scatter")
 
 
 def _check_ranks(collective: str, ranks: int) -> None:
-    """Raises Refusal for calls whose schedules would take tens of gigabytes."""
+    """Raises Refusal for calls whose schedules would take many gigabytes."""
     most = MAX_RANKS_OF_PAIRS if collective.lower().startswith(_OF_PAIRS) else MAX_RANKS
     if not 1 <= ranks <= most:
-        raise Refusal(f"--ranks {ranks}: expected 1 to {most} for {collective.lower()}")
+        raise Refusal(f"{ranks:,} ranks: expected 1 to {most:,} for {collective.lower()}")
 
 
 def _check_sum(total: int, option: str) -> None:

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "api/distance_orders.hpp"
 #include "api/known_rules.hpp"
 #include "run/mpi/quirks.hpp"
+#include "select/settings.hpp"
 
 namespace tutti {
 
@@ -43,7 +45,10 @@ std::string remarks() {
             to_text(all.settings[static_cast<std::size_t>(collective)]);
   }
   for (const auto& [name, value] : own_variables()) {
-    if (name != "TUTTI_VERBOSE") text.append(" ").append(name).append("=").append(value);
+    const bool is_shown =
+        std::any_of(all_collectives.begin(), all_collectives.end(),
+                    [&](Collective collective) { return setting_name(collective) == name; });
+    if (!is_shown && name != "TUTTI_VERBOSE") text += " " + name + "=" + value;
   }
   return text + "\n";
 }

@@ -325,7 +325,9 @@ const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
     error = communicator_.hierarchical().broadcast_selection(is_valid, number);
   }
   const int candidate = number % max_candidates;
-  const auto decides = size_class ? std::optional(number / max_candidates) : std::nullopt;
+  // What cannot be explored runs the MPI's own. A rank with an invalid type only thinks so.
+  const auto decides =
+      size_class || number != 0 ? std::optional(number / max_candidates) : std::nullopt;
   Decision& selected = decision_of(state, decides, candidate);
   selected.measured = {};
   if (size_class) {

@@ -75,8 +75,13 @@ double ranks_in_calls(const ReportedCalls& line, int ranks) {
   return mean * static_cast<double>(line.calls);
 }
 
-/// Shares the exact time of all calls among the lines, by the means of their timed calls.
+/// Shares the exact time of all calls among the lines, by the means of their timed calls. One
+/// process knows its own time in each line.
 void share_seconds(ReportContent& content) {
+  if (!content.partial.empty()) {
+    for (ReportedCalls& line : content.calls) line.rank_seconds = line.seconds;
+    return;
+  }
   double whole = 0;
   for (ReportedCalls& line : content.calls) {
     line.rank_seconds = line.elapsed * ranks_in_calls(line, content.ranks);

@@ -17,7 +17,8 @@ struct ReportedCalls : SiteCalls {
   std::int64_t explored = 0;  ///< calls that did not run what was selected for them
   double elapsed = 0;         ///< mean over timed calls and ranks of exit - arrival
   /// Of exit - arrival, in the mean over all ranks of the job: these of all lines add up to
-  /// ReportContent::seconds_mean. How the lines share it follows from their means.
+  /// ReportContent::seconds_mean. How the lines share it follows from their means. In a partial
+  /// report: of the process.
   double rank_seconds = 0;
   std::string late =
       {};  ///< one sentence about the pattern; empty for a single rank, or without times

@@ -318,7 +318,7 @@ int Tuner::plan_case(SizeClass size_class, double allowance, TuningHost& host) {
 bool Tuner::defer_unpaid(SizeClass size_class, TuningHost& host) {
   TuningCase& known = *cases_[static_cast<std::size_t>(size_class)];
   known.resume();
-  if (holds(creation_)) return false;
+  if (known.is_settled() || holds(creation_)) return false;
   bool is_any = false;
   for (int candidate = 1; candidate < known.candidates(); ++candidate) {
     if (known.is_tried(candidate) || !host.needs_creation(size_class, candidate)) continue;

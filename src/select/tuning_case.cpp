@@ -254,7 +254,7 @@ int TuningCase::next_candidate() const {
 
 bool TuningCase::has_deferred() const {
   return std::any_of(candidates_.begin(), candidates_.end(),
-                     [](const State& state) { return state.is_deferred && !state.is_dropped; });
+                     [](const State& state) { return state.is_deferred && !state.is_excluded; });
 }
 
 void TuningCase::resume() {

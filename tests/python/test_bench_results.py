@@ -81,16 +81,6 @@ cp {tmp_path}/result.json "$2"
     assert (f"--mpirun starts 1 rank of MPICH 4; {NEEDED}" in shown.err) == (ranks == "1")
 
 
-@pytest.mark.parametrize("option", ["-n 1", "-np 1 --oversubscribe", "-n1", "--ntasks=1", "-n 12", "-n 1:2"])
-def test_a_launcher_of_one_rank_is_refused_before_the_start(command, installed, option):
-    program = installed / "bin/tutti-bench"
-    program.touch()
-    shown = command("bench", "--json", "--mpirun", f"true {option}", "gather")
-    assert shown.status == 2
-    refuses = f"--mpirun true {option}: 1 rank; {NEEDED}" in shown.err
-    assert refuses == (option not in ("-n 12", "-n 1:2")), shown.err
-
-
 def test_bench_plots_what_was_measured(command, tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "times.png"

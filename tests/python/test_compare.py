@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -163,7 +164,7 @@ def test_a_command_without_a_backend_is_refused_before_the_start(command, launch
     mpirun, log = launcher()
     (installed / "lib/libtutti-openmpi.so").unlink()
     for words in ([], ["--compare"], ["--json"]):
-        shown = command("run", *words, "--", mpirun, "app.py")
+        shown = command("run", *words, "--", mpirun, sys.executable, "app.py")
         assert shown.status == 2 and "no backend for Open MPI" in shown.err and not log.exists()
         assert "pip install . " in shown.err
 

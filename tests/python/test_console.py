@@ -161,7 +161,7 @@ def test_a_launcher_of_another_mpi_is_noted(programs, monkeypatch, version, sona
 @pytest.mark.parametrize(
     ("version", "soname", "backends", "expected"),
     [
-        ("HYDRA build details: Version: 4.0.2", "libc.so.6", ["openmpi"], "MPICH or Intel MPI"),
+        ("HYDRA build details: Version: 4.0.2", "libc.so.6", ["openmpi"], ""),
         ("HYDRA build details: Version: 4.0.2", "libc.so.6", ["mpich"], ""),
         ("HYDRA build details: Version: 4.0.2", "libc.so.6", ["openmpi", "mpiabi"], ""),
         ("HYDRA build details: Version: 4.0.2", "libmpi.so.40", ["openmpi"], ""),
@@ -174,6 +174,14 @@ def test_a_command_whose_mpi_has_no_backend_is_known(
 ):
     monkeypatch.setattr(unseen, "libraries_of", lambda program: f"{soname} => /lib/{soname}")
     command = ["mpirun", "-n", "2", str(programs["dynamic"])]
+    assert unseen.without_backend(command, backends, lambda launcher: version) == expected
+
+
+@pytest.mark.parametrize(("backends", "expected"), [(["openmpi"], "MPICH or Intel MPI"), (["mpich"], "")])
+def test_python_loads_the_mpi_of_its_launcher(monkeypatch, backends, expected):
+    monkeypatch.setattr(unseen, "libraries_of", lambda program: "libc.so.6 => /lib/libc.so.6")
+    version = "HYDRA build details: Version: 4.0.2"
+    command = ["mpirun", "-n", "2", sys.executable, "app.py"]
     assert unseen.without_backend(command, backends, lambda launcher: version) == expected
 
 

@@ -118,7 +118,9 @@ def prepare(
         hint = "; give the words of the command unquoted, each on its own" if " " in first else ""
         raise Refusal(f"{first}: {why}{hint}")
     preload = str(libraries.front())
-    if mpi := unseen.without_backend(command, libraries.flavours(), version):
+    wanted = {**environment, **settings}
+    is_off = _normal("TUTTI", wanted.get("TUTTI", "")) == "off" and not wanted.get("TUTTI_REPORT")
+    if not is_off and (mpi := unseen.without_backend(command, libraries.flavours(), version)):
         raise Refusal(f"no backend for {mpi}, the MPI of this command; {libraries.INSTALL}")
     if environment.get("LD_PRELOAD"):
         preload += ":" + environment["LD_PRELOAD"]
@@ -260,9 +262,12 @@ def run(
 
 
 def _refuse_with_compare(settings: Mapping[str, str]) -> None:
-    for name, option, harmless in (("TUTTI", "--off", "on"), ("TUTTI_REPORT", "--report", "none")):
-        value = _normal(name, os.environ.get(name, ""))
-        if name in settings or value not in ("", harmless):
+    report = os.environ.get("TUTTI_REPORT", "")
+    refused = {"TUTTI": _normal("TUTTI", os.environ.get("TUTTI", "")) == "off",
+               "TUTTI_REPORT": report not in ("", "none")}  # fmt: skip
+    for name, option in (("TUTTI", "--off"), ("TUTTI_REPORT", "--report")):
+        value = os.environ.get(name, "")
+        if name in settings or refused[name]:
             word = option if name in settings else f"{name}={value}"
             raise Refusal(f"--compare and {word}: expected one of them")
 

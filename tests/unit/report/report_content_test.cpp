@@ -147,6 +147,9 @@ TEST(ReportContent, SharesTheExactTimeOfAllCalls) {
   EXPECT_DOUBLE_EQ(content.calls[0].rank_seconds, 1);
   EXPECT_EQ(content.calls[0].site, of_all.site);
   EXPECT_DOUBLE_EQ(content.calls[1].rank_seconds, 0.5);
+  // One process knows its own time.
+  summary.calls[0].seconds = 0.25;
+  EXPECT_DOUBLE_EQ(content_of(summary, mpich, "rank 3").calls[0].rank_seconds, 0.25);
 }
 
 TEST(ReportText, SaysThatNothingWasSeen) {
