@@ -17,6 +17,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from tutti.console import percent
+
 WIDTH = 80
 MAX_REASONS = 3
 MIN_GAIN = 0.05
@@ -40,7 +42,7 @@ def row(name: str, native: list[float], tutti: list[float]) -> str:
         return f"{median(seconds):.2f} ({min(seconds):.2f}..{max(seconds):.2f})"
 
     saved = 1 - median(tutti) / median(native)
-    return f"{name:<16}{cell(native):>22}{cell(tutti):>22}{saved:>10.0%}"
+    return f"{name:<16}{cell(native):>22}{cell(tutti):>22}{percent(saved):>10}"
 
 
 def reasons(report: Report) -> list[str]:
@@ -65,12 +67,12 @@ def closing(native: list[float], tutti: list[float], report: Report) -> str:
             "of calls, or a measurement beforehand (tutti tune)."
         )
     if saved < -MIN_GAIN:
-        return f"A loss: collectives take {-saved:.0%} longer under Tutti. TUTTI=off switches it off."
+        return f"A loss: collectives take {percent(-saved)} longer under Tutti. TUTTI=off switches it off."
     if saved < MIN_GAIN:
         return "These runs show no difference, though Tutti replaced calls:"
     # Both ranges must be apart to speak of a gain.
     sure = "" if max(tutti) < min(native) else ", though the ranges overlap"
-    return f"Collectives take {saved:.0%} less time under Tutti{sure}. Why:"
+    return f"Collectives take {percent(saved)} less time under Tutti{sure}. Why:"
 
 
 def summary(where: str, native: list[Report], tutti: list[Report], size: int) -> list[str]:
