@@ -143,9 +143,9 @@ std::string refusal(const Options& options, const Job& job) {
   const auto collective = collective_of(options.command);
   if (!collective) return "";
   if (job.p() == 1) {
-    return "1 rank, so there is nothing to compare; expected 2 or more, such as: mpirun -n 4 "
-           "tutti-bench " +
-           std::string(name_of(options.command));
+    return "1 rank, so there is nothing to compare; expected 2 or more, such as mpirun -n 4. If "
+           "the "
+           "launcher was to start more, it belongs to another MPI: set TUTTI_BENCH_MPI";
   }
   for (const std::string& name : options.algorithms) {
     if (name == reordered_name) {

@@ -214,7 +214,7 @@ def _deliver_text(data: Path, command: Sequence[str], outcome: supervised.Outcom
 def _print_next(parts: list[dict[str, Any]], command: Sequence[str], seconds: float) -> None:
     """Prints the first advice that needs no file of the report."""
     totals = totals_of(reports.sites_of(parts))
-    found = advice_of(totals, Known("run.html", command, parts[0].get("wall") or seconds, parts[0].get("ranks")))
+    found = advice_of(totals, Known("run.html", command, reports.wall_of(parts) or seconds, parts[0].get("ranks")))
     for one in found:
         if one.command.startswith("tutti run --compare"):
             print(f"\n{textwrap.fill(f'Next: {one.why}', 80)}\n  {one.command}", file=sys.stderr)

@@ -23,6 +23,7 @@ from tutti.reports import (
     one_for_each_site,
     sites_of,
     with_patterns,
+    wall_of,
 )
 from tutti.site_totals import PARTS, SiteTotal, seconds_of, totals_of
 
@@ -92,7 +93,7 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
         reports=[{**_HEAD, **part} for part in reports], totals=totals, lines=lines, run=run,
         command=shlex.join(run.command), seconds=seconds, parts=_sums(totals), tuning=tuning,
         count=count, names=PARTS, name_of_case=lambda case: Case(case).name,
-        wall=_wall(reports),
+        wall=wall_of(reports),
         crossings=crossings_of([case for one in tuning for case in one.get("cases", ())]),
         cases=any(one.get("cases") for one in tuning), max_cases=_MAX_CASES,
         arrivals=[_arrivals(site, lines) for site in drawn], left=len(known) - len(drawn),
@@ -106,12 +107,7 @@ def _advice(
 ) -> list[Advice]:
     ranks = reports[0].get("ranks") or None
     cases = [case for part in reports for case in (part.get("tuning") or {}).get("cases", ())]
-    return advice_of(totals, Known(name, run.command, _wall(reports) or run.seconds, ranks, cases))
-
-
-def _wall(reports: Sequence[dict[str, Any]]) -> float:
-    """The longest time from the start of a rank to its report; 0 if unknown."""
-    return max((part.get("wall") or 0 for part in reports), default=0)
+    return advice_of(totals, Known(name, run.command, wall_of(reports) or run.seconds, ranks, cases))
 
 
 def _arrivals(site: Site, lines: Mapping[str, str]) -> Arrivals:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from tutti import source_lines
 from tutti.console import Refusal
-from tutti.report_fields import fault_of_report, complete
+from tutti.report_fields import complete, fault_of_report
 
 VERSIONS = (1, 2)  # of the format; docs/report.md describes the newest
 PAGE_START = '<script type="application/json" id="report">'
@@ -148,6 +149,12 @@ def _pattern(fields: dict[str, Any] | None) -> Pattern | None:
     if not fields:
         return None
     return Pattern(**{name: fields.get(name) for name in Pattern.__dataclass_fields__})
+
+
+def wall_of(reports: Sequence[dict[str, Any]]) -> float:
+    """The longest time from the start of a rank to its report; 0 if unknown."""
+    return max((part.get("wall") or 0 for part in reports), default=0)
+
 
 
 def sites_of(reports: list[dict[str, Any]]) -> list[Site]:

@@ -244,8 +244,7 @@ int TuningCase::next_candidate() const {
   int next = -1;
   for (int candidate = static_cast<int>(candidates_.size()) - 1; candidate > 0; --candidate) {
     const State& state = at(candidate);
-    const bool is_out = state.is_dropped || state.is_excluded || state.is_deferred;
-    if (candidate == selected_ || is_out) continue;
+    if (candidate == selected_ || state.is_out()) continue;
     if (state.calls > 0) return candidate;
     next = candidate;
   }
@@ -255,10 +254,6 @@ int TuningCase::next_candidate() const {
 bool TuningCase::has_deferred() const {
   return std::any_of(candidates_.begin(), candidates_.end(),
                      [](const State& state) { return state.is_deferred && !state.is_excluded; });
-}
-
-void TuningCase::resume() {
-  for (State& state : candidates_) state.is_deferred = false;
 }
 
 bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {

@@ -83,7 +83,9 @@ class TuningCase {
   void rest() { exploration_ = {}; }
   /// Until the next resume(), plan() passes over the candidate: it needs what cannot be paid yet.
   void defer(int candidate) { at(candidate).is_deferred = true; }
-  void resume();
+  void resume() {
+    for (State& state : candidates_) state.is_deferred = false;
+  }
   /// The candidate cannot run on some rank.
   void exclude(int candidate);
   /// Has any call run the candidate?
@@ -119,6 +121,7 @@ class TuningCase {
     bool is_dropped = false;
     bool is_excluded = false;
     bool is_deferred = false;
+    [[nodiscard]] bool is_out() const { return is_dropped || is_excluded || is_deferred; }
     /// Why it was not selected although it was measured to be faster.
     std::optional<CandidateState> rejected;
   };

@@ -70,10 +70,10 @@ def test_a_single_round_has_no_range():
 @pytest.mark.parametrize(("cores", "ranks"), [(2, 2), (64, 4)])
 @pytest.mark.parametrize("is_root", [True, False])
 def test_the_next_command_is_one_that_the_launcher_accepts(cores, ranks, is_root):
-    lines = demo_summary.next_steps(Path("/work"), "Open MPI v4.1.4", cores, is_root)
-    assert lines[:2] == ["", "Report: /work/report.html"] and f"mpirun -n {ranks} ./your-program" in lines[2]
+    lines = demo_summary.next_steps(Path("/folder"), "Open MPI v4.1.4", cores, is_root)
+    assert lines[:2] == ["", "Report: /folder/report.html"] and f"mpirun -n {ranks} ./your-program" in lines[2]
     assert ("OMPI_ALLOW_RUN_AS_ROOT=1" in lines[-1]) == is_root
-    assert len(demo_summary.next_steps(Path("/work"), "MPICH 4.0.2", cores, is_root)) == 3
+    assert len(demo_summary.next_steps(Path("/folder"), "MPICH 4.0.2", cores, is_root)) == 3
 
 
 def test_no_algorithm_is_forced():
