@@ -59,6 +59,13 @@ def milliseconds(line: dict[str, Any]) -> float:
     return float(line["median_us"]) / 1e3
 
 
+def cell(line: dict[str, Any]) -> str:
+    """The measured time, and those of LogP and LogGP where the contender names an algorithm."""
+    if "logp_us" not in line:
+        return f"{milliseconds(line):.2f}"
+    return f"{milliseconds(line):.2f} ({line['logp_us'] / 1e3:.2f}, {line['loggp_us'] / 1e3:.2f})"
+
+
 def crossover(rows: list[dict[str, Any]], slow: str, fast: str) -> str:
     """The smallest size from which `fast` stays ahead of `slow`."""
     ahead = "none measured"
@@ -82,7 +89,7 @@ def section(document: dict[str, Any]) -> list[str]:
     lines += ["", "| bytes | " + " | ".join(f"`{name}`" for name in names) + " |",
               "| ---: |" + " ---: |" * len(names)]  # fmt: skip
     for row in rows:
-        cells = " | ".join(f"{milliseconds(line):.3f}" for line in row["algorithms"])
+        cells = " | ".join(map(cell, row["algorithms"]))
         lines.append(f"| {row['block']:,} | {cells} |")
     return [*lines, "",
             f"`binomial` stays ahead of `linear` from: {crossover(rows, 'linear', 'binomial')};"

@@ -225,7 +225,7 @@ int run_measured(const Bench& bench, const Machine& machine) {
   if (options.command == Command::guidelines) {
     done = run_guidelines(bench, root, report.get());
   } else if (is_rma(options.command)) {
-    done = run_rma(bench, root, report.get());
+    done = run_rma(bench, root, machine, report.get());
   } else if (options.command == Command::allgather_shared) {
     done = run_shared(bench, report.get());
   } else if (options.command == Command::latency) {

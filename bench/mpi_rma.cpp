@@ -13,8 +13,10 @@
 #include <random>
 #include <thread>
 
+#include "algorithms/problems.hpp"
 #include "bench/mpi_functions.hpp"
 #include "bench/statistics.hpp"
+#include "cost/pricing.hpp"
 #include "tutti/tutti.h"
 
 namespace tutti::bench {
@@ -175,7 +177,21 @@ double idle_share() {
   return (cpu() - before) / seconds;
 }
 
-Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
+/// None for `native` and `auto`, which name no algorithm.
+std::optional<Predicted> predicted(const Bench& bench, const std::string& name, Rank root,
+                                   Bytes bytes, const Machine& machine) {
+  const Collective collective = *collective_of(bench.options.command);
+  const auto algorithm = specification(collective, name);
+  if (!algorithm) return {};
+  const Call call{collective, root,
+                  std::vector<Bytes>(static_cast<std::size_t>(bench.job.p()), bytes)};
+  const std::vector<Schedule> schedules = Problems(*algorithm, call).schedules();
+  return Predicted{*price(schedules, machine, PriceModel::logp),
+                   *price(schedules, machine, PriceModel::loggp)};
+}
+
+Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes,
+                const Machine& machine) {
   const auto& names = bench.options.algorithms;
   std::vector<std::vector<double>> seconds(names.size());
   std::vector<std::size_t> order(names.size());
@@ -201,6 +217,7 @@ Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
       const auto at = static_cast<std::size_t>(native - names.begin());
       line.to_native = ratio_of_medians(seconds[i], seconds[at]);
     }
+    line.predicted = predicted(bench, names[i], root, bytes, machine);
     row.lines.push_back(std::move(line));
   }
   return row;
@@ -224,7 +241,7 @@ double hierarchical_seconds(const Bench& bench, Windows& windows) {
 
 }  // namespace
 
-Result<bool> run_rma(const Bench& bench, Rank root, Report* report) {
+Result<bool> run_rma(const Bench& bench, Rank root, const Machine& machine, Report* report) {
   const auto& sizes = bench.options.totals;
   const double before = idle_share();
   Windows windows(bench, root, std::max<Bytes>(*std::max_element(sizes.begin(), sizes.end()), 8));
@@ -235,8 +252,10 @@ Result<bool> run_rma(const Bench& bench, Rank root, Report* report) {
   const double idle = idle_share();
   int progresses = 0;
   TUTTI_Rma_progress(windows.comm(), &progresses);
+  Machine priced = machine;
+  if (progresses == 0) priced.serving = priced.polling;
   for (const Bytes bytes : sizes) {
-    const Row row = measure_row(bench, windows, root, bytes);
+    const Row row = measure_row(bench, windows, root, bytes, priced);
     if (report != nullptr) report->add(row);
   }
   const bool has_hierarchical = bench.options.command == Command::rma_bcast && bench.job.p() > 2;

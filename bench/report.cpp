@@ -58,6 +58,10 @@ Json to_json(const Line& line) {
     json["held_bytes_of_a_rank"] = std::round(line.resident->held);
     json["kept_bytes_of_a_rank"] = std::round(line.resident->kept);
   }
+  if (line.predicted) {
+    json["logp_us"] = in_micro(line.predicted->logp);
+    json["loggp_us"] = in_micro(line.predicted->loggp);
+  }
   json["samples_us"] = to_json(line.samples);
   if (!line.after_last_arrival.empty()) {
     json["after_last_arrival_us"] = to_json(line.after_last_arrival);
@@ -100,6 +104,18 @@ std::string ratio_columns(const Line& line) {
 std::string memory_columns(const Line& line) {
   if (!line.resident) return "";
   return fmt::format("{:>16.0f}{:>16.0f}", line.resident->held / 1024, line.resident->kept / 1024);
+}
+
+bool has_prediction(const Row& row) {
+  return std::any_of(row.lines.begin(), row.lines.end(),
+                     [](const Line& line) { return line.predicted.has_value(); });
+}
+
+std::string prediction_columns(const Row& row, const Line& line) {
+  if (!has_prediction(row)) return "";
+  if (!line.predicted) return fmt::format("{:>11}{:>11}", "-", "-");
+  return fmt::format("{:>11.2f}{:>11.2f}", line.predicted->logp * micro,
+                     line.predicted->loggp * micro);
 }
 
 Result<std::FILE*> open_file(const std::string& name) {
@@ -168,7 +184,8 @@ void Report::print_columns(const Row& row) {
         "{:>9}{:>11}  {:<{}}{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}{:>8}{:>16}{:>8}{:>8}{}  {}",
         "# block", "bytes", "algorithm", widest, "avg(us)", "min(us)", "median(us)", "p90(us)",
         "p99(us)", "elapsed(us)", "/native", "95%", "", "/bound",
-        row.lines.front().resident ? fmt::format("{:>16}{:>16}", "held KiB a rank", "kept") : "",
+        (row.lines.front().resident ? fmt::format("{:>16}{:>16}", "held KiB a rank", "kept") : "") +
+            (has_prediction(row) ? fmt::format("{:>11}{:>11}", "LogP(us)", "LogGP(us)") : ""),
         "ran"));
   }
   for (const Line& line : row.lines) {
@@ -178,8 +195,8 @@ void Report::print_columns(const Row& row) {
         row.block, row.total * row.width, line.name, widest, summary.mean * micro,
         summary.least * micro, summary.median * micro, summary.p90 * micro, summary.p99 * micro,
         line.elapsed * micro, ratio_columns(line),
-        line.to_bound ? fmt::format("{:.2f}", *line.to_bound) : "-", memory_columns(line),
-        first_word(line.ran)));
+        line.to_bound ? fmt::format("{:.2f}", *line.to_bound) : "-",
+        memory_columns(line) + prediction_columns(row, line), first_word(line.ran)));
   }
 }
 

@@ -25,6 +25,12 @@ struct Resident {
   double kept = 0;  ///< after the release of the result
 };
 
+/// The modelled seconds of a contender's schedule (see price).
+struct Predicted {
+  double logp = 0;
+  double loggp = 0;
+};
+
 /// The times of one contender for one problem, in seconds.
 struct Line {
   std::string name;
@@ -35,6 +41,7 @@ struct Line {
   std::optional<Ratio> to_native;  ///< time / native's time
   std::optional<double> to_bound;  ///< median of time / lower bound
   std::optional<Resident> resident = {};
+  std::optional<Predicted> predicted = {};
   /// Last exit minus last arrival, by repetition; empty if ranks arrive together.
   std::vector<double> after_last_arrival = {};
 };
