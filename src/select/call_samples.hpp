@@ -35,6 +35,23 @@ class CallSamples {
   std::size_t oldest_ = 0;
 };
 
+/// How much times vary about others, over some 64 latest ones: rare long calls count, which a ring
+/// of 16 forgets.
+class Variance {
+ public:
+  static constexpr int min_times = 8;
+
+  void add(Nanoseconds deviation);
+  /// Is the value known?
+  [[nodiscard]] bool is_known() const { return times_ >= min_times; }
+  /// The mean square of the deviations, in square nanoseconds.
+  [[nodiscard]] double value() const { return value_; }
+
+ private:
+  double value_ = 0;
+  int times_ = 0;
+};
+
 /// An interval that holds the median of the distribution of times.
 struct MedianInterval {
   Nanoseconds least = 0;

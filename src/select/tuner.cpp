@@ -228,6 +228,7 @@ void Tuner::add_samples(std::span<const AgreedCall> calls) {
     const auto size = sizes_vary_ ? std::optional(class_of(calls[i].bytes)) : std::nullopt;
     const auto loss = static_cast<double>(known->add(candidate, calls[i].times, size));
     (loss > 0 ? lost_ : gained_) += std::abs(loss);
+    if (has_unpaid_ && *calls[i].size_class == unpaid_class_) overdraft_ = std::max(0.0, loss);
     (loss > 0 ? accounts_[at].lost : accounts_[at].gained) += std::abs(loss);
   }
 }
@@ -241,22 +242,51 @@ void Tuner::reopen() {
   if (call_ < window_begin_) plan_window();
 }
 
+/// The classes that the last window held; each is the first one in turn.
+std::vector<SizeClass> Tuner::seen_classes() const {
+  std::vector<SizeClass> all;
+  for (int i = 1; i <= size_classes; ++i) {
+    const SizeClass size_class = (unpaid_class_ + i) % size_classes;
+    if (seen_[static_cast<std::size_t>(size_class)]) all.push_back(size_class);
+  }
+  return all;
+}
+
 /// Explorations of the classes that the last window held; those of others stay as planned.
+///
+/// Short calls come first: they cost little, and long ones save meanwhile what they need.
 int Tuner::plan(TuningHost& host) {
-  is_exploring_ = false;
+  is_exploring_ = uses_overdraft_ = has_unpaid_ = false;
   created_ = awaited_ = 0;
-  const auto classes = std::max<std::ptrdiff_t>(1, std::count(seen_.begin(), seen_.end(), true));
-  const double each = std::max(0.0, left() - 2 * expected_cost_) / static_cast<double>(classes);
-  // Classes take turns in the one call that is not paid.
-  const SizeClass first = unpaid_class_ + 1;
-  has_unpaid_ = false;
-  for (int i = 0; i < size_classes; ++i) {
-    const SizeClass size_class = (first + i) % size_classes;
-    const auto at = static_cast<std::size_t>(size_class);
-    if (!seen_[at]) continue;
-    cases_[at]->rest();
-    cases_[at]->conclude(begun_);
-    if (const int error = plan_case(size_class, each, host)) return error;
+  const std::vector<SizeClass> turns = seen_classes();
+  std::vector<SizeClass> by_length = turns;
+  std::stable_sort(by_length.begin(), by_length.end(), [this](SizeClass one, SizeClass other) {
+    return account(one).mean_call < account(other).mean_call;
+  });
+  double planned = 0;
+  bool has_new = false;
+  for (const SizeClass size_class : by_length) {
+    plan_case(size_class, planned, host);
+    const TuningCase& known = case_of(size_class);
+    const Exploration& next = known.exploration();
+    if (!next.is_paid) continue;
+    planned += static_cast<double>(next.loss);
+    has_new = has_new || next.is_new;
+    const bool goes_on = known.needs_calls() || (next.calls > 0 && !known.is_settled());
+    uses_overdraft_ = uses_overdraft_ || (goes_on && !next.is_new);
+  }
+  const bool may_overdraw = !has_new && (!uses_overdraft_ || left() >= 2 * expected_cost_);
+  for (const SizeClass size_class : turns) {
+    TuningCase& known = case_of(size_class);
+    if (!known.exploration().is_paid) {
+      if (may_overdraw && !has_unpaid_) {
+        unpaid_class_ = size_class;
+        has_unpaid_ = true;
+      } else {
+        known.rest();
+      }
+    }
+    if (const int error = prepare(size_class, host)) return error;
   }
   return 0;
 }
@@ -271,61 +301,57 @@ bool Tuner::can_afford(double cost) {
 
 /// What the class's own time and its gains hold beside its losses.
 double Tuner::left_of(SizeClass size_class) const {
-  const Account& account = accounts_[static_cast<std::size_t>(size_class)];
-  return budgets_of_class * budget_ * account.spent + account.gained - account.lost;
+  const Account& own = account(size_class);
+  return budgets_of_class * budget_ * own.spent + own.gained - own.lost;
 }
 
-int Tuner::plan_case(SizeClass size_class, double allowance, TuningHost& host) {
-  TuningCase& known = *cases_[static_cast<std::size_t>(size_class)];
+void Tuner::plan_case(SizeClass size_class, double planned, TuningHost& host) {
+  TuningCase& known = case_of(size_class);
+  known.rest();
+  known.conclude(begun_);
   if (!known.is_settled() && !known.has_candidates()) {
     is_exploring_ = true;
-    if (!can_afford(listing)) return 0;
+    if (!can_afford(listing)) return;
     known.set_candidates(host.candidates(size_class));
   }
-  const bool has_deferred = defer_unpaid(size_class, host);
-  for (bool is_ready = false; !is_ready;) {
-    const double left = std::min(allowance, left_of(size_class));
-    const bool explores = known.plan(static_cast<Nanoseconds>(std::max(0.0, left)), begun_);
-    const int candidate = known.exploration().candidate;
-    if (candidate > 0 && left_of(size_class) < 0) {
-      known.rest();
-      return 0;
-    }
-    is_exploring_ = is_exploring_ || explores;
-    if (has_unpaid_ && !known.exploration().is_paid) {
-      known.rest();
-      return 0;
-    }
-    is_ready = candidate <= 0 || known.is_tried(candidate);
-    if (is_ready) break;
+  defer_unpaid(size_class, host);
+  const double spare = left() - 2 * expected_cost_ - planned;
+  const auto held = [&](double cost) {
+    return static_cast<Nanoseconds>(std::max(0.0, std::min(cost, left_of(size_class))));
+  };
+  const bool explores = known.plan({held(spare), held(spare + overdraft_)}, begun_);
+  if (known.exploration().candidate > 0 && left_of(size_class) < 0) return known.rest();
+  is_exploring_ = is_exploring_ || explores;
+}
+
+/// Creates what the planned candidate needs. One that cannot run is planned no more.
+int Tuner::prepare(SizeClass size_class, TuningHost& host) {
+  TuningCase& known = case_of(size_class);
+  const int candidate = known.exploration().candidate;
+  if (candidate > 0 && !known.is_tried(candidate)) {
     if (host.needs_creation(size_class, candidate) && !can_afford(creation_)) {
       known.rest();
-      break;
+    } else {
+      bool is_ready = false;
+      if (const int error = host.prepare(size_class, candidate, is_ready)) return error;
+      if (!is_ready) known.exclude(candidate);
     }
-    if (const int error = host.prepare(size_class, candidate, is_ready)) return error;
-    if (!is_ready) known.exclude(candidate);
   }
-  if (has_deferred && known.exploration().calls == 0) awaited_ = std::max(awaited_, creation_);
-  if (!known.exploration().is_paid) {
-    has_unpaid_ = true;
-    unpaid_class_ = size_class;
+  if (known.has_deferred() && known.exploration().calls == 0) {
+    awaited_ = std::max(awaited_, creation_);
   }
   return 0;
 }
 
-/// Candidates that need what the budget does not hold yet keep no others waiting. True if there are
-/// any.
-bool Tuner::defer_unpaid(SizeClass size_class, TuningHost& host) {
-  TuningCase& known = *cases_[static_cast<std::size_t>(size_class)];
+/// Candidates that need what the budget does not hold yet keep no others waiting.
+void Tuner::defer_unpaid(SizeClass size_class, TuningHost& host) {
+  TuningCase& known = case_of(size_class);
   known.resume();
-  if (known.is_settled() || holds(creation_)) return false;
-  bool is_any = false;
+  if (known.is_settled() || holds(creation_)) return;
   for (int candidate = 1; candidate < known.candidates(); ++candidate) {
     if (known.is_tried(candidate) || !host.needs_creation(size_class, candidate)) continue;
     known.defer(candidate);
-    is_any = true;
   }
-  return is_any;
 }
 
 /// Once the loss is paid for, and later where nothing explores.
@@ -335,7 +361,7 @@ void Tuner::plan_window() {
                                            : std::clamp(calls_for(2 * expected_cost_),
                                                         min_idle_distance, max_idle_distance);
   // The agreement that ends now has not been charged, and another one ends the window.
-  const double debt = 2 * expected_cost_ + created_ - left();
+  const double debt = 2 * expected_cost_ + created_ - left() - (uses_overdraft_ ? overdraft_ : 0);
   // What waits for its creation does not keep other classes from being compared.
   const std::uint64_t waiting =
       awaited_ > 0 ? std::min(calls_for(debt + awaited_), max_idle_distance) : 0;
@@ -352,7 +378,6 @@ void Tuner::rest() {
   for (std::optional<TuningCase>& known : cases_) {
     if (known) known->rest();
   }
-  has_unpaid_ = false;
 }
 
 /// The calls whose share of time pays for a debt in nanoseconds.

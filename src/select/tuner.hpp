@@ -62,15 +62,17 @@ class TuningHost {
 /// take. What explored calls gain against that median pays for it; what selected calls gain does
 /// not. A window begins once the loss so paid and the next agreement are at most `budget` times the
 /// time spent in the collective, as far as that is known: calls outside windows count with the
-/// smaller mean of the windows around them. While a loss is not paid, a window that explores
-/// nothing comes every 2048 calls, or later, so that agreements take at most 25 % of the budget:
-/// calls that have become longer pay sooner. Calls of a window explore what the budget is expected
-/// to hold, a candidate that was never measured at most once; one call may explore more. What a
-/// candidate needs is created once the budget holds the time that this took before; until then
-/// candidates that need nothing more are explored. So loss exceeds the budget by at most 1 call and
-/// 1 agreement, as long as measured candidates, agreements and creations take as long as before.
-/// Large sizes pay for exploring small ones, but a class that has lost 3 times `budget` of its own
-/// time, beside what its explored calls gained, waits.
+/// smaller mean of the windows around them. Calls of a window explore what the budget is expected
+/// to hold, those of short calls first, a candidate that was never measured at most once. Where
+/// nothing new fits, one call explores that is not paid, and classes take turns in it. Its loss is
+/// an overdraft: until it is paid nothing else that is new is explored, but what was measured
+/// before is compared as if it were. If that is nothing, a window that explores nothing comes every
+/// 2048 calls, or later, so that agreements take at most 25 % of the budget: calls that have become
+/// longer pay sooner. What a candidate needs is created once the budget holds the time that this
+/// took before; until then candidates that need nothing more are explored. So loss exceeds the
+/// budget by at most 1 call and 1 agreement, as long as measured candidates, agreements and
+/// creations take as long as before. A class that has lost 3 times `budget` of its own time, beside
+/// what its explored calls gained, waits, so that large sizes pay for small ones only so far.
 ///
 /// The criterion is the time after the last arrival. Without a common clock it is estimated. Where
 /// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to
@@ -192,21 +194,29 @@ class Tuner {
 
   [[nodiscard]] bool explores(const TuningCase& known, std::uint64_t call) const;
   [[nodiscard]] const TuningCase* find(std::optional<SizeClass> size_class) const;
+  [[nodiscard]] TuningCase& case_of(SizeClass size_class) {
+    return *cases_[static_cast<std::size_t>(size_class)];
+  }
   [[nodiscard]] AgreedCall agreed_call(std::span<const MaxAndSum> numbers) const;
   void count_time(std::span<const AgreedCall> calls);
   void count_classes(std::span<const AgreedCall> calls);
   [[nodiscard]] double left() const { return budget_ * spent_ + gained_ - lost_; }
   [[nodiscard]] double left_of(SizeClass size_class) const;
+  [[nodiscard]] const Account& account(SizeClass size_class) const {
+    return accounts_[static_cast<std::size_t>(size_class)];
+  }
   void add_cost(double cost);
   void add_samples(std::span<const AgreedCall> calls);
   [[nodiscard]] bool holds(double cost) const {
     return left() - 2 * expected_cost_ - created_ >= cost;
   }
   bool can_afford(double cost);
-  bool defer_unpaid(SizeClass size_class, TuningHost& host);
+  void defer_unpaid(SizeClass size_class, TuningHost& host);
   [[nodiscard]] std::uint64_t calls_for(double debt) const;
   int plan(TuningHost& host);
-  int plan_case(SizeClass size_class, double allowance, TuningHost& host);
+  [[nodiscard]] std::vector<SizeClass> seen_classes() const;
+  void plan_case(SizeClass size_class, double planned, TuningHost& host);
+  int prepare(SizeClass size_class, TuningHost& host);
   void plan_window();
   void rest();
 
@@ -235,8 +245,10 @@ class Tuner {
   double spent_ = 0;
   double mean_call_ = 0;  ///< of calls in the last window that explored nothing
   Bytes bytes_per_call_ = 0;
-  SizeClass unpaid_class_ = 0;  ///< the latest whose exploration was not paid
-  bool has_unpaid_ = false;     ///< the next window has a call that is not paid
+  SizeClass unpaid_class_ = 0;   ///< the latest whose exploration was not paid
+  double overdraft_ = 0;         ///< what the latest call that was not paid lost
+  bool uses_overdraft_ = false;  ///< the next window explores what is known
+  bool has_unpaid_ = false;      ///< the next window has a call that is not paid
   bool is_exploring_ = true;
   bool selects_native_ = true;  ///< for all classes
   bool is_stopped_ = false;

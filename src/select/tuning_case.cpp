@@ -13,8 +13,6 @@ constexpr int min_calls = 4;          ///< of a candidate before it is selected
 constexpr int min_calls_to_drop = 6;  ///< before it is dropped as no faster
 constexpr int max_calls_each = 4;
 constexpr int max_windows_without_native = 4;
-constexpr int min_calls_of_variance = 8;
-constexpr int calls_of_variance = 64;  ///< more than a ring holds: rare long calls count in it
 /// What a first call sets up, such as connections, makes it longer by this time or factor at most.
 constexpr Nanoseconds max_set_up = 20'000'000;
 constexpr double max_set_up_factor = 3;
@@ -44,9 +42,9 @@ bool are_shorter(const CallSamples& samples, const CallSamples& others) {
 
 }  // namespace
 
-/// Of the selected candidate; 0 where no call of it was measured.
-Nanoseconds TuningCase::reference() const {
-  const CallSamples& samples = at(selected_).samples;
+/// 0 where no call of it was measured.
+Nanoseconds TuningCase::median_of(int candidate) const {
+  const CallSamples& samples = at(candidate).samples;
   return samples.count() > 0 ? samples.median() : 0;
 }
 
@@ -68,12 +66,12 @@ void TuningCase::add_sample(int candidate, const SizedTimes& times) {
   const Nanoseconds time = times.relative.after_last;
   State& state = at(candidate);
   if (candidate == selected_) latest_.add(time);
-  const bool may_set_up =
-      time - reference() <= max_set_up || !exceeds(time, max_set_up_factor, reference());
-  const bool sets_up =
-      state.calls == 1 && candidate != 0 && exceeds(time, max_loss, reference()) && may_set_up;
+  const bool may_set_up = time - median_of(selected_) <= max_set_up ||
+                          !exceeds(time, max_set_up_factor, median_of(selected_));
+  const bool sets_up = state.calls == 1 && candidate != 0 &&
+                       exceeds(time, max_loss, median_of(selected_)) && may_set_up;
   if (sets_up) return;
-  if (candidate == 0) note_native(times.absolute);
+  if (candidate == 0 && native_median_ != 0) native_variance_.add(times.absolute - native_median_);
   ++state.fresh;
   state.weights.add(times.weight);
   weights_.add(times.weight);
@@ -85,14 +83,6 @@ void TuningCase::add_sample(int candidate, const SizedTimes& times) {
     (candidate == 0 ? native_beside_ : selected_beside_).add(times.absolute);
   }
   if (candidate == 0) native_median_ = state.samples.median();
-}
-
-/// How much calls of the MPI's own vary, over all races.
-void TuningCase::note_native(Nanoseconds time) {
-  if (native_median_ == 0) return;
-  const auto deviation = static_cast<double>(time - native_median_);
-  native_deviations_ = std::min(native_deviations_ + 1, calls_of_variance);
-  native_variance_ += (deviation * deviation - native_variance_) / native_deviations_;
 }
 
 void TuningCase::conclude(std::uint64_t calls) {
@@ -152,10 +142,10 @@ bool TuningCase::selected_takes_longer() const {
   const int native_calls = native_beside_.count();
   const int calls = selected_beside_.count();
   if (selected_ == 0 || std::min(native_calls, calls) < min_calls) return false;
-  if (native_deviations_ < min_calls_of_variance) return false;
+  if (!native_variance_.is_known()) return false;
   const Nanoseconds native = native_beside_.trimmed_mean();
   const Nanoseconds mean = selected_beside_.trimmed_mean();
-  const double error = std::sqrt(native_variance_ * (1.0 / native_calls + 1.0 / calls));
+  const double error = std::sqrt(native_variance_.value() * (1.0 / native_calls + 1.0 / calls));
   return exceeds(mean, max_loss_in_mean, native) &&
          static_cast<double>(mean - native) > score_to_be_faster * error;
 }
@@ -172,7 +162,7 @@ void TuningCase::reject_selected() {
 
 void TuningCase::select_fastest() {
   int best = selected_;
-  for (int candidate = 0; candidate < static_cast<int>(candidates_.size()); ++candidate) {
+  for (int candidate = 0; candidate < candidates(); ++candidate) {
     State& state = at(candidate);
     if (candidate == selected_ || state.is_dropped || state.fresh < min_calls) continue;
     if (challenger_ != 0 && candidate != challenger_) continue;
@@ -222,8 +212,8 @@ bool TuningCase::selected_rarely_takes(Nanoseconds time) const {
 }
 
 void TuningCase::drop_slow() {
-  const Nanoseconds best = reference();
-  for (int candidate = 1; candidate < static_cast<int>(candidates_.size()); ++candidate) {
+  const Nanoseconds best = median_of(selected_);
+  for (int candidate = 1; candidate < candidates(); ++candidate) {
     State& state = at(candidate);
     const int count = state.fresh;
     const int least = candidate == challenger_ ? min_calls : 1;
@@ -238,17 +228,20 @@ void TuningCase::drop_slow() {
   if (at(challenger_).is_dropped) challenger_ = 0;
 }
 
-/// One that was explored and not dropped, else the first that no call has run; -1 where there is
-/// none.
+/// -1 where there is none.
 int TuningCase::next_candidate() const {
-  int next = -1;
-  for (int candidate = static_cast<int>(candidates_.size()) - 1; candidate > 0; --candidate) {
-    const State& state = at(candidate);
-    if (candidate == selected_ || state.is_out()) continue;
-    if (state.calls > 0) return candidate;
-    next = candidate;
+  int unknown = -1;
+  int fastest = -1;
+  for (int candidate = 1; candidate < candidates(); ++candidate) {
+    if (candidate == selected_ || at(candidate).is_out()) continue;
+    if (at(candidate).calls == 0) {
+      if (unknown < 0) unknown = candidate;
+    } else if (fastest < 0 || median_of(candidate) < median_of(fastest)) {
+      fastest = candidate;
+    }
   }
-  return next;
+  const bool is_promising = fastest >= 0 && median_of(fastest) < median_of(selected_);
+  return unknown < 0 || is_promising ? fastest : unknown;
 }
 
 bool TuningCase::has_deferred() const {
@@ -256,7 +249,12 @@ bool TuningCase::has_deferred() const {
                      [](const State& state) { return state.is_deferred && !state.is_excluded; });
 }
 
-bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
+bool TuningCase::needs_calls() const {
+  return !is_settled_ &&
+         std::min(at(0).samples.count(), at(selected_).samples.count()) < min_native_calls;
+}
+
+bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
   exploration_ = {};
   if (is_settled_) {
     if (selected_ == 0) return false;
@@ -273,7 +271,7 @@ bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
       return true;
     }
   }
-  if (has_few || at(selected_).samples.count() < min_native_calls) return true;
+  if (needs_calls()) return true;
   const int candidate = challenger_ != 0 ? challenger_ : next_candidate();
   if (candidate < 0 && selected_ != 0 && !at(selected_).samples.is_full()) {
     exploration_ = {0, max_calls_each};
@@ -289,9 +287,11 @@ bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
   const CallSamples& samples = fresh.count() > 0 ? fresh : at(candidate).samples;
   const bool is_known = samples.count() > 0;
   const Nanoseconds loss = is_known ? samples.median() - native_median_ : native_median_;
-  const Nanoseconds fit = allowance / std::max<Nanoseconds>(1, loss);
+  const Nanoseconds most = is_known ? allowance.of_known : allowance.of_new;
+  const Nanoseconds fit = most / std::max<Nanoseconds>(1, loss);
   const auto calls_each = std::clamp<Nanoseconds>(fit, 1, is_known ? max_calls_each : 1);
-  exploration_ = {candidate, static_cast<int>(calls_each), loss <= allowance};
+  exploration_ = {candidate, static_cast<int>(calls_each),
+                  calls_each * std::max<Nanoseconds>(0, loss), loss <= most, !is_known};
   return true;
 }
 
@@ -313,7 +313,7 @@ void TuningCase::reopen(int selected) {
 
 void TuningCase::settle(std::uint64_t calls) {
   is_settled_ = true;
-  settled_median_ = reference();
+  settled_median_ = median_of(selected_);
   reopens_at_ = std::max(min_calls_settled, calls_per_interval * calls);
   note_evidence();
   state_reason();
@@ -388,7 +388,7 @@ CandidateState TuningCase::state_of(int candidate) const {
 
 std::vector<CandidateEvidence> TuningCase::measurements() const {
   std::vector<CandidateEvidence> all;
-  for (int candidate = 0; candidate < static_cast<int>(candidates_.size()); ++candidate) {
+  for (int candidate = 0; candidate < candidates(); ++candidate) {
     const CallSamples& samples = known(at(candidate));
     const int count = samples.count();
     all.push_back(

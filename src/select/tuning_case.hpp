@@ -15,25 +15,34 @@ namespace tutti {
 struct Exploration {
   int candidate = -1;  ///< -1: none
   int calls = 0;
-  bool is_paid = true;  ///< the allowance holds what it is expected to lose
+  Nanoseconds loss = 0;  ///< expected, of all these calls
+  bool is_paid = true;   ///< the allowance holds it
+  bool is_new = false;   ///< the candidate was never measured
+};
+
+/// What calls may lose.
+struct Allowance {
+  Nanoseconds of_new = 0;  ///< that explore what was never measured
+  Nanoseconds of_known = 0;
 };
 
 /// Compares candidates, of which 0 is the MPI's own, by the times of calls that all ranks agree on.
 ///
-/// Candidates are explored one after the other in the sequence of their numbers. The first call of
-/// a candidate counts only if it is fast, or too slow for what it sets up. A candidate is dropped
-/// once it is clearly slower than the selected one: by 50 % after 1 counted call and by 20 % after
-/// 2, where at most 1 in 8 calls of the selected one takes so long; by a factor of 3; at all after
-/// 6, and if it is not selected after 16. It is selected where the medians differ by
-/// at least 3 % and the Mann-Whitney test supports it at a level of 2.5 %, over the selected one
-/// and over the MPI's own, twice: in calls that found it, and then in others, half of them of the
-/// selected one, that are measured for this comparison only. So neither the luck of one among many
-/// candidates selects it, nor noise that lasts longer than a window. Ranks may gain at the cost of
-/// others: against both it must also be faster in the mean over the ranks, by the test at 5 %
-/// against the MPI's own, and the median of the maxima may be at most 10 % higher. Some calls may
-/// take much longer than the median: against the MPI's own the mean without outliers must be lower
-/// too. With no candidate left, and 16 calls of the selected one, the case is settled. It is
-/// explored again where calls take 1.5 times as long or as short as before, where the MPI's own
+/// The candidate that was measured to be fastest is explored next if it is faster than the selected
+/// one, else one that was never measured, in the sequence of their numbers, else the fastest of the
+/// others. The first call of a candidate counts only if it is fast, or too slow for what it sets
+/// up. A candidate is dropped once it is clearly slower than the selected one: by 50 % after 1
+/// counted call and by 20 % after 2, where at most 1 in 8 calls of the selected one takes so long;
+/// by a factor of 3; at all after 6, and if it is not selected after 16. It is selected where the
+/// medians differ by at least 3 % and the Mann-Whitney test supports it at a level of 2.5 %, over
+/// the selected one and over the MPI's own, twice: in calls that found it, and then in others, half
+/// of them of the selected one, that are measured for this comparison only. So neither the luck of
+/// one among many candidates selects it, nor noise that lasts longer than a window. Ranks may gain
+/// at the cost of others: against both it must also be faster in the mean over the ranks, by the
+/// test at 5 % against the MPI's own, and the median of the maxima may be at most 10 % higher. Some
+/// calls may take much longer than the median: against the MPI's own the mean without outliers must
+/// be lower too. With no candidate left, and 16 calls of the selected one, the case is settled. It
+/// is explored again where calls take 1.5 times as long or as short as before, where the MPI's own
 /// becomes faster than the selected candidate beside it, and after 8 times as many calls. The
 /// selected candidate is given up where it takes 10 % longer than the MPI's own beside it in that
 /// mean, and longer than calls of the MPI's own vary.
@@ -65,6 +74,8 @@ class TuningCase {
   [[nodiscard]] int selected() const { return selected_; }
   [[nodiscard]] const Exploration& exploration() const { return exploration_; }
   [[nodiscard]] bool is_settled() const { return is_settled_; }
+  /// Does a race wait for calls of the MPI's own or of the selected candidate?
+  [[nodiscard]] bool needs_calls() const;
   /// Adds a call that ran `candidate`. `size`: the class of its bytes, if calls of the case may
   /// differ in it; the first calls of the MPI's own of each size only show what it takes. Returns
   /// what an explored call lost against the median of the MPI's own; negative: gained. 0 for all
@@ -73,16 +84,18 @@ class TuningCase {
   /// Drops and selects by the calls added since the last time; `calls` are those of the collective
   /// so far.
   void conclude(std::uint64_t calls);
-  /// Plans the next exploration. Its expected loss is at most `allowance`, or it is 1 call, which
-  /// is not paid. Returns false where none is needed: then only a settled candidate is compared
-  /// with the MPI's own, in a few calls.
-  bool plan(Nanoseconds allowance, std::uint64_t calls);
+  /// Plans the next exploration. Its expected loss is at most that of the allowance, or it is 1
+  /// call, which is not paid. Returns false where none is needed: then only a settled candidate is
+  /// compared with the MPI's own, in a few calls.
+  bool plan(const Allowance& allowance, std::uint64_t calls);
   /// Begins a new race of all candidates, with the selected one in force.
   void reopen() { reopen(selected_); }
   /// No call explores until the next plan().
   void rest() { exploration_ = {}; }
   /// Until the next resume(), plan() passes over the candidate: it needs what cannot be paid yet.
   void defer(int candidate) { at(candidate).is_deferred = true; }
+  /// Is there a candidate that could still be explored, were it not deferred?
+  [[nodiscard]] bool has_deferred() const;
   void resume() {
     for (State& state : candidates_) state.is_deferred = false;
   }
@@ -132,9 +145,8 @@ class TuningCase {
     return candidates_[static_cast<std::size_t>(candidate)];
   }
   void add_sample(int candidate, const SizedTimes& times);
-  [[nodiscard]] Nanoseconds reference() const;
+  [[nodiscard]] Nanoseconds median_of(int candidate) const;
   [[nodiscard]] int next_candidate() const;
-  [[nodiscard]] bool has_deferred() const;
   [[nodiscard]] bool is_faster(int candidate, int other) const;
   [[nodiscard]] bool is_unfair(int candidate, int other) const;
   [[nodiscard]] bool is_representative(int candidate) const;
@@ -145,7 +157,6 @@ class TuningCase {
   void reject_selected();
   void select_fastest();
   void select(int candidate);
-  void note_native(Nanoseconds time);
   void challenge(int candidate);
   [[nodiscard]] bool has_drifted() const;
   void reopen(int selected);
@@ -169,8 +180,7 @@ class TuningCase {
   CallSamples native_beside_;
   CallSamples selected_beside_;
   int windows_without_native_ = 0;  ///< in the race with a selected candidate
-  int native_deviations_ = 0;       ///< calls in the variance
-  double native_variance_ = 0;      ///< about that median, of some 64 latest calls
+  Variance native_variance_;        ///< about that median, over all races
   Nanoseconds settled_median_ = 0;  ///< of the selected candidate when the case was settled
   CallSamples latest_;              ///< of the selected candidate, not looked at yet
   std::uint64_t reopens_at_ = 0;

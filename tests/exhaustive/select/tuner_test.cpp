@@ -98,6 +98,26 @@ TEST(Tuner, LongCallsAfterShortOnesAreExploredSoon) {
   EXPECT_LE(simulation.worst_excess(), 0);
 }
 
+// A long call that was not paid keeps short ones waiting only with what is new.
+TEST(Tuner, ShortCallsAreComparedWhileLongOnesArePaid) {
+  int of_short = 0;
+  int of_long = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    const double brief = native_seconds / 40;
+    const Times gains = {brief, 1.2 * brief, brief, 1.05 * brief, 1.1 * brief, 0.7 * brief};
+    const Times losses = {native_seconds,       1.4 * native_seconds, 1.5 * native_seconds,
+                          1.5 * native_seconds, 0.5 * native_seconds, 1.1 * native_seconds};
+    Simulation simulation({.noise = 0.1, .spread = 0.001, .agreement = brief / 4},
+                          {{4, gains}, {18, losses}}, seed);
+    for (int i = 0; i < 800; ++i) simulation.call(i % 2 == 0 ? 4 : 18);
+    of_short += simulation.tuner().known(4)->selected() == 5 ? 1 : 0;
+    of_long += simulation.tuner().known(18)->selected() == 4 ? 1 : 0;
+    EXPECT_LE(simulation.worst_excess(), 0) << "seed " << seed;
+  }
+  EXPECT_GE(of_short, 36);
+  EXPECT_GE(of_long, 36);
+}
+
 // Ranks of an irregular collective know only the mean size of the calls before.
 TEST(Tuner, ConvergesInAClassOfSeveralSizes) {
   int found = 0;
