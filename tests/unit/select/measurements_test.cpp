@@ -45,7 +45,7 @@ void settle(TuningCase& known, const std::vector<Nanoseconds>& times) {
       known.add(candidate, {time, time, time});
     }
     known.conclude(calls);
-    known.plan(1'000'000, calls);
+    known.plan({1'000'000, 1'000'000}, calls);
   }
 }
 
@@ -97,7 +97,7 @@ TEST(TuningEvidence, OutlivesTheRace) {
   known.set_candidates(2);
   settle(known, {10'000, 5'000});
   ASSERT_EQ(known.selected(), 1);
-  known.plan(0, 4000);  // compares anew, without the times of the race
+  known.plan({}, 4000);  // compares anew, without the times of the race
   const CandidateEvidence native = known.measurements()[0];
   EXPECT_GE(native.calls, 4);
   EXPECT_EQ(native.median, 10'001);
