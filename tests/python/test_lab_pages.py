@@ -47,6 +47,7 @@ def measured_broadcasts(tmp_path):
     rows = [row(8, native=50, linear=100, paznikov=900, binomial=200),
             row(1024, native=60, linear=1500, paznikov=950, binomial=300),
             row(4096, native=70, linear=2500, paznikov=990, binomial=400)]  # fmt: skip
+    rows[-1]["algorithms"][-1] |= {"logp_us": 150, "loggp_us": 390}
     metadata = {"ranks": "8", "nodes": "8", "library": "an MPI", "repetitions": "3",
                 "load before": "0.10", "idle": "0.30 % of a core"}  # fmt: skip
     document = {"metadata": metadata, "rows": rows}
@@ -56,7 +57,7 @@ def measured_broadcasts(tmp_path):
 
 def test_broadcasts_have_all_numbers_and_say_where_trees_pay(measured_broadcasts):
     page = write_page("lab_rma", measured_broadcasts).stdout
-    assert "| 4,096 | 0.070 | 2.500 | 0.990 | 0.400 |" in page
+    assert "| 4,096 | 0.07 | 2.50 | 0.99 | 0.40 (0.15, 0.39) |" in page
     assert "Idle: 0.30 % of a core." in page
     assert "`binomial` stays ahead of `linear` from: 1,024 bytes; of `paznikov` from: 8 bytes." in page
 
