@@ -42,7 +42,7 @@ Schedule allgather_along(const Problem& problem) {
   if (!folded.leads(me)) {
     const Rank leader = problem.rank_at(other);
     schedule.send(leader, {me, me + 1});
-    schedule.recv(leader, all_but(me), schedule.bytes(all_but(me)));
+    schedule.recv(leader, all_but(me));
     return schedule.done();
   }
   if (other >= 0) schedule.recv(problem.rank_at(other), {other, other + 1});
@@ -54,12 +54,10 @@ Schedule allgather_along(const Problem& problem) {
     const auto held = [&](int by) {
       return folded.cyclic(butterfly.first_held(by, step), 1 << step);
     };
-    schedule.send_cyclic(peer, held(group).begin, held(group).count());
-    schedule.recv_cyclic(peer, held(partner).begin, held(partner).count());
+    schedule.send(peer, schedule.cyclic(held(group).begin, held(group).count()));
+    schedule.recv(peer, schedule.cyclic(held(partner).begin, held(partner).count()));
   }
-  if (other >= 0) {
-    schedule.send(problem.rank_at(other), all_but(other), schedule.bytes(all_but(other)));
-  }
+  if (other >= 0) schedule.send(problem.rank_at(other), all_but(other));
   return schedule.done();
 }
 
@@ -89,7 +87,7 @@ Schedule reduce_scatter_along(const Problem& problem) {
     const auto kept = [&](int by) {
       return folded.cyclic(butterfly.first_held(by, step), 1 << step);
     };
-    schedule.send_cyclic(peer, kept(partner).begin, kept(partner).count());
+    schedule.send(peer, schedule.cyclic(kept(partner).begin, kept(partner).count()));
     schedule.reduce(peer, schedule.cyclic(kept(group).begin, kept(group).count()),
                     kept(partner).begin < kept(group).begin ? Operand::left : Operand::right);
   }
@@ -115,7 +113,7 @@ bool reduce_parts_along(ScheduleBuilder& schedule, const Problem& problem, const
   for (int step = butterfly.steps() - 1; step >= 0; --step) {
     const int partner = butterfly.partner(group, step);
     const Rank peer = problem.rank_at(folded.leader(partner));
-    schedule.send_cyclic(peer, butterfly.first_held(partner, step), 1 << step);
+    schedule.send(peer, schedule.cyclic(butterfly.first_held(partner, step), 1 << step));
     schedule.reduce(peer, schedule.cyclic(butterfly.first_held(group, step), 1 << step),
                     Operand::right);
   }
@@ -142,8 +140,8 @@ Schedule allreduce_along(const Problem& problem) {
   for (int step = 0; step < butterfly.steps(); ++step) {
     const int partner = butterfly.partner(group, step);
     const Rank peer = problem.rank_at(folded.leader(partner));
-    schedule.send_cyclic(peer, butterfly.first_held(group, step), 1 << step);
-    schedule.recv_cyclic(peer, butterfly.first_held(partner, step), 1 << step);
+    schedule.send(peer, schedule.cyclic(butterfly.first_held(group, step), 1 << step));
+    schedule.recv(peer, schedule.cyclic(butterfly.first_held(partner, step), 1 << step));
   }
   if (other >= 0) schedule.send(problem.rank_at(other), all);
   return schedule.done();

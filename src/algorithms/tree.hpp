@@ -4,7 +4,7 @@
 ///
 ///     Position root()
 ///     Position parent(Position v)
-///     BlockRange subtree(Position v)                 v and all positions below it
+///     BlockRange subtree(Position v)                 v and all positions below it; or any Blocks
 ///     std::vector<Position> children(Position v)     smallest subtrees first
 #pragma once
 

@@ -15,25 +15,16 @@ class ScheduleBuilder {
   explicit ScheduleBuilder(const Problem& problem);
 
   /// Sends or receives whole blocks. Returns the step, or `none` if it is omitted.
-  StepId send(Rank to, BlockRange blocks) { return message(StepKind::send, to, blocks); }
-  StepId recv(Rank from, BlockRange blocks) { return message(StepKind::recv, from, blocks); }
-  /// The same for whole blocks of given bytes (ordered trees, ranges with holes).
-  StepId send(Rank to, const Blocks& blocks, Bytes bytes) {
-    return part(StepKind::send, to, blocks, 0, bytes);
+  StepId send(Rank to, const Blocks& blocks) {
+    return part(StepKind::send, to, blocks, 0, bytes(blocks));
   }
-  StepId recv(Rank from, const Blocks& blocks, Bytes bytes) {
-    return part(StepKind::recv, from, blocks, 0, bytes);
+  StepId recv(Rank from, const Blocks& blocks) {
+    return part(StepKind::recv, from, blocks, 0, bytes(blocks));
   }
+  StepId send(Rank to, BlockRange blocks) { return send(to, Blocks(blocks)); }
+  StepId recv(Rank from, BlockRange blocks) { return recv(from, Blocks(blocks)); }
   /// Sends or receives the bytes [offset, offset + bytes) of the packed blocks.
   StepId part(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset, Bytes bytes);
-
-  /// Sends or receives a cyclic range: `count` blocks from `begin` on, modulo their number.
-  StepId send_cyclic(Rank to, BlockIndex begin, BlockIndex count) {
-    return cyclic(StepKind::send, to, begin, count);
-  }
-  StepId recv_cyclic(Rank from, BlockIndex begin, BlockIndex count) {
-    return cyclic(StepKind::recv, from, begin, count);
-  }
 
   /// Receives blocks into staging memory, for a later combine(). The step needs no other step.
   StepId recv_staged(Rank from, const Blocks& blocks);
@@ -56,7 +47,9 @@ class ScheduleBuilder {
   StepId await_signal(Rank from) { return append(StepKind::recv, from, {}, 0, 0); }
 
   /// Puts blocks into `to`'s memory; omitted if they are empty.
-  StepId put(Rank to, BlockRange blocks) { return message(StepKind::put, to, blocks); }
+  StepId put(Rank to, BlockRange blocks) {
+    return part(StepKind::put, to, blocks, 0, bytes(blocks));
+  }
   /// Puts the description of the operation into `to`'s memory.
   StepId put_description(Rank to) { return append(StepKind::put, to, {}, 0, 0); }
   /// Waits until all earlier puts to `to` have completed.
@@ -79,7 +72,6 @@ class ScheduleBuilder {
   /// Later steps start after all earlier ones have completed.
   void wait_all();
 
-  [[nodiscard]] Bytes bytes(BlockRange blocks) const { return problem_.sizes.of(blocks); }
   [[nodiscard]] Bytes bytes(const Blocks& blocks) const;
   /// `count` blocks from `begin` on, modulo the number of blocks.
   [[nodiscard]] Blocks cyclic(BlockIndex begin, BlockIndex count) const;
@@ -88,13 +80,6 @@ class ScheduleBuilder {
   static constexpr StepId none = -1;
 
  private:
-  StepId message(StepKind kind, Rank peer, BlockRange blocks) {
-    return part(kind, peer, blocks, 0, bytes(blocks));
-  }
-  StepId cyclic(StepKind kind, Rank peer, BlockIndex begin, BlockIndex count) {
-    const Blocks blocks = cyclic(begin, count);
-    return part(kind, peer, blocks, 0, bytes(blocks));
-  }
   StepId append(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset, Bytes bytes);
 
   const Problem& problem_;

@@ -21,8 +21,8 @@ Schedule allgather_bruck(const Problem& problem) {
       const auto distance = static_cast<int>(digit * step);
       const int count = static_cast<int>(std::min<long>(step, p - distance));
       const Position from = (me + distance) % p;
-      schedule.send_cyclic(problem.rank_at((me - distance + p) % p), me, count);
-      schedule.recv_cyclic(problem.rank_at(from), from, count);
+      schedule.send(problem.rank_at((me - distance + p) % p), schedule.cyclic(me, count));
+      schedule.recv(problem.rank_at(from), schedule.cyclic(from, count));
     }
   }
   return schedule.done();

@@ -22,8 +22,8 @@ Schedule allgather_circulant(const Problem& problem) {
     const int skip = skips[round];
     const int count = skips[round + 1] - skip;
     const Position from = (me + skip) % p;
-    schedule.send_cyclic(problem.rank_at((me - skip + p) % p), me, count);
-    schedule.recv_cyclic(problem.rank_at(from), from, count);
+    schedule.send(problem.rank_at((me - skip + p) % p), schedule.cyclic(me, count));
+    schedule.recv(problem.rank_at(from), schedule.cyclic(from, count));
   }
   return schedule.done();
 }

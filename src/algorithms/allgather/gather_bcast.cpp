@@ -1,7 +1,5 @@
 /// Allgather as a gather to the first position of the order and a broadcast from it.
-#include <ranges>
-
-#include "schedule/builder.hpp"
+#include "algorithms/tree.hpp"
 #include "shapes/knomial.hpp"
 
 namespace tutti {
@@ -18,18 +16,17 @@ Problem rooted(const Problem& problem) {
   return rooted;
 }
 
-/// Broadcasts down the tree; a position receives all blocks except the ones that `has` returns.
-template <class Has>
-void broadcast(ScheduleBuilder& schedule, const Problem& problem, const Knomial& tree, Has has) {
-  const auto missing = [&](Position v) { return Blocks({0, problem.p}, {has(v)}); };
-  const Position me = problem.position();
-  if (me != 0) {
-    schedule.recv(problem.rank_at(tree.parent(me)), missing(me), schedule.bytes(missing(me)));
+/// The tree of the way down: a position receives all blocks except those that it has, which are
+/// those of its subtree or its own.
+struct WayDown : Knomial {
+  int p;
+  bool has_subtree;
+
+  [[nodiscard]] Blocks subtree(Position v) const {
+    const BlockRange has = has_subtree ? Knomial::subtree(v) : BlockRange{v, v + 1};
+    return Blocks({0, p}, {has});
   }
-  for (const Position child : tree.children(me) | std::views::reverse) {
-    schedule.send(problem.rank_at(child), missing(child), schedule.bytes(missing(child)));
-  }
-}
+};
 
 }  // namespace
 
@@ -43,7 +40,7 @@ Schedule allgather_gather_bcast(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const Knomial tree(problem.p, problem.parameters.k);
   schedule.append(gather_knomial(rooted(problem)));
-  broadcast(schedule, problem, tree, [&](Position v) { return tree.subtree(v); });
+  schedule.append(scatter_along(problem, WayDown{tree, problem.p, true}));
   return schedule.done();
 }
 
@@ -53,9 +50,7 @@ Schedule allgather_gather_bcast(const Problem& problem) {
 Schedule allgather_sync_bcast(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   schedule.append(gather_linear_sync(rooted(problem)));
-  broadcast(schedule, problem, Knomial(problem.p, 2), [](Position v) {
-    return BlockRange{v, v + 1};
-  });
+  schedule.append(scatter_along(problem, WayDown{Knomial(problem.p, 2), problem.p, false}));
   return schedule.done();
 }
 

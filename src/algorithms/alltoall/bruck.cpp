@@ -40,10 +40,8 @@ Schedule alltoall_bruck(const Problem& problem) {
     for (int digit = 1; digit < k && digit * step < p; ++digit) {
       const auto hop = static_cast<int>(digit * step);
       const Position from = (me - hop + p) % p;
-      const Blocks out = blocks_leaving(problem, me, step, digit);
-      const Blocks in = blocks_leaving(problem, from, step, digit);
-      schedule.send(problem.rank_at((me + hop) % p), out, schedule.bytes(out));
-      schedule.recv(problem.rank_at(from), in, schedule.bytes(in));
+      schedule.send(problem.rank_at((me + hop) % p), blocks_leaving(problem, me, step, digit));
+      schedule.recv(problem.rank_at(from), blocks_leaving(problem, from, step, digit));
     }
   }
   return schedule.done();

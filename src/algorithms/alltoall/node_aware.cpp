@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "algorithms/alltoall/pairs.hpp"
+#include "core/index.hpp"
 #include "schedule/builder.hpp"
 #include "shapes/node_lanes.hpp"
 
@@ -21,10 +22,8 @@ void exchange_in_node(ScheduleBuilder& schedule, const Problem& problem, const N
   for (int distance = 1; distance < size; ++distance) {
     const int to = (mine + distance) % size;
     const int from = (mine - distance + size) % size;
-    const Blocks received = blocks_of(std::move(in[static_cast<std::size_t>(from)]));
-    const Blocks sent = blocks_of(std::move(out[static_cast<std::size_t>(to)]));
-    schedule.recv(problem.rank_at(nodes.first(node) + from), received, schedule.bytes(received));
-    schedule.send(problem.rank_at(nodes.first(node) + to), sent, schedule.bytes(sent));
+    schedule.recv(problem.rank_at(nodes.first(node) + from), blocks_of(std::move(in[index(from)])));
+    schedule.send(problem.rank_at(nodes.first(node) + to), blocks_of(std::move(out[index(to)])));
   }
 }
 
@@ -49,13 +48,13 @@ Schedule alltoall_node_aware(const Problem& problem) {
   const Position first = nodes.first(node);
   const int size = nodes.size(node);
   const auto pair = [&](Position from, Position to) { return problem.pair(from, to).begin; };
-  const auto member = [&](Position v) { return static_cast<std::size_t>(v - first); };
+  const auto member = [&](Position v) { return index(v - first); };
   const auto for_each_outside = [&](const std::function<void(Position, int)>& visit) {
     for (Position v = 0; v < problem.p; ++v) {
       if (nodes.node_of(v) != node) visit(v, nodes.node_of(v));
     }
   };
-  const ByMember none(static_cast<std::size_t>(size));
+  const ByMember none(index(size));
 
   ByMember out = none;
   ByMember in = none;
@@ -84,10 +83,8 @@ Schedule alltoall_node_aware(const Problem& problem) {
         }
         return blocks_of(std::move(numbers));
       };
-      const Blocks received = between(other, node);
-      const Blocks sent = between(node, other);
-      schedule.recv(peer, received, schedule.bytes(received));
-      schedule.send(peer, sent, schedule.bytes(sent));
+      schedule.recv(peer, between(other, node));
+      schedule.send(peer, between(node, other));
     }
   }
 

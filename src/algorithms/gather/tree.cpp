@@ -13,10 +13,11 @@ Schedule gather_ordered_tree(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const TreeNeighbours& tree = problem.tree;
   for (const Subtree& child : tree.children) {
-    schedule.recv(child.root, Blocks(child.blocks, child.holes), child.bytes);
+    schedule.part(StepKind::recv, child.root, {child.blocks, child.holes}, 0, child.bytes);
   }
   if (tree.parent != no_rank) {
-    schedule.send(tree.parent, Blocks(tree.self.blocks, tree.self.holes), tree.self.bytes);
+    const Subtree& self = tree.self;
+    schedule.part(StepKind::send, tree.parent, {self.blocks, self.holes}, 0, self.bytes);
   }
   return schedule.done();
 }

@@ -21,10 +21,10 @@ Schedule reduce_scatter_gather(const Problem& problem) {
     const int partner = cube.partner(group, step);
     const Rank peer = problem.rank_at(folded.leader(partner));
     if (partner < group) {
-      schedule.send_cyclic(peer, cube.first_held(group, step), 1 << step);
+      schedule.send(peer, schedule.cyclic(cube.first_held(group, step), 1 << step));
       break;
     }
-    schedule.recv_cyclic(peer, cube.first_held(partner, step), 1 << step);
+    schedule.recv(peer, schedule.cyclic(cube.first_held(partner, step), 1 << step));
   }
   return schedule.done();
 }

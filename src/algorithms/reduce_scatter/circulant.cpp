@@ -21,7 +21,7 @@ Schedule reduce_scatter_circulant(const Problem& problem) {
     const int skip = skips[round];
     const int count = skips[round + 1] - skip;
     const Position to = (me + skip) % p;
-    schedule.send_cyclic(problem.rank_at(to), to, count);
+    schedule.send(problem.rank_at(to), schedule.cyclic(to, count));
     schedule.reduce(problem.rank_at((me - skip + p) % p), schedule.cyclic(me, count),
                     Operand::left);
   }

@@ -14,13 +14,14 @@ Schedule scatter_ordered_tree(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const TreeNeighbours& tree = problem.tree;
   if (tree.parent != no_rank) {
-    schedule.recv(tree.parent, Blocks(tree.self.blocks, tree.self.holes), tree.self.bytes);
+    const Subtree& self = tree.self;
+    schedule.part(StepKind::recv, tree.parent, {self.blocks, self.holes}, 0, self.bytes);
   }
   std::vector<Subtree> children = tree.children;
   std::stable_sort(children.begin(), children.end(),
                    [](const Subtree& a, const Subtree& b) { return a.ready > b.ready; });
   for (const Subtree& child : children) {
-    schedule.send(child.root, Blocks(child.blocks, child.holes), child.bytes);
+    schedule.part(StepKind::send, child.root, {child.blocks, child.holes}, 0, child.bytes);
   }
   return schedule.done();
 }
