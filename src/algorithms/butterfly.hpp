@@ -30,94 +30,122 @@ class Hypercube {
   int groups_;
 };
 
+/// Runs `steps()` at the positions that lead groups of folded positions. The second position of a
+/// pair sends its blocks `in` to the leader before, and receives `out` after. A reduction combines
+/// what it receives, as right operand.
+template <typename Steps>
+Schedule among_leaders(ScheduleBuilder& schedule, const Problem& problem, const Blocks& in,
+                       const Blocks& out, Steps steps) {
+  const Folded folded(problem.p);
+  const Position me = problem.position();
+  if (folded.other(me) < 0) {
+    steps();
+    return schedule.done();
+  }
+  const Rank other = problem.rank_at(folded.other(me));
+  if (!folded.leads(me)) {
+    schedule.send(other, in);
+    schedule.recv(other, out);
+    return schedule.done();
+  }
+  if (reduces(problem.collective)) {
+    schedule.reduce(other, in, Operand::right);
+  } else {
+    schedule.recv(other, in);
+  }
+  steps();
+  schedule.send(other, out);
+  return schedule.done();
+}
+
+/// The block of the second position of this rank's pair.
+[[nodiscard]] inline BlockRange second_block(const Problem& problem) {
+  const Position second = problem.position() | 1;
+  return {second, second + 1};
+}
+
+/// The steps of a group's leader. Blocks are those of positions or, with `in_parts`, parts of a
+/// vector, one for each group.
+template <typename Butterfly>
+class Exchanges {
+ public:
+  Exchanges(ScheduleBuilder& schedule, const Problem& problem, bool in_parts)
+      : schedule_(schedule),
+        problem_(problem),
+        in_parts_(in_parts),
+        folded_(problem.p),
+        butterfly_(folded_.groups()),
+        group_(folded_.group_of(problem.position())) {}
+
+  /// In each step two groups exchange all blocks that they have.
+  void allgather() {
+    for (int step = 0; step < butterfly_.steps(); ++step) {
+      const int partner = butterfly_.partner(group_, step);
+      schedule_.send(leader(partner), held(group_, step));
+      schedule_.recv(leader(partner), held(partner, step));
+    }
+  }
+
+  /// The allgather backwards: in each step two groups exchange their contributions to the blocks
+  /// that the other one has before this step of the allgather.
+  void reduce_scatter() {
+    for (int step = butterfly_.steps() - 1; step >= 0; --step) {
+      const int partner = butterfly_.partner(group_, step);
+      const bool from_below =
+          butterfly_.first_held(partner, step) < butterfly_.first_held(group_, step);
+      schedule_.send(leader(partner), held(partner, step));
+      schedule_.reduce(leader(partner), held(group_, step),
+                       from_below && !in_parts_ ? Operand::left : Operand::right);
+    }
+  }
+
+  /// Up the tree of the steps to group 0, with the blocks that a group has.
+  void gather() {
+    for (int step = 0; step < butterfly_.steps(); ++step) {
+      const int partner = butterfly_.partner(group_, step);
+      if (partner < group_) {
+        schedule_.send(leader(partner), held(group_, step));
+        return;
+      }
+      schedule_.recv(leader(partner), held(partner, step));
+    }
+  }
+
+ private:
+  [[nodiscard]] Rank leader(int group) const { return problem_.rank_at(folded_.leader(group)); }
+  /// The blocks that a group has before a step of the allgather.
+  [[nodiscard]] Blocks held(int group, int step) const {
+    const int first = butterfly_.first_held(group, step);
+    if (in_parts_) return schedule_.cyclic(first, 1 << step);
+    const BlockRange positions = folded_.cyclic(first, 1 << step);
+    return schedule_.cyclic(positions.begin, positions.count());
+  }
+
+  ScheduleBuilder& schedule_;
+  const Problem& problem_;
+  bool in_parts_;
+  Folded folded_;
+  Butterfly butterfly_;
+  int group_;
+};
+
 /// log2 p rounds for a power of two, (p - 1) m beta. Other p add a first and a last round, in which
 /// the pairs' second positions send their block and receive all others.
 template <typename Butterfly>
 Schedule allgather_along(const Problem& problem) {
   ScheduleBuilder schedule(problem);
-  const Folded folded(problem.p);
-  const Position me = problem.position();
-  const Position other = folded.other(me);
-  const auto all_but = [&](Position v) { return Blocks({0, problem.p}, {{v, v + 1}}); };
-  if (!folded.leads(me)) {
-    const Rank leader = problem.rank_at(other);
-    schedule.send(leader, {me, me + 1});
-    schedule.recv(leader, all_but(me));
-    return schedule.done();
-  }
-  if (other >= 0) schedule.recv(problem.rank_at(other), {other, other + 1});
-  const Butterfly butterfly(folded.groups());
-  const int group = folded.group_of(me);
-  for (int step = 0; step < butterfly.steps(); ++step) {
-    const int partner = butterfly.partner(group, step);
-    const Rank peer = problem.rank_at(folded.leader(partner));
-    const auto held = [&](int by) {
-      return folded.cyclic(butterfly.first_held(by, step), 1 << step);
-    };
-    schedule.send(peer, schedule.cyclic(held(group).begin, held(group).count()));
-    schedule.recv(peer, schedule.cyclic(held(partner).begin, held(partner).count()));
-  }
-  if (other >= 0) schedule.send(problem.rank_at(other), all_but(other));
-  return schedule.done();
+  const BlockRange second = second_block(problem);
+  return among_leaders(schedule, problem, second, {{0, problem.p}, {second}},
+                       [&] { Exchanges<Butterfly>(schedule, problem, false).allgather(); });
 }
 
-/// The allgather backwards: in each step two groups exchange their contributions to the blocks that
-/// the other one has before this step of the allgather. log2 p rounds for a power of two,
-/// (p - 1) m beta. For other p the pairs' second positions send all contributions first and receive
-/// their block at the end.
+/// log2 p rounds for a power of two, (p - 1) m beta. For other p the pairs' second positions send
+/// all contributions first and receive their block at the end.
 template <typename Butterfly>
 Schedule reduce_scatter_along(const Problem& problem) {
   ScheduleBuilder schedule(problem);
-  const Folded folded(problem.p);
-  const Position me = problem.position();
-  const Position other = folded.other(me);
-  const BlockRange all = {0, problem.p};
-  if (!folded.leads(me)) {
-    const Rank leader = problem.rank_at(other);
-    schedule.send(leader, all);
-    schedule.recv(leader, {me, me + 1});
-    return schedule.done();
-  }
-  if (other >= 0) schedule.reduce(problem.rank_at(other), all, Operand::right);
-  const Butterfly butterfly(folded.groups());
-  const int group = folded.group_of(me);
-  for (int step = butterfly.steps() - 1; step >= 0; --step) {
-    const int partner = butterfly.partner(group, step);
-    const Rank peer = problem.rank_at(folded.leader(partner));
-    const auto kept = [&](int by) {
-      return folded.cyclic(butterfly.first_held(by, step), 1 << step);
-    };
-    schedule.send(peer, schedule.cyclic(kept(partner).begin, kept(partner).count()));
-    schedule.reduce(peer, schedule.cyclic(kept(group).begin, kept(group).count()),
-                    kept(partner).begin < kept(group).begin ? Operand::left : Operand::right);
-  }
-  if (other >= 0) schedule.send(problem.rank_at(other), {other, other + 1});
-  return schedule.done();
-}
-
-/// A reduce_scatter of the parts of a vector that is cut into one part per group: appends its
-/// steps. False where the rank has no part: its position is the second of a pair and has sent its
-/// vector.
-template <typename Butterfly>
-bool reduce_parts_along(ScheduleBuilder& schedule, const Problem& problem, const Folded& folded) {
-  const Position me = problem.position();
-  const Position other = folded.other(me);
-  const BlockRange all = {0, folded.groups()};
-  if (!folded.leads(me)) {
-    schedule.send(problem.rank_at(other), all);
-    return false;
-  }
-  if (other >= 0) schedule.reduce(problem.rank_at(other), all, Operand::right);
-  const Butterfly butterfly(folded.groups());
-  const int group = folded.group_of(me);
-  for (int step = butterfly.steps() - 1; step >= 0; --step) {
-    const int partner = butterfly.partner(group, step);
-    const Rank peer = problem.rank_at(folded.leader(partner));
-    schedule.send(peer, schedule.cyclic(butterfly.first_held(partner, step), 1 << step));
-    schedule.reduce(peer, schedule.cyclic(butterfly.first_held(group, step), 1 << step),
-                    Operand::right);
-  }
-  return true;
+  return among_leaders(schedule, problem, BlockRange{0, problem.p}, second_block(problem),
+                       [&] { Exchanges<Butterfly>(schedule, problem, false).reduce_scatter(); });
 }
 
 /// A reduce_scatter of the vector's parts, one part per group, then an allgather of the parts.
@@ -125,26 +153,14 @@ bool reduce_parts_along(ScheduleBuilder& schedule, const Problem& problem, const
 /// send their vector before and receive the result after: 2 (alpha + m beta) more.
 template <typename Butterfly>
 Schedule allreduce_along(const Problem& problem) {
-  const Folded folded(problem.p);
-  const Problem cut = problem.cut(folded.groups());
+  const Problem cut = problem.cut(Folded(problem.p).groups());
   ScheduleBuilder schedule(cut);
-  const Position me = problem.position();
-  const Position other = folded.other(me);
-  const BlockRange all = {0, folded.groups()};
-  if (!reduce_parts_along<Butterfly>(schedule, problem, folded)) {
-    schedule.recv(problem.rank_at(other), all);
-    return schedule.done();
-  }
-  const Butterfly butterfly(folded.groups());
-  const int group = folded.group_of(me);
-  for (int step = 0; step < butterfly.steps(); ++step) {
-    const int partner = butterfly.partner(group, step);
-    const Rank peer = problem.rank_at(folded.leader(partner));
-    schedule.send(peer, schedule.cyclic(butterfly.first_held(group, step), 1 << step));
-    schedule.recv(peer, schedule.cyclic(butterfly.first_held(partner, step), 1 << step));
-  }
-  if (other >= 0) schedule.send(problem.rank_at(other), all);
-  return schedule.done();
+  const BlockRange vector = {0, cut.parts};
+  return among_leaders(schedule, problem, vector, vector, [&] {
+    Exchanges<Butterfly> exchanges(schedule, problem, true);
+    exchanges.reduce_scatter();
+    exchanges.allgather();
+  });
 }
 
 }  // namespace tutti

@@ -19,26 +19,20 @@ class Folded {
 
   [[nodiscard]] int groups() const { return groups_; }
   [[nodiscard]] int group_of(Position v) const { return v < 2 * pairs_ ? v / 2 : v - pairs_; }
-  /// The positions of the groups [first, last).
-  [[nodiscard]] BlockRange positions(int first, int last) const {
-    return {begin(first), begin(last)};
-  }
   /// The positions of `count` groups from `first` on, modulo the number of groups; the end may be
   /// above p.
   [[nodiscard]] BlockRange cyclic(int first, int count) const {
     const int last = first + count;
-    return {begin(first), last <= groups_ ? begin(last) : begin(last - groups_) + p_};
+    return {leader(first), last <= groups_ ? leader(last) : leader(last - groups_) + p_};
   }
-  [[nodiscard]] Position leader(int group) const { return begin(group); }
+  [[nodiscard]] Position leader(int group) const {
+    return group < pairs_ ? 2 * group : group + pairs_;
+  }
   [[nodiscard]] bool leads(Position v) const { return v >= 2 * pairs_ || v % 2 == 0; }
   /// The other position of the pair; -1 for a single position.
   [[nodiscard]] Position other(Position v) const { return v < 2 * pairs_ ? v ^ 1 : -1; }
 
  private:
-  [[nodiscard]] Position begin(int group) const {
-    return group < pairs_ ? 2 * group : group + pairs_;
-  }
-
   int p_;
   int groups_ = 1;
   int pairs_ = 0;

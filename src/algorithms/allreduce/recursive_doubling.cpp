@@ -1,6 +1,5 @@
 /// Allreduce by recursive doubling.
-#include "schedule/builder.hpp"
-#include "shapes/folded.hpp"
+#include "algorithms/butterfly.hpp"
 
 namespace tutti {
 
@@ -16,22 +15,14 @@ Schedule allreduce_recursive_doubling(const Problem& problem) {
   constexpr BlockRange vector = {0, 1};
   ScheduleBuilder schedule(problem);
   const Folded folded(problem.p);
-  const Rank me = problem.rank;
-  const Rank other = folded.other(me);
-  if (!folded.leads(me)) {
-    schedule.send(other, vector);
-    schedule.recv(other, vector);
-    return schedule.done();
-  }
-  if (other >= 0) schedule.reduce(other, vector, Operand::right);
-  const int group = folded.group_of(me);
-  for (int distance = 1; distance < folded.groups(); distance *= 2) {
-    const Rank peer = folded.leader(group ^ distance);
-    schedule.send(peer, vector);
-    schedule.reduce(peer, vector, (group & distance) != 0 ? Operand::left : Operand::right);
-  }
-  if (other >= 0) schedule.send(other, vector);
-  return schedule.done();
+  return among_leaders(schedule, problem, vector, vector, [&] {
+    const int group = folded.group_of(problem.rank);
+    for (int distance = 1; distance < folded.groups(); distance *= 2) {
+      const Rank peer = folded.leader(group ^ distance);
+      schedule.send(peer, vector);
+      schedule.reduce(peer, vector, (group & distance) != 0 ? Operand::left : Operand::right);
+    }
+  });
 }
 
 }  // namespace tutti
