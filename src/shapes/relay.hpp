@@ -38,6 +38,7 @@ class RelayTree {
     return sequence;
   }
 
+  [[nodiscard]] Position root() const { return 0; }
   [[nodiscard]] Position parent(Position v) const {
     const Position head = head_of(v);
     return head == v ? 0 : head;
@@ -51,15 +52,13 @@ class RelayTree {
   /// Hops from v to the root.
   [[nodiscard]] int depth(Position v) const { return v == 0 ? 0 : parent(v) == 0 ? 1 : 2; }
 
-  /// The children of v: at the root the heads of groups, then for a head the late ranks of its
-  /// group.
+  /// The children of v, last served first: at a head the late ranks of its group, then at the root
+  /// the heads of groups.
   [[nodiscard]] std::vector<Position> children(Position v) const {
     std::vector<Position> children;
-    if (v == 0) {
-      for (int group = 1; group < groups_; ++group) children.push_back(head(group));
-    }
     if (head_of(v) != v) return children;
-    for (int i = 1; i < size(group_of(v)); ++i) children.push_back(v + i);
+    for (int i = size(group_of(v)) - 1; i >= 1; --i) children.push_back(v + i);
+    for (int group = groups_ - 1; v == 0 && group >= 1; --group) children.push_back(head(group));
     return children;
   }
 

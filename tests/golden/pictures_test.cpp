@@ -67,7 +67,11 @@ TEST(Picture, OfTheKnomialShape) {
 TEST(Picture, OfTheRelayShapeAndScatter) {
   const RelayTree tree(7, 3);
   TreeShape shape;
-  shape.children = [&](int v) { return tree.children(v); };
+  shape.children = [&](int v) {
+    std::vector<int> children = tree.children(v);
+    std::reverse(children.begin(), children.end());
+    return children;
+  };
   shape.label = [](int v) { return std::to_string(v); };
   EXPECT_EQ(to_text(shape), profile_in("shapes/relay.hpp", "p = 7, late = 3"));
   EXPECT_EQ(drawn(Collective::scatter, "relay:late=2", Order::listed({2, 0, 5, 1, 4, 3})),

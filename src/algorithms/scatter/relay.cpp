@@ -1,7 +1,7 @@
 /// Relay scatter: early ranks deliver to the late ones.
 #include "shapes/relay.hpp"
 
-#include "schedule/builder.hpp"
+#include "algorithms/tree.hpp"
 
 namespace tutti {
 
@@ -19,14 +19,7 @@ namespace tutti {
 /// binomial tree by arrival also relays, to the leaves, which are half of the ranks; with more late
 /// ranks its largest subtrees take longer (L = 44: 15 blocks instead of 11).
 Schedule scatter_relay(const Problem& problem) {
-  ScheduleBuilder schedule(problem);
-  const RelayTree tree(problem.p, problem.parameters.late);
-  const Position me = problem.position();
-  if (me != 0) schedule.recv(problem.rank_at(tree.parent(me)), tree.subtree(me));
-  for (const Position child : tree.children(me)) {
-    schedule.send(problem.rank_at(child), tree.subtree(child));
-  }
-  return schedule.done();
+  return scatter_along(problem, RelayTree(problem.p, problem.parameters.late));
 }
 
 }  // namespace tutti
