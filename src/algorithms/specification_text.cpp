@@ -59,14 +59,16 @@ struct Accepted {
   Bytes meant = 0;
 };
 
+constexpr Accepted orders = {
+    "natural, rotated, by_size, arrival, late_leaf, distance, nearest_next, two_partners_each or "
+    "heaviest_first"};
+
 /// Calls visit(name, value, accepted) for each parameter, in the sequence in which they are
 /// written.
 template <class Spec, class Visit>
 void for_each_parameter(Spec& spec, Visit visit) {
   auto& all = spec.parameters;
-  visit("order", spec.order,
-        Accepted{"natural, rotated, by_size, arrival, late_leaf, distance, nearest_next, "
-                 "two_partners_each or heaviest_first"});
+  visit("order", spec.order, orders);
   visit("runner", spec.runner, Accepted{"caller or background"});
   visit("k", all.k, Accepted{"an integer of at least 2", 2});
   visit("segment", all.segment, Accepted{"bytes such as 4K"});
@@ -143,7 +145,9 @@ std::vector<std::string> written_parameters(const Specification& spec) {
 
 /// An algorithm with its defaults.
 Specification defaults_of(const Algorithm& algorithm) {
-  return {&algorithm, order_named(algorithm.order).value_or(OrderName::natural), {}};
+  Specification defaults{&algorithm, OrderName::natural, {}};
+  if (algorithm.takes("order")) read(algorithm.order, orders, defaults.order);
+  return defaults;
 }
 
 /// Reads parameters; a colon or a comma precedes each.

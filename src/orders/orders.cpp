@@ -35,13 +35,6 @@ Order seat(Rank root, const std::vector<Rank>& ranks, const std::vector<Position
 
 std::string_view name_of(OrderName order) { return names[static_cast<std::size_t>(order)]; }
 
-std::optional<OrderName> order_named(std::string_view name) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return static_cast<OrderName>(i);
-  }
-  return std::nullopt;
-}
-
 Order by_size(const std::vector<Bytes>& by_rank, Rank root, const Depth& depth) {
   const int p = static_cast<int>(by_rank.size());
   const auto size = [&](Rank rank) { return by_rank[static_cast<std::size_t>(rank)]; };

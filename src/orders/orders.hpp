@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -25,7 +24,6 @@ enum class OrderName : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view name_of(OrderName order);
-[[nodiscard]] std::optional<OrderName> order_named(std::string_view name);
 
 /// The hops from a position to the root of a shape.
 using Depth = std::function<int(Position)>;
