@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "core/index.hpp"
 #include "core/nodes.hpp"
 #include "lowering/background.hpp"
 
@@ -20,11 +21,11 @@ struct Leaders {
 Leaders leaders_of(const Problem& problem) {
   const Nodes& nodes = *problem.nodes;
   Leaders leaders;
-  std::vector<bool> seen(static_cast<std::size_t>(nodes.count()), false);
+  std::vector<bool> seen(index(nodes.count()), false);
   for (Position v = 0; v < problem.p; ++v) {
     const int node = nodes.node_of(problem.rank_at(v));
-    if (seen[static_cast<std::size_t>(node)]) continue;
-    seen[static_cast<std::size_t>(node)] = true;
+    if (seen[index(node)]) continue;
+    seen[index(node)] = true;
     if (node == nodes.node_of(problem.rank)) leaders.own = static_cast<int>(leaders.ranks.size());
     leaders.ranks.push_back(problem.rank_at(v));
   }
@@ -41,35 +42,31 @@ bool are_carried(const ScheduleBuilder& schedule, const Problem& problem, BlockR
 TreeShape knomial_shape(const Problem& problem) {
   return [k = problem.parameters.k](Position v, int n) {
     const Knomial tree(n, k);
-    Kin kin{v == 0 ? 0 : tree.parent(v), tree.children(v)};
-    std::ranges::reverse(kin.children);
-    return kin;
+    TreeEdges edges{v == 0 ? no_rank : tree.parent(v), tree.children(v)};
+    std::ranges::reverse(edges.children);
+    return edges;
   };
 }
 
-Family family_of(const Problem& problem, const TreeShape& shape) {
-  Family family;
+TreeEdges family_of(const Problem& problem, const TreeShape& shape) {
+  const auto family = [&](Position v, int n, const auto& rank_at) {
+    TreeEdges edges = shape(v, n);
+    edges.parent = v == 0 ? no_rank : rank_at(edges.parent);
+    for (Rank& child : edges.children) child = rank_at(child);
+    return edges;
+  };
   if (!problem.parameters.nodes || problem.nodes == nullptr) {
-    const Position me = problem.position();
-    const Kin kin = shape(me, problem.p);
-    if (me != 0) family.parent = problem.rank_at(kin.parent);
-    for (const Position child : kin.children) family.children.push_back(problem.rank_at(child));
-    return family;
+    return family(problem.position(), problem.p, [&](Position v) { return problem.rank_at(v); });
   }
   const Leaders leaders = leaders_of(problem);
-  const auto leader_at = [&](Position at) { return leaders.ranks[static_cast<std::size_t>(at)]; };
-  if (leader_at(leaders.own) != problem.rank) {
-    family.parent = leader_at(leaders.own);
-    return family;
-  }
-  const Kin kin = shape(leaders.own, static_cast<int>(leaders.ranks.size()));
-  if (leaders.own != 0) family.parent = leader_at(kin.parent);
-  for (const Position child : kin.children) family.children.push_back(leader_at(child));
+  const auto leader_at = [&](Position v) { return leaders.ranks[index(v)]; };
+  if (leader_at(leaders.own) != problem.rank) return {leader_at(leaders.own), {}};
+  TreeEdges edges = family(leaders.own, static_cast<int>(leaders.ranks.size()), leader_at);
   const Nodes& nodes = *problem.nodes;
   for (const Rank local : nodes.ranks(nodes.node_of(problem.rank))) {
-    if (local != problem.rank) family.children.push_back(local);
+    if (local != problem.rank) edges.children.push_back(local);
   }
-  return family;
+  return edges;
 }
 
 void serve_together(ScheduleBuilder& schedule, const Problem& problem, BlockRange part,
@@ -92,7 +89,7 @@ void serve_together(ScheduleBuilder& schedule, const Problem& problem, BlockRang
 Schedule broadcast_along(const Problem& problem, const TreeShape& shape, int parts) {
   const Problem cut = problem.cut(parts);
   ScheduleBuilder schedule(cut);
-  const Family family = family_of(problem, shape);
+  const TreeEdges family = family_of(problem, shape);
   StepId awaited = ScheduleBuilder::none;
   for (int part = 0; part < cut.parts; ++part) {
     const BlockRange blocks = {part, part + 1};
@@ -109,7 +106,7 @@ Schedule broadcast_along(const Problem& problem, const TreeShape& shape, int par
 Schedule answer_along(const Problem& problem, Answers answers) {
   const bool combines = answers == Answers::combined;
   ScheduleBuilder schedule(problem);
-  const Family family = family_of(problem, knomial_shape(problem));
+  const TreeEdges family = family_of(problem, knomial_shape(problem));
   const Knomial tree(problem.p, problem.parameters.k);
   const auto answer_of = [&](Rank rank) {
     return combines ? BlockRange{0, 1} : tree.subtree(problem.order.position_of(rank));

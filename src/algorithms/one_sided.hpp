@@ -4,23 +4,15 @@
 #include <functional>
 #include <vector>
 
+#include "protocols/fixed_tree.hpp"
 #include "schedule/builder.hpp"
 #include "shapes/knomial.hpp"
 
 namespace tutti {
 
-/// A rank's neighbours in a tree.
-struct Family {
-  Rank parent = no_rank;       ///< no_rank at the root
-  std::vector<Rank> children;  ///< in the sequence in which they are served
-};
-
-/// The neighbours of position v among n. The root, position 0, has only children.
-struct Kin {
-  Position parent = 0;
-  std::vector<Position> children;
-};
-using TreeShape = std::function<Kin(Position v, int n)>;
+/// The neighbours of position v among n, as positions; children in the sequence in which they are
+/// served. The root, position 0, has only children.
+using TreeShape = std::function<TreeEdges(Position v, int n)>;
 
 /// The k-nomial tree with the problem's k, large subtrees first.
 [[nodiscard]] TreeShape knomial_shape(const Problem& problem);
@@ -28,7 +20,7 @@ using TreeShape = std::function<Kin(Position v, int n)>;
 /// The neighbours of the problem's rank in a tree. With `nodes`, the first rank of each node in the
 /// order is its leader, on the root's node the root. Leaders form the tree, and serve the ranks of
 /// their node after those of other nodes, so one message or put enters each node. O(p) with nodes.
-[[nodiscard]] Family family_of(const Problem& problem, const TreeShape& shape);
+[[nodiscard]] TreeEdges family_of(const Problem& problem, const TreeShape& shape);
 
 /// Puts a part into the memory of all children, then notifies each child after a flush of its put,
 /// because notifications may overtake puts. A part that fits into a notification travels in it,

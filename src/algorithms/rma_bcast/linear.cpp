@@ -7,9 +7,9 @@ namespace tutti {
 /// the root max(g, (m - 1) G); a flush and a notification follow.
 Schedule rma_bcast_linear(const Problem& problem) {
   const auto star = [](Position v, int n) {
-    Kin kin;
-    for (Position other = 1; v == 0 && other < n; ++other) kin.children.push_back(other);
-    return kin;
+    TreeEdges edges{0, {}};
+    for (Position other = 1; v == 0 && other < n; ++other) edges.children.push_back(other);
+    return edges;
   };
   return broadcast_along(problem, star, 1);
 }

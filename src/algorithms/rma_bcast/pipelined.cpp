@@ -24,9 +24,9 @@ int parts_of(const Problem& problem) {
 ///            +- 2 --- 5
 Schedule pipelined(const Problem& problem, int k) {
   const auto shape = [k](Position v, int n) {
-    Kin kin{(v - 1) / k, {}};
-    for (int i = 1; i <= k && v * k + i < n; ++i) kin.children.push_back(v * k + i);
-    return kin;
+    TreeEdges edges{(v - 1) / k, {}};
+    for (int i = 1; i <= k && v * k + i < n; ++i) edges.children.push_back(v * k + i);
+    return edges;
   };
   // With puts, each part would wait for a flush, which takes a round trip.
   Problem carried = problem;
