@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/index.hpp"
 #include "lowering/node_graph.hpp"
 
 namespace tutti {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <ranges>
 
-#include "core/index.hpp"
 #include "core/nodes.hpp"
 #include "lowering/background.hpp"
 

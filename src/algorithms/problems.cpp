@@ -24,8 +24,8 @@ Sizes vector_of(const Call& call) { return Sizes::parts(call.sizes[0] / call.uni
 
 Bytes Call::pair(Rank from, Rank to) const {
   const auto ranks = sizes.size();
-  const auto s = static_cast<std::size_t>(from);
-  const auto d = static_cast<std::size_t>(to);
+  const auto s = index(from);
+  const auto d = index(to);
   return pairs.empty() ? sizes[(s + d) % ranks] : pairs[s * ranks + d];
 }
 
@@ -100,7 +100,7 @@ std::vector<TreeNeighbours> fixed_positions(const Specification& specification, 
   std::vector<TreeNeighbours> by_rank(sizes.size());
   for (TreeNeighbours& one : OrderedTree(growth, by_position(sizes, order)).all_neighbours()) {
     TreeNeighbours named = in_order(std::move(one), order);
-    by_rank[static_cast<std::size_t>(named.self.root)] = std::move(named);
+    by_rank[index(named.self.root)] = std::move(named);
   }
   return by_rank;
 }
@@ -135,9 +135,8 @@ Order order_of(const Specification& specification, int p, Rank root, const Expec
       break;
     case OrderName::arrival:
     case OrderName::late_leaf:
-      return by_arrival(
-          all_at_once ? std::vector<double>(static_cast<std::size_t>(p), 0) : *expected.arrivals,
-          root, receiving_sequence(specification, p));
+      return by_arrival(all_at_once ? std::vector<double>(index(p), 0) : *expected.arrivals, root,
+                        receiving_sequence(specification, p));
   }
   const Knomial tree(p, specification.parameters.k);
   const RelayTree relays(p, specification.parameters.late);
@@ -218,7 +217,7 @@ Problem Problems::at(Rank rank) const {
   problem.sizes = known_sizes(rank);
   problem.parameters = specification_.parameters;
   problem.nodes = call_.nodes.get();
-  if (!neighbours_.empty()) problem.tree = neighbours_[static_cast<std::size_t>(rank)];
+  if (!neighbours_.empty()) problem.tree = neighbours_[index(rank)];
   return problem;
 }
 
@@ -226,7 +225,7 @@ Schedule Problems::schedule(Rank rank) const { return schedule_of(specification_
 
 std::vector<Schedule> Problems::schedules() const {
   std::vector<Schedule> all;
-  all.reserve(static_cast<std::size_t>(call_.p()));
+  all.reserve(index(call_.p()));
   for (Rank rank = 0; rank < call_.p(); ++rank) all.push_back(schedule(rank));
   return all;
 }

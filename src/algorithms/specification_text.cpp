@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "algorithms/algorithms.hpp"
-#include "core/index.hpp"
 #include "core/nearest.hpp"
 #include "core/numbers.hpp"
 

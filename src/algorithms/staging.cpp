@@ -51,7 +51,7 @@ Specification within(const Specification& specification, int p, Bytes bytes, Byt
 std::vector<Bytes> by_position(const std::vector<Bytes>& sizes, const Order& order) {
   std::vector<Bytes> sorted;
   for (Position at = 0; at < order.size(); ++at) {
-    sorted.push_back(sizes[static_cast<std::size_t>(order.rank_at(at))]);
+    sorted.push_back(sizes[index(order.rank_at(at))]);
   }
   return sorted;
 }

@@ -30,7 +30,7 @@ Order Order::listed(std::vector<Rank> ranks) {
   auto list = std::make_shared<List>();
   list->positions.assign(ranks.size(), -1);
   for (std::size_t position = 0; position < ranks.size(); ++position) {
-    list->positions[static_cast<std::size_t>(ranks[position])] = static_cast<Position>(position);
+    list->positions[index(ranks[position])] = static_cast<Position>(position);
   }
   assert(std::find(list->positions.begin(), list->positions.end(), -1) == list->positions.end());
   list->ranks = std::move(ranks);
@@ -48,8 +48,8 @@ Sizes Sizes::equal(Bytes each) {
 Sizes Sizes::all(const std::vector<Bytes>& by_rank, const Order& order) {
   auto prefix = std::make_shared<std::vector<Bytes>>(by_rank.size() + 1, 0);
   for (Position position = 0; position < order.size(); ++position) {
-    const auto at = static_cast<std::size_t>(position);
-    (*prefix)[at + 1] = (*prefix)[at] + by_rank[static_cast<std::size_t>(order.rank_at(position))];
+    const auto at = index(position);
+    (*prefix)[at + 1] = (*prefix)[at] + by_rank[index(order.rank_at(position))];
   }
   Sizes sizes;
   sizes.kind_ = Kind::all;
@@ -71,7 +71,7 @@ Sizes Sizes::pairs(const std::vector<Bytes>& sent, const std::vector<Bytes>& rec
   const std::size_t p = sent.size();
   auto both = std::make_shared<std::vector<Bytes>>(2 * p);
   for (std::size_t position = 0; position < p; ++position) {
-    const auto other = static_cast<std::size_t>(order.rank_at(static_cast<Position>(position)));
+    const auto other = index(order.rank_at(static_cast<Position>(position)));
     (*both)[position] = sent[other];
     (*both)[p + position] = received[other];
   }
@@ -93,7 +93,7 @@ Bytes Sizes::of_pairs(BlockRange blocks) const {
   for (BlockIndex block = blocks.begin; block < blocks.end; ++block) {
     const bool sends = block / p == parts_;
     assert((sends || block % p == parts_) && "the size of a pair without this rank");
-    bytes += (*prefix_)[static_cast<std::size_t>(sends ? block % p : p + block / p)];
+    bytes += (*prefix_)[index(sends ? block % p : p + block / p)];
   }
   return bytes;
 }
@@ -110,8 +110,7 @@ Bytes Sizes::of(BlockRange blocks) const {
     case Kind::equal:
       return each_ * blocks.count();
     case Kind::all:
-      return (*prefix_)[static_cast<std::size_t>(blocks.end)] -
-             (*prefix_)[static_cast<std::size_t>(blocks.begin)];
+      return (*prefix_)[index(blocks.end)] - (*prefix_)[index(blocks.begin)];
     case Kind::parts:
       return each_ * (elements_ * blocks.end / parts_ - elements_ * blocks.begin / parts_);
     case Kind::pairs:

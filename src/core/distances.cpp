@@ -22,7 +22,7 @@ void for_each_pair(int p, Visit visit) {
 }  // namespace
 
 Result<Distances> Distances::of(int p, std::vector<double> seconds) {
-  assert(seconds.size() == static_cast<std::size_t>(p) * static_cast<std::size_t>(p));
+  assert(seconds.size() == index(p) * index(p));
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     const auto from = static_cast<int>(i) / p;
     const auto to = static_cast<int>(i) % p;

@@ -18,8 +18,7 @@ using RankPair = std::pair<Rank, Rank>;
 class Distances {
  public:
   /// All distances are 0.
-  explicit Distances(int p)
-      : p_(p), seconds_(static_cast<std::size_t>(p) * static_cast<std::size_t>(p), 0) {}
+  explicit Distances(int p) : p_(p), seconds_(index(p) * index(p), 0) {}
 
   /// From p * p values, row by row: the time from rank i to rank j is at i * p + j. Times must be
   /// finite and above 0 off the diagonal, and 0 on it; the error names a value that is not.
@@ -33,8 +32,7 @@ class Distances {
  private:
   [[nodiscard]] std::size_t at(Rank from, Rank to) const {
     assert(0 <= from && from < p_ && 0 <= to && to < p_);
-    return static_cast<std::size_t>(from) * static_cast<std::size_t>(p_) +
-           static_cast<std::size_t>(to);
+    return index(from) * index(p_) + index(to);
   }
 
   int p_;

@@ -45,9 +45,9 @@ std::optional<Distribution> distribution_named(std::string_view name) {
 std::vector<Bytes> distribute(Distribution distribution, int p, Bytes b, std::uint64_t seed,
                               int rho) {
   std::mt19937_64 random(seed);
-  std::vector<Bytes> blocks(static_cast<std::size_t>(p), b);
+  std::vector<Bytes> blocks(index(p), b);
   for (int i = 0; i < p; ++i) {
-    Bytes& block = blocks[static_cast<std::size_t>(i)];
+    Bytes& block = blocks[index(i)];
     switch (distribution) {
       case Distribution::same:
         break;

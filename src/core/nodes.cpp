@@ -30,7 +30,7 @@ bool read_item(std::string_view item, std::vector<int>& sizes) {
     return false;
   }
   if (max_ranks / ranks < nodes) return false;
-  sizes.insert(sizes.end(), static_cast<std::size_t>(nodes), ranks);
+  sizes.insert(sizes.end(), index(nodes), ranks);
   return true;
 }
 

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/index.hpp"
 #include "core/result.hpp"
 #include "core/types.hpp"
 

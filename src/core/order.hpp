@@ -40,7 +40,7 @@ class Order {
       case Kind::listed:
         break;
     }
-    return list_->ranks[static_cast<std::size_t>(position)];
+    return list_->ranks[index(position)];
   }
 
   /// The rank at each position. O(p).
@@ -62,7 +62,7 @@ class Order {
       case Kind::listed:
         break;
     }
-    return list_->positions[static_cast<std::size_t>(rank)];
+    return list_->positions[index(rank)];
   }
 
  private:

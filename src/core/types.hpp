@@ -20,6 +20,11 @@ using BlockIndex = std::int64_t;
 
 inline constexpr Rank no_rank = -1;
 
+/// `number`, such as a rank, position, block or step, as an array index; it must not be negative.
+[[nodiscard]] constexpr std::size_t index(std::int64_t number) {
+  return static_cast<std::size_t>(number);
+}
+
 /// Consecutive blocks, by position: [begin, end).
 struct BlockRange {
   BlockIndex begin = 0;

@@ -7,13 +7,9 @@
 #include <numeric>
 #include <vector>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
-double BoundCase::arrival(Rank rank) const {
-  return arrivals.empty() ? 0 : arrivals[static_cast<std::size_t>(rank)];
-}
+double BoundCase::arrival(Rank rank) const { return arrivals.empty() ? 0 : arrivals[index(rank)]; }
 
 double BoundCase::last_arrival() const {
   return arrivals.empty() ? 0 : *std::max_element(arrivals.begin(), arrivals.end());
@@ -31,7 +27,7 @@ struct Job {
 std::vector<Job> jobs_of(const BoundCase& call, double not_before) {
   std::vector<Job> jobs;
   for (Rank rank = 0; rank < static_cast<Rank>(call.sizes.size()); ++rank) {
-    const Bytes bytes = call.sizes[static_cast<std::size_t>(rank)];
+    const Bytes bytes = call.sizes[index(rank)];
     if (rank != call.root && bytes > 0) {
       jobs.push_back({std::max(call.arrival(rank), not_before), bytes});
     }
@@ -126,8 +122,8 @@ double scatter_bound(const BoundCase& call) {
     late_bytes += jobs[i].bytes;
     bound.moves(t, as_double(jobs[i].bytes));
     if (t <= start) continue;
-    const auto early = static_cast<std::size_t>(
-        std::lower_bound(arrivals.begin(), arrivals.end(), t) - arrivals.begin());
+    const auto early =
+        index(std::lower_bound(arrivals.begin(), arrivals.end(), t) - arrivals.begin());
     bound.moves(t, as_double(late_bytes) / static_cast<double>(early));
     // The holders of blocks are `early` at first.
     bound.doubles(t, (early + i + 1 + early - 1) / early);

@@ -7,7 +7,6 @@
 #include <queue>
 #include <vector>
 
-#include "core/index.hpp"
 #include "schedule/flow.hpp"
 #include "schedule/one_sided.hpp"
 

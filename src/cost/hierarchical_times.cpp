@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "algorithms/hierarchical_problems.hpp"
-#include "core/index.hpp"
 #include "lowering/node_graph.hpp"
 
 namespace tutti {

@@ -46,8 +46,7 @@ Traffic traffic_of(const Specification& specification, int p, Bytes block) {
   }
   Specification natural = specification;
   natural.order = OrderName::natural;
-  const Call call{specification.algorithm->collective, 0,
-                  std::vector<Bytes>(static_cast<std::size_t>(p), block)};
+  const Call call{specification.algorithm->collective, 0, std::vector<Bytes>(index(p), block)};
   EngineModel rounds;
   rounds.service = EngineModel::Service::greedy;
   rounds.tie = EngineModel::Tie::none;

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 void extend(Blocks& blocks, BlockRange next) {

@@ -6,8 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 namespace {

@@ -12,7 +12,7 @@ namespace tutti {
 class NodeProgramBuilder {
  public:
   NodeProgramBuilder(int local, int ranks)
-      : local_(local), ranks_(ranks), awaited_(static_cast<std::size_t>(ranks), -1) {}
+      : local_(local), ranks_(ranks), awaited_(index(ranks), -1) {}
 
   // Sequence numbers of a chunk, in the sequence of hierarchical_chunks(); each rank signals those
   // of its own steps.

@@ -68,15 +68,15 @@ void combine_vectors(const HierarchicalView& view, Bytes bytes, Bytes base,
                      NodeProgramBuilder& program) {
   const Vectors vectors{bytes, base, view.call().unit};
   const Groups groups = groups_of(view);
-  const auto local = static_cast<std::size_t>(program.local());
-  const BytePart own = vectors.slice(local, static_cast<std::size_t>(view.ranks()));
+  const auto local = index(program.local());
+  const BytePart own = vectors.slice(local, index(view.ranks()));
   std::vector<int> sums;
   for (const std::vector<int>& group : groups) {
     sums.push_back(group.back());
     const auto me = std::find(group.begin(), group.end(), program.local());
     if (me == group.end()) continue;
     program.await(NodeProgramBuilder::entered(view.chunk()), group);
-    const auto i = static_cast<std::size_t>(me - group.begin());
+    const auto i = index(me - group.begin());
     program.add(vectors.combine(group, vectors.slice(i, group.size())));
   }
   if (groups.size() > 1) {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <span>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 namespace {

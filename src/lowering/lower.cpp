@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/index.hpp"
 #include "lowering/program_builder.hpp"
 #include "lowering/values.hpp"
 

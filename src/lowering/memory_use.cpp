@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 Spot MemoryUse::take(Bytes bytes) {

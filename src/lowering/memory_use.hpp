@@ -53,7 +53,7 @@ class MemoryUse {
   }
   /// The offset in the area.
   [[nodiscard]] Bytes offset(Spot spot) const {
-    return stretches_[static_cast<std::size_t>(spot.stretch)].offset + spot.offset;
+    return stretches_[index(spot.stretch)].offset + spot.offset;
   }
   [[nodiscard]] Bytes scratch() const { return scratch_; }
 
@@ -75,9 +75,7 @@ class MemoryUse {
   void list(int stretch);
   /// Makes a range of uses begin at `byte`, and returns it.
   static Uses::iterator split(Uses& uses, Bytes byte);
-  [[nodiscard]] Stretch& at(Spot spot) {
-    return stretches_[static_cast<std::size_t>(spot.stretch)];
-  }
+  [[nodiscard]] Stretch& at(Spot spot) { return stretches_[index(spot.stretch)]; }
 
   std::vector<Stretch> stretches_;
   std::vector<int> idle_;  ///< stretches that have no values, or had none when they were listed

@@ -8,8 +8,7 @@ namespace tutti {
 std::vector<PlacedProgram> placed(std::span<const Program> programs, const Nodes& nodes) {
   std::vector<PlacedProgram> ranks;
   for (Rank rank = 0; rank < nodes.p(); ++rank) {
-    ranks.push_back(
-        {&programs[static_cast<std::size_t>(rank)], nodes.node_of(rank), nodes.local_of(rank)});
+    ranks.push_back({&programs[index(rank)], nodes.node_of(rank), nodes.local_of(rank)});
   }
   return ranks;
 }

@@ -59,7 +59,7 @@ std::string in_words(const Program& program, const Operation& operation) {
     case OperationKind::call:
       break;
   }
-  return in_words(program.calls[static_cast<std::size_t>(operation.call)]);
+  return in_words(program.calls[index(operation.call)]);
 }
 
 }  // namespace

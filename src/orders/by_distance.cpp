@@ -6,8 +6,6 @@
 #include <queue>
 #include <tuple>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 namespace {

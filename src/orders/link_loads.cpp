@@ -17,8 +17,8 @@ void LinkLoads::add(RankPair ends, Bytes bytes) {
     const int from = group(level, ends.first);
     const int to = group(level, ends.second);
     if (from == to) return;  // a group is inside one group of the next level
-    loads_[level][static_cast<std::size_t>(from)].out += bytes;
-    loads_[level][static_cast<std::size_t>(to)].in += bytes;
+    loads_[level][index(from)].out += bytes;
+    loads_[level][index(to)].in += bytes;
   }
 }
 

@@ -33,7 +33,7 @@ class LinkLoads {
 
  private:
   [[nodiscard]] int group(std::size_t level, Rank rank) const {
-    return fabric_->shared[level].group[static_cast<std::size_t>(rank)];
+    return fabric_->shared[level].group[index(rank)];
   }
 
   struct Load {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/index.hpp"
 #include "orders/link_loads.hpp"
 
 namespace tutti {

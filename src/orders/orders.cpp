@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 9> names = {
 /// All ranks except the root, sorted by `before`, ties by rank.
 template <class Before>
 std::vector<Rank> others_sorted(int p, Rank root, Before before) {
-  std::vector<Rank> ranks(static_cast<std::size_t>(p));
+  std::vector<Rank> ranks(index(p));
   std::iota(ranks.begin(), ranks.end(), 0);
   ranks.erase(ranks.begin() + root);
   std::stable_sort(ranks.begin(), ranks.end(), before);
@@ -26,8 +26,7 @@ std::vector<Rank> others_sorted(int p, Rank root, Before before) {
 /// The order with the root at position 0 and ranks[j] at position sequence[j].
 Order seat(Rank root, const std::vector<Rank>& ranks, const std::vector<Position>& sequence) {
   std::vector<Rank> at(ranks.size() + 1, root);
-  for (std::size_t j = 0; j < ranks.size(); ++j)
-    at[static_cast<std::size_t>(sequence[j])] = ranks[j];
+  for (std::size_t j = 0; j < ranks.size(); ++j) at[index(sequence[j])] = ranks[j];
   return Order::listed(std::move(at));
 }
 
@@ -37,7 +36,7 @@ std::string_view name_of(OrderName order) { return names[static_cast<std::size_t
 
 Order by_size(const std::vector<Bytes>& by_rank, Rank root, const Depth& depth) {
   const int p = static_cast<int>(by_rank.size());
-  const auto size = [&](Rank rank) { return by_rank[static_cast<std::size_t>(rank)]; };
+  const auto size = [&](Rank rank) { return by_rank[index(rank)]; };
   const auto ranks = others_sorted(p, root, [&](Rank a, Rank b) { return size(a) > size(b); });
   std::vector<Position> sequence(ranks.size());
   std::iota(sequence.begin(), sequence.end(), 1);
@@ -48,7 +47,7 @@ Order by_size(const std::vector<Bytes>& by_rank, Rank root, const Depth& depth) 
 
 Order by_arrival(const std::vector<double>& arrivals, Rank root,
                  const std::vector<Position>& sequence) {
-  const auto at = [&](Rank rank) { return arrivals[static_cast<std::size_t>(rank)]; };
+  const auto at = [&](Rank rank) { return arrivals[index(rank)]; };
   const auto ranks = others_sorted(static_cast<int>(arrivals.size()), root,
                                    [&](Rank a, Rank b) { return at(a) < at(b); });
   return seat(root, ranks, sequence);

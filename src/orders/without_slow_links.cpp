@@ -28,9 +28,7 @@ class RingSearch {
   }
 
  private:
-  [[nodiscard]] Rank at(int position) const {
-    return ring_[static_cast<std::size_t>(position % p_)];
-  }
+  [[nodiscard]] Rank at(int position) const { return ring_[index(position % p_)]; }
   double link(Rank a, Rank b) {
     --evaluations_;
     return std::max(distances_(a, b), distances_(b, a));

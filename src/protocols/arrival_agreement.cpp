@@ -64,9 +64,9 @@ std::vector<double> ranking_of(const std::vector<double>& arrivals) {
 ArrivalCoordinator::ArrivalCoordinator(int p)
     : p_(p),
       delays_(p),
-      errors_(static_cast<std::size_t>(p), nothing),
-      last_estimated_(static_cast<std::size_t>(p), 0),
-      wanted_(static_cast<std::size_t>(p), 0),
+      errors_(index(p), nothing),
+      last_estimated_(index(p), 0),
+      wanted_(index(p), 0),
       short_until_(first_calls) {}
 
 std::vector<ArrivalMessage> ArrivalCoordinator::take(Rank from, const ArrivalMessage& words,
@@ -89,7 +89,7 @@ std::vector<ArrivalMessage> ArrivalCoordinator::take(Rank from, const ArrivalMes
 }
 
 void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimate) {
-  const auto rank = static_cast<std::size_t>(from);
+  const auto rank = index(from);
   // Estimates for a settled call come too late to compare this rank with others.
   if (estimate.call > settled_) keep(rank, estimate);
   errors_[rank] = estimate.error;
@@ -108,7 +108,7 @@ void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimat
 
 void ArrivalCoordinator::keep(std::size_t rank, const ArrivalEstimate& estimate) {
   Estimates& estimates = pending_[estimate.call];
-  estimates.arrivals.resize(static_cast<std::size_t>(p_), nothing);
+  estimates.arrivals.resize(index(p_), nothing);
   estimates.arrivals[rank] = estimate.arrival;
   estimates.after = estimate.after;
 }
@@ -137,7 +137,7 @@ void ArrivalCoordinator::answer(CallNumber call, double now) {
     make_epoch(found->second.arrivals, now);
     unchanged_ = 0;
   } else if (learned_) {
-    make_epoch(std::vector<double>(static_cast<std::size_t>(p_), nothing), -never);
+    make_epoch(std::vector<double>(index(p_), nothing), -never);
     unchanged_ = 0;
   } else {
     last += std::min(unchanged_, max_range - 1);
@@ -263,7 +263,7 @@ void ArrivalMember::take_extension(const ArrivalMessage& words) {
   constexpr std::size_t head = max_arrival_words(0);
   if (words.size() > head) {
     changed_ = words[1];
-    extension.profiles[static_cast<std::size_t>(words[3])] = epoch_from(words, head, words[4]);
+    extension.profiles[index(words[3])] = epoch_from(words, head, words[4]);
   }
   extensions_.push_back(std::move(extension));
 }

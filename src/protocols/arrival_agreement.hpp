@@ -85,9 +85,7 @@ class ForecastError {
 using ArrivalMessage = std::vector<std::int64_t>;
 
 /// The words of the longest message among p ranks.
-[[nodiscard]] constexpr std::size_t max_arrival_words(int p) {
-  return 5 + static_cast<std::size_t>(p);
-}
+[[nodiscard]] constexpr std::size_t max_arrival_words(int p) { return 5 + index(p); }
 
 /// Rank 0's part for all ranks. Where an epoch is due and estimates are missing, the coordinator
 /// predicts them from the rank's earlier delays (DelayPredictor). It expects a rank without any

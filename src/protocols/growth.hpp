@@ -43,9 +43,7 @@ struct Growth {
   ReadyTimes ready = nullptr;
 
   /// The modelled time, in bytes, at which `rank` has its own block and can receive others.
-  [[nodiscard]] Bytes ready_at(Rank rank) const {
-    return ready ? (*ready)[static_cast<std::size_t>(rank)] : 0;
-  }
+  [[nodiscard]] Bytes ready_at(Rank rank) const { return ready ? (*ready)[index(rank)] : 0; }
   [[nodiscard]] int radix() const { return parameters.ports + 1; }
   /// Ranks in a full cube of `level`.
   [[nodiscard]] long width(int level) const;

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 std::vector<double> node_arrivals(const std::vector<double>& arrivals, const Nodes& nodes) {

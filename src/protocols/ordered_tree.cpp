@@ -34,16 +34,14 @@ OrderedTree::OrderedTree(const Growth& growth, const std::vector<Bytes>& sizes)
   std::vector<Cube> single_cubes;
   single_cubes.reserve(sizes.size());
   for (Rank rank = 0; rank < growth_.p; ++rank) {
-    single_cubes.push_back(growth_.single(rank, sizes[static_cast<std::size_t>(rank)]));
+    single_cubes.push_back(growth_.single(rank, sizes[index(rank)]));
   }
   cubes_.push_back(std::move(single_cubes));
   for (int level = 0; level < growth_.levels(); ++level) {
     const std::vector<Cube>& below = cubes_.back();
     std::vector<Cube> above;
-    for (std::size_t first = 0; first < below.size();
-         first += static_cast<std::size_t>(growth_.radix())) {
-      const std::size_t count =
-          std::min(below.size() - first, static_cast<std::size_t>(growth_.radix()));
+    for (std::size_t first = 0; first < below.size(); first += index(growth_.radix())) {
+      const std::size_t count = std::min(below.size() - first, index(growth_.radix()));
       above.push_back(
           growth_.join(level, static_cast<long>(first), std::span(below).subspan(first, count))
               .joined);
@@ -57,7 +55,7 @@ OrderedTree::OrderedTree(const Growth& growth, Bytes each)
     : growth_(growth), equal_(growth.ready == nullptr), each_(each) {
   if (!equal_) {
     // Ranks with different ready times have different subtrees even if their blocks are equal.
-    *this = OrderedTree(growth, std::vector<Bytes>(static_cast<std::size_t>(growth.p), each));
+    *this = OrderedTree(growth, std::vector<Bytes>(index(growth.p), each));
     return;
   }
   finish();
@@ -197,7 +195,7 @@ std::vector<TreeNeighbours> OrderedTree::all_neighbours() const {
   for (Rank rank = 0; rank < growth_.p; ++rank) all.push_back(neighbours(rank));
   // The holes of a rank's children are holes of its own subtree too.
   const auto complete = [&](const auto& self, Subtree& subtree) -> void {
-    TreeNeighbours& at = all[static_cast<std::size_t>(subtree.root)];
+    TreeNeighbours& at = all[index(subtree.root)];
     for (Subtree& child : at.children) {
       self(self, child);
       if (at.self.root == root()) continue;
@@ -207,7 +205,7 @@ std::vector<TreeNeighbours> OrderedTree::all_neighbours() const {
               [](BlockRange a, BlockRange b) { return a.begin < b.begin; });
     subtree.holes = at.self.holes;
   };
-  Subtree whole = all[static_cast<std::size_t>(root())].self;
+  Subtree whole = all[index(root())].self;
   complete(complete, whole);
   return all;
 }

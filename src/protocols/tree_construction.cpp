@@ -50,7 +50,7 @@ TreeConstruction::TreeConstruction(const Growth& growth, Rank rank, Bytes own, C
 }
 
 std::size_t TreeConstruction::position_in_group() const {
-  return static_cast<std::size_t>(rank_ / growth_.width(level_) - first_);
+  return index(rank_ / growth_.width(level_) - first_);
 }
 
 bool TreeConstruction::next(Exchange& exchange) {

@@ -53,10 +53,10 @@ StepId ScheduleBuilder::await(Rank from, BlockRange blocks, bool carried) {
 }
 
 StepId ScheduleBuilder::combine(StepId received, Operand operand) {
-  if (received == none || schedule_.steps[static_cast<std::size_t>(received)].bytes == 0) {
+  if (received == none || schedule_.steps[index(received)].bytes == 0) {
     return none;
   }
-  Step step = schedule_.steps[static_cast<std::size_t>(received)];
+  Step step = schedule_.steps[index(received)];
   step.kind = StepKind::reduce;
   step.staged = step.carries = false;
   step.after = received;
@@ -97,11 +97,11 @@ void ScheduleBuilder::append(const Schedule& schedule) {
 
 void ScheduleBuilder::after(StepId step, StepId other) {
   if (step == none || other == none) return;
-  schedule_.steps[static_cast<std::size_t>(step)].after = other;
+  schedule_.steps[index(step)].after = other;
 }
 
 void ScheduleBuilder::limit(StepId step, int slots) {
-  if (step != none) schedule_.steps[static_cast<std::size_t>(step)].slots = slots;
+  if (step != none) schedule_.steps[index(step)].slots = slots;
 }
 
 void ScheduleBuilder::wait(StepId step) {

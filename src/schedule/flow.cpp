@@ -7,11 +7,11 @@ namespace tutti {
 
 void Flow::start(const FlowGraph& graph) {
   graph_ = &graph;
-  state_.assign(static_cast<std::size_t>(graph.nodes()), State::closed);
+  state_.assign(index(graph.nodes()), State::closed);
   needs_ = graph.needs();
-  gate_.assign(static_cast<std::size_t>(graph.p()), 0);
-  remaining_.assign(static_cast<std::size_t>(graph.p()), 0);
-  slots_in_use_.assign(static_cast<std::size_t>(graph.p()), 0);
+  gate_.assign(index(graph.p()), 0);
+  remaining_.assign(index(graph.p()), 0);
+  slots_in_use_.assign(index(graph.p()), 0);
   queues_.clear();
   posted_.clear();
   taken_ = 0;
@@ -20,20 +20,20 @@ void Flow::start(const FlowGraph& graph) {
 }
 
 void Flow::advance(Rank rank) {
-  StepId& gate = gate_[static_cast<std::size_t>(rank)];
+  StepId& gate = gate_[index(rank)];
   for (const StepId end = graph_->steps(rank); gate < end; ++gate) {
     const Node node = graph_->node(rank, gate);
     const FlowGraph::Task& task = graph_->task(node);
     if (!task.waits) {
-      state_[static_cast<std::size_t>(node)] = State::reached;
-      if (needs_[static_cast<std::size_t>(node)] == 0) post(node);
+      state_[index(node)] = State::reached;
+      if (needs_[index(node)] == 0) post(node);
       continue;
     }
     int remaining = 0;
     for (StepId named = task.first; named < task.last; ++named) {
       remaining += is_done(graph_->node(rank, named)) ? 0 : 1;
     }
-    remaining_[static_cast<std::size_t>(rank)] = remaining;
+    remaining_[index(rank)] = remaining;
     if (remaining > 0) return;
     finish(node);
   }
@@ -42,23 +42,23 @@ void Flow::advance(Rank rank) {
 void Flow::post(Node node) {
   if (const int slots = graph_->task(node).slots; slots > 0) {
     const Rank rank = graph_->rank_of(node);
-    int& in_use = slots_in_use_[static_cast<std::size_t>(rank)];
+    int& in_use = slots_in_use_[index(rank)];
     if (in_use >= slots) {
       queues_[rank].push_back(node);
       return;
     }
     ++in_use;
   }
-  state_[static_cast<std::size_t>(node)] = State::posted;
+  state_[index(node)] = State::posted;
   posted_.push_back(node);
 }
 
 void Flow::finish(Node node) {
-  state_[static_cast<std::size_t>(node)] = State::done;
+  state_[index(node)] = State::done;
   --unfinished_;
   if (graph_->task(node).slots == 0) return;
   const Rank rank = graph_->rank_of(node);
-  --slots_in_use_[static_cast<std::size_t>(rank)];
+  --slots_in_use_[index(rank)];
   std::deque<Node>& queue = queues_[rank];
   if (queue.empty()) return;
   const Node next = queue.front();
@@ -69,17 +69,17 @@ void Flow::finish(Node node) {
 void Flow::complete(Node node) {
   finish(node);
   graph_->for_each_reader(node, [&](Node reader) {
-    const auto at = static_cast<std::size_t>(reader);
+    const auto at = index(reader);
     if (--needs_[at] == 0 && state_[at] == State::reached) post(reader);
   });
   const Rank rank = graph_->rank_of(node);
-  StepId& gate = gate_[static_cast<std::size_t>(rank)];
+  StepId& gate = gate_[index(rank)];
   if (gate == graph_->steps(rank)) return;
   const Node waiting = graph_->node(rank, gate);
   const FlowGraph::Task& wait = graph_->task(waiting);
   const StepId completed = graph_->step_of(node);
   if (completed < wait.first || completed >= wait.last) return;
-  if (--remaining_[static_cast<std::size_t>(rank)] > 0) return;
+  if (--remaining_[index(rank)] > 0) return;
   finish(waiting);
   ++gate;
   advance(rank);
@@ -88,9 +88,8 @@ void Flow::complete(Node node) {
 Flow::Node Flow::obstacle(Node node) const {
   const Rank rank = graph_->rank_of(node);
   if (is_posted(node)) return graph_->partner(node);
-  if (state_[static_cast<std::size_t>(node)] == State::closed) {
-    const FlowGraph::Task& wait =
-        graph_->task(graph_->node(rank, gate_[static_cast<std::size_t>(rank)]));
+  if (state_[index(node)] == State::closed) {
+    const FlowGraph::Task& wait = graph_->task(graph_->node(rank, gate_[index(rank)]));
     for (StepId named = wait.first; named < wait.last; ++named) {
       if (!is_done(graph_->node(rank, named))) return graph_->node(rank, named);
     }
@@ -155,9 +154,9 @@ std::optional<Flaw> flaw_of(std::span<const Schedule> schedules) {
 std::string to_text(const Flaw& flaw, std::span<const Schedule> schedules) {
   std::string text = "rank " + std::to_string(flaw.rank);
   if (flaw.step >= 0) {
-    const Schedule& schedule = schedules[static_cast<std::size_t>(flaw.rank)];
+    const Schedule& schedule = schedules[index(flaw.rank)];
     text += ", step " + std::to_string(flaw.step) + " (" +
-            describe(schedule.steps[static_cast<std::size_t>(flaw.step)]) + ")";
+            describe(schedule.steps[index(flaw.step)]) + ")";
   }
   return text + ": " + flaw.text;
 }

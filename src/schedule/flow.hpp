@@ -28,12 +28,8 @@ class Flow {
   }
 
   [[nodiscard]] bool all_done() const { return unfinished_ == 0; }
-  [[nodiscard]] bool is_done(Node node) const {
-    return state_[static_cast<std::size_t>(node)] == State::done;
-  }
-  [[nodiscard]] bool is_posted(Node node) const {
-    return state_[static_cast<std::size_t>(node)] >= State::posted;
-  }
+  [[nodiscard]] bool is_done(Node node) const { return state_[index(node)] == State::done; }
+  [[nodiscard]] bool is_posted(Node node) const { return state_[index(node)] >= State::posted; }
   /// An unfinished step that keeps this unfinished one from being posted or completed: its partner,
   /// a step that a wait before it names, a step that holds a slot, or one that it needs.
   [[nodiscard]] Node obstacle(Node node) const;

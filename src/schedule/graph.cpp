@@ -48,7 +48,7 @@ std::string reduce_flaw(const Schedule& schedule, const Step& step) {
     return "a " + std::string(name_of(schedule.collective)) + " reduces nothing";
   }
   if (step.after < 0) return "it names no earlier receive of its blocks";
-  const Step& received = schedule.steps[static_cast<std::size_t>(step.after)];
+  const Step& received = schedule.steps[index(step.after)];
   const bool fits = receives(received) && received.staged && received.blocks == step.blocks &&
                     received.bytes == step.bytes && received.offset == step.offset &&
                     received.peer == step.peer;
@@ -59,7 +59,7 @@ std::string reduce_flaw(const Schedule& schedule, const Step& step) {
 
 /// The flaw in a step's operands, or an empty text.
 std::string operand_flaw(const Schedule& schedule, StepId id) {
-  const Step& step = schedule.steps[static_cast<std::size_t>(id)];
+  const Step& step = schedule.steps[index(id)];
   const auto steps = static_cast<StepId>(schedule.steps.size());
   if (step.kind == StepKind::wait) {
     const bool good = 0 <= step.first && step.first <= step.last && step.last <= steps;

@@ -66,9 +66,6 @@ class FlowGraph {
     }
   }
 
- protected:
-  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
  private:
   struct Edge {
     Node reader;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/index.hpp"
 #include "shapes/circulant.hpp"
 
 namespace tutti {

@@ -9,7 +9,7 @@ namespace tutti {
 
 std::vector<TreeNeighbours> informed_tree(const std::vector<Bytes>& ready, Rank root,
                                           Bytes message) {
-  const auto at = [&](Rank rank) { return ready[static_cast<std::size_t>(rank)]; };
+  const auto at = [&](Rank rank) { return ready[index(rank)]; };
   std::vector<Rank> uninformed(ready.size());
   std::iota(uninformed.begin(), uninformed.end(), 0);
   uninformed.erase(uninformed.begin() + root);
@@ -27,8 +27,8 @@ std::vector<TreeNeighbours> informed_tree(const std::vector<Bytes>& ready, Rank 
     Subtree child;
     child.root = rank;
     child.blocks = {0, 1};
-    tree[static_cast<std::size_t>(server)].children.push_back(child);
-    tree[static_cast<std::size_t>(rank)].parent = server;
+    tree[index(server)].children.push_back(child);
+    tree[index(rank)].parent = server;
     informed.push({end, server});
     informed.push({end, rank});
   }

@@ -27,7 +27,7 @@ std::vector<Position> largest_first(int p, Key key) {
 }  // namespace
 
 std::vector<Position> as_the_root_serves(int p) {
-  std::vector<Position> sequence(static_cast<std::size_t>(std::max(p - 1, 0)));
+  std::vector<Position> sequence(index(std::max(p - 1, 0)));
   std::iota(sequence.begin(), sequence.end(), 1);
   return sequence;
 }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 double Timeline::run_time() const {

@@ -63,7 +63,7 @@ Call sized_call(Collective collective, int p, Rank root, std::size_t turn) {
   Call call;
   call.collective = collective;
   call.root = root;
-  const auto ranks = static_cast<std::size_t>(p);
+  const auto ranks = index(p);
   if (is_irregular(collective)) {
     constexpr std::array kinds = {Distribution::random, Distribution::decreasing,
                                   Distribution::two_blocks, Distribution::same};
@@ -195,8 +195,7 @@ std::optional<ProgramFault> check(ProgramVerifier& verifier, const Call& call, c
   const std::vector<Bytes> sizes = call.block_sizes(1);
   std::vector<BufferLayout> layouts(programs.size());
   for (Rank rank = 0; rank < call.p(); ++rank) {
-    layouts[static_cast<std::size_t>(rank)].traits.in_place =
-        options.in_place && passes_in_place(call, rank);
+    layouts[index(rank)].traits.in_place = options.in_place && passes_in_place(call, rank);
   }
   return verifier.verify({contract, &order, &sizes, call.unit, &nodes}, programs, layouts, seed);
 }

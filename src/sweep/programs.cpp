@@ -52,8 +52,7 @@ BufferLayout layout_of(const Specification& specification, const Call& call, Ran
 }  // namespace
 
 std::string buffer_kind_name(int kind) {
-  return buffer_names[static_cast<std::size_t>(kind / 2)] +
-         std::string(kind % 2 == 1 ? ", in place" : "");
+  return buffer_names[index(kind / 2)] + std::string(kind % 2 == 1 ? ", in place" : "");
 }
 
 Programs::Programs(const Specification& specification, const Call& call, const Problems& problems,
@@ -66,8 +65,8 @@ Programs::Programs(const Specification& specification, const Call& call, const P
   for (Rank rank = 0; rank < call.p(); ++rank) {
     const Buffers own = buffers == Buffers::mixed ? static_cast<Buffers>(rank % 4) : buffers;
     layouts.push_back(layout_of(specification, call, rank, own, kind % 2 == 1));
-    programs.push_back(lower(schedules[static_cast<std::size_t>(rank)], problems.at(rank),
-                             call.sizes[static_cast<std::size_t>(rank)], layouts.back().traits));
+    programs.push_back(lower(schedules[index(rank)], problems.at(rank), call.sizes[index(rank)],
+                             layouts.back().traits));
   }
 }
 

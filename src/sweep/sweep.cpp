@@ -41,9 +41,9 @@ std::vector<std::vector<Bytes>> irregular_sizes(int p) {
   for (const Distribution distribution : all_distributions) {
     all.push_back(distribute(distribution, p, average_block, static_cast<std::uint64_t>(p)));
   }
-  all.push_back(std::vector<Bytes>(static_cast<std::size_t>(p), 0));
+  all.push_back(std::vector<Bytes>(index(p), 0));
   all.push_back(all.back());
-  all.back()[static_cast<std::size_t>(p / 3)] = Bytes{1} << 40;
+  all.back()[index(p / 3)] = Bytes{1} << 40;
   // Many zeros among small and large blocks.
   std::mt19937_64 random(static_cast<std::uint64_t>(p));
   all.emplace_back();
@@ -56,7 +56,7 @@ std::vector<std::vector<Bytes>> irregular_sizes(int p) {
 
 std::vector<std::vector<Bytes>> sizes_for(Collective collective, int p) {
   if (is_irregular(collective)) return irregular_sizes(p);
-  const auto ranks = static_cast<std::size_t>(p);
+  const auto ranks = index(p);
   if (block_kind(collective) == BlockKind::none) return {std::vector<Bytes>(ranks, 0)};
   if (block_kind(collective) == BlockKind::parts) {
     // Fewer bytes than parts, as many, and more.
@@ -69,7 +69,7 @@ std::vector<std::vector<Bytes>> sizes_for(Collective collective, int p) {
 
 /// Arrivals: simultaneous, rising, falling, with one late rank, and random with ties.
 std::vector<std::vector<double>> arrival_patterns(int p) {
-  const auto ranks = static_cast<std::size_t>(p);
+  const auto ranks = index(p);
   std::vector<std::vector<double>> all(5, std::vector<double>(ranks, 0));
   std::mt19937_64 random(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -115,7 +115,7 @@ std::shared_ptr<const Nodes> some_nodes(int p, Rank root) {
   std::vector<int> labels;
   for (int rank = 0; rank < p; ++rank) {
     const std::array kinds = {rank / 4, rank % ((p + 2) / 3), rank * rank % (p / 2 + 1), 0};
-    labels.push_back(kinds[static_cast<std::size_t>(root + p) % kinds.size()]);
+    labels.push_back(kinds[index(root + p) % kinds.size()]);
   }
   return std::make_shared<const Nodes>(Nodes::of(labels));
 }
@@ -155,11 +155,11 @@ class Sweep {
       // run.
       std::mt19937_64 random(seed);
       const auto choose = [&](std::size_t count) { return static_cast<int>(random() % count); };
-      const auto& sizes = all_sizes[static_cast<std::size_t>(choose(all_sizes.size()))];
-      const auto root = static_cast<Rank>(choose(static_cast<std::size_t>(roots_of(unit))));
+      const auto& sizes = all_sizes[index(choose(all_sizes.size()))];
+      const auto root = static_cast<Rank>(choose(index(roots_of(unit))));
       const Bytes half_length = choose(8);
       Call call{unit.specification.algorithm->collective, root, sizes, half_length,
-                patterns[static_cast<std::size_t>(choose(patterns.size()))]};
+                patterns[index(choose(patterns.size()))]};
       call.memory = choose(2) * choose(1000);
       return run(unit, call);
     }
@@ -170,7 +170,7 @@ class Sweep {
                          unit.specification.runner == Runner::background;
     for (Rank root = 0; root < roots_of(unit); ++root) {
       for (std::size_t pattern = 0; pattern < patterns.size(); ++pattern) {
-        const std::size_t turn = (static_cast<std::size_t>(root) + pattern) % all_sizes.size();
+        const std::size_t turn = (index(root) + pattern) % all_sizes.size();
         for (std::size_t i = 0; i < all_sizes.size(); ++i) {
           if (!in_turn || i == turn)
             run_half_performance_lengths(unit, root, all_sizes[i], patterns[pattern]);
@@ -350,7 +350,7 @@ SweepResult sweep(const SweepOptions& options, const SweepProgress& progress) {
   Sweep cases(result);
   const std::vector<Unit> units = units_of(options);
   for (std::size_t i = 0; i < units.size(); ++i) {
-    if (static_cast<int>(i % static_cast<std::size_t>(options.parts)) != options.part) continue;
+    if (static_cast<int>(i % index(options.parts)) != options.part) continue;
     const Specification& specification = units[i].specification;
     if (progress && units[i].p % 8 == 1) {
       progress(

@@ -5,8 +5,6 @@
 #include <limits>
 #include <map>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/index.hpp"
 #include "core/json.hpp"
 #include "core/json_reader.hpp"
 #include "core/numbers.hpp"

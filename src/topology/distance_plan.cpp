@@ -5,8 +5,6 @@
 #include <map>
 #include <string>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 namespace {

@@ -5,8 +5,6 @@
 #include <map>
 #include <numeric>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 namespace {

@@ -31,7 +31,7 @@ class RankOrders {
   static constexpr int any_class = 2;
 
   [[nodiscard]] const std::vector<Rank>& of_class(int number) const {
-    return ranks_[static_cast<std::size_t>(number)];
+    return ranks_[index(number)];
   }
   /// The order for blocks of `block` bytes.
   [[nodiscard]] const std::vector<Rank>& of(Bytes block) const { return of_class(class_of(block)); }

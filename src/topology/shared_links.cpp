@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 
-#include "core/index.hpp"
 #include "topology/clusters.hpp"
 
 namespace tutti {

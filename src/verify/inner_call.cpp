@@ -2,7 +2,6 @@
 #include "verify/inner_call.hpp"
 
 #include "contract/contract.hpp"
-#include "core/index.hpp"
 
 namespace tutti {
 

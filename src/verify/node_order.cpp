@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 namespace {

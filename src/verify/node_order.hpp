@@ -49,9 +49,7 @@ class NodeOrder {
   /// By rank, how many of its operations are complete, plus one once it has left the call before.
   using Clock = std::vector<int>;
 
-  [[nodiscard]] int clock(Node node, Rank rank) const {
-    return clocks_[static_cast<std::size_t>(node)][static_cast<std::size_t>(rank)];
-  }
+  [[nodiscard]] int clock(Node node, Rank rank) const { return clocks_[index(node)][index(rank)]; }
   [[nodiscard]] Fault fault_at(Node node, const std::string& text) const;
   [[nodiscard]] Rank leader_of(int lane, int node) const;
   [[nodiscard]] Fault check_form(Rank rank);

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 namespace {
@@ -49,13 +47,13 @@ ProgramVerifier::Fault ProgramVerifier::verify(const ProgramCall& call,
 }
 
 const Operation& ProgramVerifier::operation(Node node) const {
-  return programs_[at(rank_of(node))].operations[at(number(node))];
+  return programs_[index(rank_of(node))].operations[index(number(node))];
 }
 
 ProgramFault ProgramVerifier::fault(Rank rank, int operation, const std::string& text) const {
   std::string who = "rank " + std::to_string(rank);
   if (operation >= 0) {
-    const StepId step = programs_[at(rank)].operations[at(operation)].step;
+    const StepId step = programs_[index(rank)].operations[index(operation)].step;
     if (step >= 0) who += " step " + std::to_string(step);
     who += " operation " + std::to_string(operation);
   }
@@ -77,8 +75,8 @@ std::string ProgramVerifier::in_words(Node node) const {
 std::string ProgramVerifier::in_words(const ByteSymbols& symbols) const {
   const auto block = std::upper_bound(origins_.begin(), origins_.end(), symbols.origin);
   const auto number = block - origins_.begin() - 1;
-  return "byte " + std::to_string(symbols.origin - origins_[static_cast<std::size_t>(number)]) +
-         " of block " + std::to_string(number);
+  return "byte " + std::to_string(symbols.origin - origins_[index(number)]) + " of block " +
+         std::to_string(number);
 }
 
 void ProgramVerifier::lay_out() {
@@ -88,7 +86,7 @@ void ProgramVerifier::lay_out() {
   const std::size_t p = programs_.size();
   graph_.clear();
   for (const Program& program : programs_) graph_.add_rank(program.operations.size());
-  const std::size_t nodes = at(graph_.nodes());
+  const std::size_t nodes = index(graph_.nodes());
   ranges_of_.assign(nodes, {});
   ranges_.clear();
   early_.assign(nodes, 0);
@@ -108,18 +106,18 @@ void ProgramVerifier::lay_out() {
     }
   }
   const int count = call_->nodes == nullptr ? 0 : call_->nodes->count();
-  node_memory_.assign(at(count), {});
-  node_accesses_.assign(at(count), {});
+  node_memory_.assign(index(count), {});
+  node_accesses_.assign(index(count), {});
 }
 
 /// Needs and waits name earlier operations only.
 ProgramVerifier::Fault ProgramVerifier::check_form(Rank rank) {
-  const Program& program = programs_[at(rank)];
+  const Program& program = programs_[index(rank)];
   const int count = static_cast<int>(program.operations.size());
   for (int i = 0; i < count; ++i) {
-    const Operation& operation = program.operations[at(i)];
+    const Operation& operation = program.operations[index(i)];
     for (int need = operation.first_need; need < operation.last_need; ++need) {
-      const int other = program.needs[at(need)];
+      const int other = program.needs[index(need)];
       if (other < 0 || other >= i) {
         return fault(rank, i,
                      "needs operation " + std::to_string(other) + ", which is not before it");
@@ -138,7 +136,7 @@ ProgramVerifier::Fault ProgramVerifier::check_form(Rank rank) {
       return fault(rank, i, "uses node memory, which its rank lacks");
     }
     if (operation.kind == OperationKind::call &&
-        (operation.call < 0 || at(operation.call) >= program.calls.size())) {
+        (operation.call < 0 || index(operation.call) >= program.calls.size())) {
       return fault(rank, i, "makes a call that its program lacks");
     }
     const bool names_some =
@@ -164,13 +162,13 @@ std::string ProgramVerifier::find(const InnerBuffer& buffer, RankMemory& memory)
 std::string ProgramVerifier::find(Node node) {
   const Rank rank = rank_of(node);
   const Operation& named = operation(node);
-  RankMemory& memory = memory_[at(rank)];
+  RankMemory& memory = memory_[index(rank)];
   const bool calls = named.kind == OperationKind::call;
-  const InnerCall* call = calls ? &programs_[at(rank)].calls[at(named.call)] : nullptr;
+  const InnerCall* call = calls ? &programs_[index(rank)].calls[index(named.call)] : nullptr;
   const bool is_bcast = calls && call->collective == Collective::bcast;
   const bool is_root = calls && call_->nodes->node_of(rank) == call->root;
   const bool local = named.kind == OperationKind::copy || named.kind == OperationKind::reduce;
-  Ranges& found = ranges_of_[at(node)];
+  Ranges& found = ranges_of_[index(node)];
   std::string wrong;
   found.first = static_cast<int>(ranges_.size());
   const bool puts = named.kind == OperationKind::put;
@@ -183,7 +181,7 @@ std::string ProgramVerifier::find(Node node) {
   if (calls && (!is_bcast || is_root)) wrong = find(call->send, memory);
   found.middle = found.last = static_cast<int>(ranges_.size());
   if (!wrong.empty()) return wrong;
-  if (puts) wrong = memory_[at(named.peer)].find(named.to, ranges_);
+  if (puts) wrong = memory_[index(named.peer)].find(named.to, ranges_);
   if (local || named.kind == OperationKind::recv) wrong = memory.find(named.to, ranges_);
   if (calls && (!is_bcast || !is_root)) wrong = find(call->receive, memory);
   found.last = static_cast<int>(ranges_.size());
@@ -197,29 +195,29 @@ std::string ProgramVerifier::find(Node node) {
 Area ProgramVerifier::area_of(Node node, bool is_target) const {
   const Operation& named = operation(node);
   if (named.kind != OperationKind::call) return (is_target ? named.to : named.from).area;
-  const InnerCall& call = programs_[at(rank_of(node))].calls[at(named.call)];
+  const InnerCall& call = programs_[index(rank_of(node))].calls[index(named.call)];
   return (is_target ? call.receive : call.send).area;
 }
 
 ProgramVerifier::Fault ProgramVerifier::resolve(Node node) {
   const Rank rank = rank_of(node);
   std::string wrong = find(node);
-  const Ranges& found = ranges_of_[at(node)];
+  const Ranges& found = ranges_of_[index(node)];
   for (int i = found.first; wrong.empty() && i < found.last; ++i) {
     const bool is_target = i >= found.middle;
     const Area area = area_of(node, is_target);
     const bool puts = is_target && operation(node).kind == OperationKind::put;
     if (is_target &&
-        !memory_[at(puts ? operation(node).peer : rank)].may_write(area, ranges_[at(i)])) {
-      wrong = "writes bytes " + std::to_string(ranges_[at(i)].begin) + " to " +
-              std::to_string(ranges_[at(i)].end) + " of " + name_of(area) +
+        !memory_[index(puts ? operation(node).peer : rank)].may_write(area, ranges_[index(i)])) {
+      wrong = "writes bytes " + std::to_string(ranges_[index(i)].begin) + " to " +
+              std::to_string(ranges_[index(i)].end) + " of " + name_of(area) +
               ", which are not the place of a result";
     }
     if (puts) continue;
-    accesses_.push_back({number(node), area, is_target, ranges_[at(i)]});
+    accesses_.push_back({number(node), area, is_target, ranges_[index(i)]});
     if (area != Area::node) continue;
-    node_accesses_[at(call_->nodes->node_of(rank))].push_back(
-        {node, area, is_target, ranges_[at(i)]});
+    node_accesses_[index(call_->nodes->node_of(rank))].push_back(
+        {node, area, is_target, ranges_[index(i)]});
   }
   if (wrong.empty()) return std::nullopt;
   return fault(rank, number(node), wrong);
@@ -231,10 +229,10 @@ ProgramVerifier::Fault ProgramVerifier::check_memory(Rank rank) {
   for (Node node = first; node < graph_.end(rank); ++node) {
     if (Fault fault = resolve(node)) return fault;
   }
-  const Program& program = programs_[at(rank)];
+  const Program& program = programs_[index(rank)];
   const std::vector<char>& after = order_.after_arrival(program);
   for (std::size_t i = 0; i < after.size(); ++i) {
-    early_[at(first) + i] = after[i] == 0 ? 1 : 0;
+    early_[index(first) + i] = after[i] == 0 ? 1 : 0;
   }
   const auto found = order_.conflict(program, accesses_);
   if (!found) return std::nullopt;
@@ -259,7 +257,7 @@ ProgramVerifier::Fault ProgramVerifier::check_nodes() {
 }
 
 ProgramVerifier::Fault ProgramVerifier::check_node_memory(int node) {
-  std::vector<ByteAccess>& accesses = node_accesses_[at(node)];
+  std::vector<ByteAccess>& accesses = node_accesses_[index(node)];
   for (const ByteAccess& access : accesses) {
     const Rank rank = rank_of(access.operation);
     for (const Rank other : call_->nodes->ranks(node)) {
@@ -331,7 +329,7 @@ ProgramVerifier::Fault ProgramVerifier::check_barrier() {
 
 ProgramVerifier::Fault ProgramVerifier::check_results(Rank rank) {
   const Contract& contract = call_->contract;
-  RankMemory& memory = memory_[at(rank)];
+  RankMemory& memory = memory_[index(rank)];
   std::vector<ByteSymbols> found;
   for (const ByteSymbols& wanted : memory.wanted()) {
     found.clear();

@@ -80,7 +80,6 @@ class ProgramVerifier {
   [[nodiscard]] Rank rank_of(Node node) const { return graph_.rank_of(node); }
   [[nodiscard]] int number(Node node) const { return graph_.step_of(node); }
   [[nodiscard]] Node partner(Node node) const { return graph_.partner(node); }
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
   void lay_out();
   [[nodiscard]] Fault check_memory(Rank rank);

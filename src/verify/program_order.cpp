@@ -1,8 +1,6 @@
 /// Finds conflicting accesses.
 #include "verify/program_order.hpp"
 
-#include "core/index.hpp"
-
 namespace tutti {
 
 void ProgramOrder::find_order(const Program& program) {

@@ -1,7 +1,6 @@
 /// Executes programs in one of many sequences.
 #include <algorithm>
 
-#include "core/index.hpp"
 #include "verify/program.hpp"
 
 namespace tutti {
@@ -32,7 +31,7 @@ void ProgramVerifier::for_each_need(Node node, Visit visit) const {
   const Rank rank = rank_of(node);
   const Operation& named = operation(node);
   for (int need = named.first_need; need < named.last_need; ++need) {
-    visit(graph_.node(rank, programs_[at(rank)].needs[at(need)]));
+    visit(graph_.node(rank, programs_[index(rank)].needs[index(need)]));
   }
   if (named.kind != OperationKind::await) return;
   node_order_.graph().for_each_signal(node, [&](Rank other, int signal) {
@@ -51,15 +50,15 @@ ProgramVerifier::Fault ProgramVerifier::execute(std::uint64_t seed) {
     task.slots = named.slots;
     for_each_need(node, [&](Node need) { graph_.add_need(node, need); });
   }
-  begun_.assign(at(graph_.nodes()), 0);
-  sent_.resize(at(graph_.nodes()));
-  states_.resize(at(p));
+  begun_.assign(index(graph_.nodes()), 0);
+  sent_.resize(index(graph_.nodes()));
+  states_.resize(index(p));
   pending_.clear();
   sets_.start(p, p);
   for (Rank rank = 0; rank < p; ++rank) {
     sets_.insert(rank, rank);
-    states_[at(rank)].arrived = false;
-    states_[at(rank)].held.clear();
+    states_[index(rank)].arrived = false;
+    states_[index(rank)].held.clear();
     pending_.push_back(~rank);
   }
   if (is_barrier_) entered_.start(p, graph_.nodes() + p);
@@ -76,8 +75,8 @@ ProgramVerifier::Fault ProgramVerifier::execute(std::uint64_t seed) {
       if (event >= 0) {
         deliver(event);
       } else {
-        states_[at(~event)].arrived = true;
-        for (const Node held : states_[at(~event)].held) start(held);
+        states_[index(~event)].arrived = true;
+        for (const Node held : states_[index(~event)].held) start(held);
       }
     } else {
       break;
@@ -107,7 +106,7 @@ void ProgramVerifier::note_entered(Node node) {
 void ProgramVerifier::start(Node node) {
   const Rank rank = rank_of(node);
   const Operation& begins = operation(node);
-  RankState& state = states_[at(rank)];
+  RankState& state = states_[index(rank)];
   if (!state.arrived && begins.runner == Runner::caller) return state.held.push_back(node);
   if (is_barrier_) note_entered(node);
   if (begins.kind == OperationKind::copy || begins.kind == OperationKind::reduce) {
@@ -115,12 +114,12 @@ void ProgramVerifier::start(Node node) {
     return flow_.complete(node);
   }
   if (begins.kind == OperationKind::put) {
-    sent_[at(node)] = read(node, begins.from.area, sources(node));
+    sent_[index(node)] = read(node, begins.from.area, sources(node));
   }
   if (begins.kind == OperationKind::call) return enter(node);
   if (partner(node) == none) return flow_.complete(node);  // an await needs its signals
-  begun_[at(node)] = 1;
-  if (begun_[at(partner(node))] == 0) return;
+  begun_[index(node)] = 1;
+  if (begun_[index(partner(node))] == 0) return;
   pending_.push_back(begins.kind == OperationKind::send ? node : partner(node));
 }
 
@@ -128,8 +127,8 @@ void ProgramVerifier::deliver(Node send) {
   const Node recv = partner(send);
   const auto message = read(send, operation(send).from.area, sources(send));
   for (const Put& put : std::ranges::equal_range(puts_, recv, {}, &Put::recv)) {
-    note_received(recv, sent_[at(put.put)]);
-    write(recv, Area::window, targets(put.put), sent_[at(put.put)]);
+    note_received(recv, sent_[index(put.put)]);
+    write(recv, Area::window, targets(put.put), sent_[index(put.put)]);
   }
   note_received(recv, message);
   write(recv, operation(recv).to.area, targets(recv), message);
@@ -141,7 +140,7 @@ void ProgramVerifier::deliver(Node send) {
 /// Every byte comes once, and to no rank that brings it.
 void ProgramVerifier::note_received(Node recv, const std::vector<ByteSymbols>& message) {
   if (held_.empty()) return;
-  ByteContent& held = held_[at(rank_of(recv))];
+  ByteContent& held = held_[index(rank_of(recv))];
   for (const ByteSymbols& symbols : message) {
     const ByteRange bytes = {symbols.origin, symbols.origin + symbols.bytes()};
     if (held.has_some(bytes)) {
@@ -153,10 +152,10 @@ void ProgramVerifier::note_received(Node recv, const std::vector<ByteSymbols>& m
 
 /// Runs a collective between nodes once all its members have entered.
 void ProgramVerifier::enter(Node node) {
-  begun_[at(node)] = 1;
+  begun_[index(node)] = 1;
   const MatchedCall& call = node_order_.calls()[node_order_.graph().meeting_of(node)];
   for (const Node member : call.members) {
-    if (begun_[at(member)] == 0) return;
+    if (begun_[index(member)] == 0) return;
   }
   run_call(call);
   for (const Node member : call.members) flow_.complete(member);
@@ -164,7 +163,7 @@ void ProgramVerifier::enter(Node node) {
 
 /// Moves the bytes of a collective between nodes. Consecutive transfers to the same member combine.
 void ProgramVerifier::run_call(const MatchedCall& call) {
-  const auto member = [&](int i) { return call.members[at(i)]; };
+  const auto member = [&](int i) { return call.members[index(i)]; };
   std::vector<std::vector<ByteSymbols>> moved;
   for (const InnerTransfer& transfer : call.transfers) {
     const Node from = member(transfer.from);
@@ -185,18 +184,18 @@ void ProgramVerifier::run_call(const MatchedCall& call) {
 }
 
 ByteContent& ProgramVerifier::content(Rank rank, Area area) {
-  return area == Area::node ? node_memory_[at(call_->nodes->node_of(rank))]
-                            : memory_[at(rank)].content(area);
+  return area == Area::node ? node_memory_[index(call_->nodes->node_of(rank))]
+                            : memory_[index(rank)].content(area);
 }
 
 std::span<const ByteRange> ProgramVerifier::sources(Node node) const {
-  const Ranges& found = ranges_of_[at(node)];
-  return std::span(ranges_).subspan(at(found.first), at(found.middle - found.first));
+  const Ranges& found = ranges_of_[index(node)];
+  return std::span(ranges_).subspan(index(found.first), index(found.middle - found.first));
 }
 
 std::span<const ByteRange> ProgramVerifier::targets(Node node) const {
-  const Ranges& found = ranges_of_[at(node)];
-  return std::span(ranges_).subspan(at(found.middle), at(found.last - found.middle));
+  const Ranges& found = ranges_of_[index(node)];
+  return std::span(ranges_).subspan(index(found.middle), index(found.last - found.middle));
 }
 
 std::vector<ByteSymbols> ProgramVerifier::read(Node node, Area area,
@@ -214,7 +213,7 @@ std::vector<ByteSymbols> ProgramVerifier::read(Node node, Area area,
   }
   for (ByteSymbols& symbols : found) {
     // Windows hold their data before any rank arrives.
-    if (symbols.input && area != Area::window && background && early_[at(node)] != 0) {
+    if (symbols.input && area != Area::window && background && early_[index(node)] != 0) {
       refuse(node, "reads " + in_words(symbols) + " before the rank arrives");
     }
     if (symbols.input) symbols.set = rank;

@@ -61,9 +61,7 @@ class RankMemory {
     bool contiguous = true;
   };
 
-  [[nodiscard]] Bytes size_of(Block block) const {
-    return (*call_->sizes)[static_cast<std::size_t>(block)];
-  }
+  [[nodiscard]] Bytes size_of(Block block) const { return (*call_->sizes)[index(block)]; }
   void lay_out(Area area, const BlockSeries& blocks, bool contiguous);
   /// Puts the blocks of a series into a buffer, the first one where its block `at` is.
   void fill(Area area, const BlockSeries& blocks, int at);

@@ -17,8 +17,8 @@ class RankSets {
 
   /// Starts with `count` empty sets.
   void start(int p, int count) {
-    words_ = static_cast<std::size_t>(p + 63) / 64;
-    bits_.assign(words_ * static_cast<std::size_t>(count), 0);
+    words_ = index(p + 63) / 64;
+    bits_.assign(words_ * index(count), 0);
   }
   /// Adds a set that equals `other`.
   Set copy_of(Set other) {
@@ -70,8 +70,8 @@ class RankSets {
   }
 
  private:
-  [[nodiscard]] std::size_t at(Set set) const { return words_ * static_cast<std::size_t>(set); }
-  static std::size_t word(Rank rank) { return static_cast<std::size_t>(rank) / 64; }
+  [[nodiscard]] std::size_t at(Set set) const { return words_ * index(set); }
+  static std::size_t word(Rank rank) { return index(rank) / 64; }
   static std::uint64_t bit(Rank rank) { return std::uint64_t{1} << (rank % 64); }
   static Rank lowest(std::size_t word, std::uint64_t bits) {
     return static_cast<Rank>(word * 64) + std::countr_zero(bits);

@@ -2,7 +2,6 @@
 #include <functional>
 
 #include "algorithms/alltoall/pairs.hpp"
-#include "core/index.hpp"
 #include "schedule/builder.hpp"
 #include "shapes/node_lanes.hpp"
 

@@ -21,7 +21,7 @@ Schedule bcast_circulant(const Problem& problem) {
   const std::vector<int> sent = broadcast.sent(me);
   for (int round = 0; round < broadcast.rounds(); ++round) {
     const int skip = broadcast.skip(round);
-    const auto at = static_cast<std::size_t>(round);
+    const auto at = index(round);
     if (const int part = sent[at]; part >= 0) {
       schedule.send(problem.rank_at((me + skip) % p), {part, part + 1});
     }

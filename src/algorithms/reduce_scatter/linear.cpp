@@ -10,15 +10,15 @@ Schedule reduce_scatter_linear(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;
   const Rank me = problem.rank;
-  std::vector<StepId> received(static_cast<std::size_t>(p), ScheduleBuilder::none);
+  std::vector<StepId> received(index(p), ScheduleBuilder::none);
   for (int distance = 1; distance < p; ++distance) {
     const Rank to = (me + distance) % p;
     const Rank from = (me - distance + p) % p;
     schedule.send(to, {to, to + 1});
-    received[static_cast<std::size_t>(from)] = schedule.recv_staged(from, BlockRange{me, me + 1});
+    received[index(from)] = schedule.recv_staged(from, BlockRange{me, me + 1});
   }
   const auto combine = [&](Rank from, Operand operand) {
-    schedule.combine(received[static_cast<std::size_t>(from)], operand);
+    schedule.combine(received[index(from)], operand);
   };
   for (Rank from = me - 1; from >= 0; --from) combine(from, Operand::left);
   for (Rank from = me + 1; from < p; ++from) combine(from, Operand::right);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/distributions.hpp"
-#include "core/index.hpp"
 #include "sweep/hierarchical.hpp"
 
 namespace tutti {

@@ -6,7 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/index.hpp"
 #include "run/node/map.hpp"
 #include "run/node/signals.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/index.hpp"
 #include "orders/by_distance.hpp"
 #include "orders/local_search.hpp"
 #include "unit/distance_helpers.hpp"
