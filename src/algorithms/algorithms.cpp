@@ -53,7 +53,7 @@ constexpr auto list = [] {
   auto to = sorted.begin();
   for (const Collective collective : all_collectives) {
     const auto is_own = [&](const Algorithm& line) { return line.collective == collective; };
-    to = std::copy_if(lines.begin(), lines.end(), to, is_own);
+    to = std::ranges::copy_if(lines, to, is_own).out;
   }
   return sorted;
 }();

@@ -59,7 +59,7 @@ ReadyTimes ready_times(const Specification& specification, const std::vector<dou
                        double rate) {
   const bool counts = specification.parameters.arrivals || specification.follows_arrivals();
   if (!counts || arrivals.empty()) return nullptr;
-  const double first = *std::min_element(arrivals.begin(), arrivals.end());
+  const double first = *std::ranges::min_element(arrivals);
   std::vector<Bytes> ready;
   for (const double arrival : arrivals) ready.push_back(std::llround((arrival - first) * rate));
   return std::make_shared<const std::vector<Bytes>>(std::move(ready));
@@ -85,7 +85,7 @@ std::vector<Position> receiving_sequence(const Specification& specification, int
     return long_ways_first(p, k, early ? Receives::early : Receives::on_arrival);
   }
   std::vector<Position> sequence = large_subtrees_first(p, k);
-  std::reverse(sequence.begin(), sequence.end());
+  std::ranges::reverse(sequence);
   return sequence;
 }
 

@@ -92,7 +92,7 @@ template <class Value>
 bool read(std::string_view text, const Accepted& accepted, Value& value) {
   if constexpr (is_word<Value>) {
     const std::vector<std::string_view> words = words_of(accepted.words);
-    const auto number = std::find(words.begin(), words.end(), text) - words.begin();
+    const auto number = std::ranges::find(words, text) - words.begin();
     // Switches are "on or off".
     value = static_cast<Value>(std::is_same_v<Value, bool> ? 1 - number : number);
     return index(number) < words.size();

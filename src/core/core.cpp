@@ -32,7 +32,7 @@ Order Order::listed(std::vector<Rank> ranks) {
   for (std::size_t position = 0; position < ranks.size(); ++position) {
     list->positions[index(ranks[position])] = static_cast<Position>(position);
   }
-  assert(std::find(list->positions.begin(), list->positions.end(), -1) == list->positions.end());
+  assert(std::ranges::find(list->positions, -1) == list->positions.end());
   list->ranks = std::move(ranks);
   Order order(static_cast<int>(list->ranks.size()), Kind::listed, 0);
   order.list_ = std::move(list);

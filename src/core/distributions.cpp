@@ -35,7 +35,7 @@ std::string_view name_of(Distribution distribution) {
 
 std::optional<Distribution> distribution_named(std::string_view name) {
   std::string wanted(name);
-  std::replace(wanted.begin(), wanted.end(), '-', '_');
+  std::ranges::replace(wanted, '-', '_');
   for (const Name& entry : names) {
     if (entry.name == wanted) return entry.distribution;
   }

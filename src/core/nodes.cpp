@@ -106,8 +106,7 @@ std::vector<std::vector<int>> Nodes::groups(int node) const {
   }
   std::vector<std::vector<int>> sorted;
   for (auto& [label, locals] : found) sorted.push_back(std::move(locals));
-  std::sort(sorted.begin(), sorted.end(),
-            [](const auto& a, const auto& b) { return a.back() < b.back(); });
+  std::ranges::sort(sorted, [](const auto& a, const auto& b) { return a.back() < b.back(); });
   return sorted;
 }
 
@@ -132,7 +131,7 @@ bool Nodes::even() const {
   return true;
 }
 
-bool Nodes::in_rank_order() const { return std::is_sorted(node_.begin(), node_.end()); }
+bool Nodes::in_rank_order() const { return std::ranges::is_sorted(node_); }
 
 Result<Grouping> take_grouping(std::string_view& text) {
   constexpr std::string_view dealt = "round_robin:";

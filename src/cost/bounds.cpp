@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -12,7 +13,7 @@ namespace tutti {
 double BoundCase::arrival(Rank rank) const { return arrivals.empty() ? 0 : arrivals[index(rank)]; }
 
 double BoundCase::last_arrival() const {
-  return arrivals.empty() ? 0 : *std::max_element(arrivals.begin(), arrivals.end());
+  return arrivals.empty() ? 0 : *std::ranges::max_element(arrivals);
 }
 
 namespace {
@@ -32,8 +33,7 @@ std::vector<Job> jobs_of(const BoundCase& call, double not_before) {
       jobs.push_back({std::max(call.arrival(rank), not_before), bytes});
     }
   }
-  std::sort(jobs.begin(), jobs.end(),
-            [](const Job& a, const Job& b) { return a.release > b.release; });
+  std::ranges::sort(jobs, std::greater<>(), &Job::release);
   return jobs;
 }
 
@@ -93,7 +93,7 @@ double gather_bound(const BoundCase& call) {
     for (const Job& job : jobs) {
       if (job.release >= t) sizes.push_back(job.bytes);
     }
-    std::sort(sizes.begin(), sizes.end(), std::greater<>());
+    std::ranges::sort(sizes, std::greater<>());
     for (std::size_t n = 1; n <= sizes.size(); ++n) {
       bound.doubles(t, 1 + n, as_double(sizes[n - 1]) * static_cast<double>(n));
     }
@@ -115,15 +115,14 @@ double scatter_bound(const BoundCase& call) {
   if (call.receiver == Runner::background) return bound.end();
 
   std::vector<double> arrivals(call.arrivals.begin(), call.arrivals.end());
-  std::sort(arrivals.begin(), arrivals.end());
+  std::ranges::sort(arrivals);
   Bytes late_bytes = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const double t = jobs[i].release;
     late_bytes += jobs[i].bytes;
     bound.moves(t, as_double(jobs[i].bytes));
     if (t <= start) continue;
-    const auto early =
-        index(std::lower_bound(arrivals.begin(), arrivals.end(), t) - arrivals.begin());
+    const auto early = index(std::ranges::lower_bound(arrivals, t) - arrivals.begin());
     bound.moves(t, as_double(late_bytes) / static_cast<double>(early));
     // The holders of blocks are `early` at first.
     bound.doubles(t, (early + i + 1 + early - 1) / early);
@@ -136,16 +135,15 @@ int ranks_of(const BoundCase& call) { return static_cast<int>(call.sizes.size())
 /// The arrivals, ascending.
 std::vector<double> sorted_arrivals(const BoundCase& call) {
   std::vector<double> sorted(call.sizes.size(), 0);
-  std::copy(call.arrivals.begin(), call.arrivals.end(), sorted.begin());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::copy(call.arrivals, sorted.begin());
+  std::ranges::sort(sorted);
   return sorted;
 }
 
 std::vector<Rank> latest_first(const BoundCase& call) {
   std::vector<Rank> ranks(call.sizes.size());
   std::iota(ranks.begin(), ranks.end(), 0);
-  std::sort(ranks.begin(), ranks.end(),
-            [&](Rank a, Rank b) { return call.arrival(a) > call.arrival(b); });
+  std::ranges::sort(ranks, [&](Rank a, Rank b) { return call.arrival(a) > call.arrival(b); });
   return ranks;
 }
 
@@ -190,7 +188,7 @@ double allgather_bound(const BoundCase& call) {
   // A rank that arrived before t receives all blocks that arrive from t on. From the first arrival
   // on, the rank with the smallest block receives most.
   const std::vector<Rank> latest = latest_first(call);
-  const double least = as_double(*std::min_element(call.sizes.begin(), call.sizes.end()));
+  const double least = as_double(*std::ranges::min_element(call.sizes));
   double late = 0;
   for (std::size_t i = 0; i < latest.size(); ++i) {
     late += as_double(call.sizes[index(latest[i])]);
@@ -224,7 +222,7 @@ double reduce_scatter_bound(const BoundCase& call) {
   const double all = total(call);
   if (p == 1 || all == 0) return bound.end();
   const auto owners = static_cast<std::size_t>(
-      std::count_if(call.sizes.begin(), call.sizes.end(), [](Bytes bytes) { return bytes > 0; }));
+      std::ranges::count_if(call.sizes, [](Bytes bytes) { return bytes > 0; }));
   bound.doubles(call.last_arrival(), owners);
   for (Rank rank = 0; rank < p; ++rank) {
     bound.moves(call.arrival(rank), all - as_double(call.sizes[index(rank)]));

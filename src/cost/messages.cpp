@@ -22,8 +22,8 @@ Result<std::vector<Message>> messages(std::span<const Schedule> schedules) {
                                               moved.bytes, static_cast<int>(moved.start) + 1});
                              }});
   if (error) return *error;
-  std::sort(all.begin(), all.end(), [](const Message& a, const Message& b) {
-    return std::tie(a.round, a.from, a.to, a.send) < std::tie(b.round, b.from, b.to, b.send);
+  std::ranges::sort(all, {}, [](const Message& message) {
+    return std::tuple(message.round, message.from, message.to, message.send);
   });
   return all;
 }

@@ -17,7 +17,7 @@ Result<double> price(std::span<const Schedule> schedules, const Machine& machine
   if (model == PriceModel::logp || model == PriceModel::loggp) {
     engine.service = EngineModel::Service::eager;
   }
-  double last = arrivals.empty() ? 0 : *std::max_element(arrivals.begin(), arrivals.end());
+  double last = arrivals.empty() ? 0 : *std::ranges::max_element(arrivals);
   const auto error = execute(schedules, engine, arrivals,
                              {.done = [&](Rank, double now) { last = std::max(last, now); }});
   return error ? Result<double>(*error) : last;

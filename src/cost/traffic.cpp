@@ -61,8 +61,7 @@ Traffic traffic_of(const Specification& specification, int p, Bytes block) {
   assert(!error);
   Traffic traffic{p, {}};
   for (auto& [start, round] : by_start) {
-    std::sort(round.messages.begin(), round.messages.end(),
-              [](const auto& a, const auto& b) { return a.from < b.from; });
+    std::ranges::sort(round.messages, {}, &Traffic::Message::from);
     if (!traffic.rounds.empty() && traffic.rounds.back().messages == round.messages) {
       ++traffic.rounds.back().times;
     } else {

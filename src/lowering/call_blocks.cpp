@@ -62,7 +62,7 @@ void CallBlocks::measure(Bytes own) {
 
 Bytes CallBlocks::before(BlockIndex block) const {
   if (!is_rooted_) return problem_.sizes.of({0, block});
-  return std::lower_bound(offsets_.begin(), offsets_.end(), std::pair(block, Bytes{-1}))->second;
+  return std::ranges::lower_bound(offsets_, std::pair(block, Bytes{-1}))->second;
 }
 
 Bytes CallBlocks::size(BlockRange blocks) const {
@@ -114,8 +114,7 @@ std::vector<std::pair<BlockRange, Spot>> CallBlocks::contributions() const {
       runs.push_back({rank, {at, at + 1}});
     }
   }
-  std::sort(runs.begin(), runs.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::sort(runs, [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [rank, positions] : runs) {
     found.emplace_back(positions, spot);
     spot.offset += size(positions);

@@ -84,7 +84,7 @@ HierarchicalProblem largest_chunk(const HierarchicalProblem& call) {
   };
   cut(largest.sizes.each);
   for (auto* sizes : {&largest.sizes.by_rank, &largest.sizes.sent, &largest.sizes.received}) {
-    std::for_each(sizes->begin(), sizes->end(), cut);
+    std::ranges::for_each(*sizes, cut);
   }
   return largest;
 }
@@ -241,8 +241,7 @@ class ChunkLowerer {
   /// Selects the regular collective if all counts are equal and every rank knows that.
   void choose_form(InnerCall& call) const {
     const auto equal = [](const std::vector<Bytes>& counts) {
-      return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) ==
-             counts.end();
+      return std::ranges::adjacent_find(counts, std::not_equal_to<>()) == counts.end();
     };
     switch (collective_) {
       case Collective::allgather:

@@ -17,7 +17,7 @@ Groups groups_of(const HierarchicalView& view) {
     return group.back() - group.front() + 1 == static_cast<int>(group.size());
   };
   const bool apart = static_cast<int>(groups.size()) == view.ranks();
-  const bool in_order = std::all_of(groups.begin(), groups.end(), follow);
+  const bool in_order = std::ranges::all_of(groups, follow);
   if (!apart && (in_order || view.call().commutative)) return groups;
   std::vector<int> all;
   for (int local = 0; local < view.ranks(); ++local) all.push_back(local);
@@ -57,7 +57,7 @@ struct Vectors {
         if (theirs.begin < own.end && own.begin < theirs.end) found.push_back(group[i]);
       }
     }
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     return found;
   }
 };
@@ -73,7 +73,7 @@ void combine_vectors(const HierarchicalView& view, Bytes bytes, Bytes base,
   std::vector<int> sums;
   for (const std::vector<int>& group : groups) {
     sums.push_back(group.back());
-    const auto me = std::find(group.begin(), group.end(), program.local());
+    const auto me = std::ranges::find(group, program.local());
     if (me == group.end()) continue;
     program.await(NodeProgramBuilder::entered(view.chunk()), group);
     const auto i = index(me - group.begin());

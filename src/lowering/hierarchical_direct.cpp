@@ -90,9 +90,8 @@ bool is_apart(const Program& program) {
   const auto is_outside = [](const InnerBuffer& end) {
     return end.counts.empty() || end.area != Area::node;
   };
-  return std::none_of(program.operations.begin(), program.operations.end(),
-                      [](const Operation& each) { return each.kind == OperationKind::copy; }) &&
-         std::all_of(program.calls.begin(), program.calls.end(), [&](const InnerCall& call) {
+  return std::ranges::count(program.operations, OperationKind::copy, &Operation::kind) == 0 &&
+         std::ranges::all_of(program.calls, [&](const InnerCall& call) {
            return is_outside(call.send) && is_outside(call.receive);
          });
 }

@@ -93,7 +93,7 @@ class Lowerer {
       return schedule_.collective == Collective::bcast && !traits_.receive_contiguous &&
              step.bytes < all;
     };
-    if (std::none_of(schedule_.steps.begin(), schedule_.steps.end(), joins)) return;
+    if (std::ranges::none_of(schedule_.steps, joins)) return;
     joined_ = memory_.take(all);
     memory_.hold(*joined_, all);
     if (schedule_.collective == Collective::bcast && at_root) move_home(blocks_.everything());
@@ -233,7 +233,7 @@ class Lowerer {
   [[nodiscard]] bool may_write_result(const Blocks& blocks, Runner runner) const {
     if (!is_result_free_ || !blocks_.are_results(blocks)) return false;
     if (blocks_.are_reduced() && runner != Runner::caller) return false;
-    return std::none_of(awaited_.begin(), awaited_.end(), [&](const BlockRange& range) {
+    return std::ranges::none_of(awaited_, [&](const BlockRange& range) {
       return range.begin < blocks.range.end && blocks.range.begin < range.end;
     });
   }

@@ -77,8 +77,7 @@ void MemoryUse::recycle(const std::vector<char>& completed) {
       return true;
     }
     for (const auto& [begin, use] : stretch.uses) {
-      if (!is_completed(use.writer) ||
-          !std::all_of(use.readers.begin(), use.readers.end(), is_completed)) {
+      if (!is_completed(use.writer) || !std::ranges::all_of(use.readers, is_completed)) {
         return false;
       }
     }

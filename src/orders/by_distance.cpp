@@ -2,6 +2,7 @@
 #include "orders/by_distance.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <queue>
 #include <tuple>
@@ -33,13 +34,12 @@ class GreedyOrder {
     const auto distance = [&](Rank rank) {
       return from_near ? distances_(other, rank) : distances_(rank, other);
     };
-    take(position, std::min_element(free_.begin(), free_.end(),
-                                    [&](Rank a, Rank b) { return distance(a) < distance(b); }));
+    take(position, std::ranges::min_element(free_, {}, distance));
   }
 
   /// Assigns to the first position without a rank the free rank nearest to the rank at 0. O(p).
   Position take_first() {
-    const auto first = std::find(rank_at_.begin(), rank_at_.end(), no_rank);
+    const auto first = std::ranges::find(rank_at_, no_rank);
     const auto position = static_cast<Position>(first - rank_at_.begin());
     take_nearest(position, 0, true);
     return position;
@@ -80,9 +80,8 @@ std::vector<std::vector<Edge>> edges_of(const Traffic& traffic) {
     }
   }
   for (std::vector<Edge>& own : edges) {
-    std::stable_sort(own.begin(), own.end(), [](const Edge& a, const Edge& b) {
-      return std::tie(b.bytes, b.round) < std::tie(a.bytes, a.round);
-    });
+    std::ranges::stable_sort(own, std::greater<>(),
+                             [](const Edge& edge) { return std::pair(edge.bytes, edge.round); });
   }
   return edges;
 }

@@ -92,8 +92,7 @@ class LocalSearch {
     evaluations_ -= round.end - round.begin;
     const auto begin = messages_.begin();
     round.slowest = static_cast<int>(
-        std::max_element(begin + round.begin, begin + round.end,
-                         [](const Timed& a, const Timed& b) { return a.seconds < b.seconds; }) -
+        std::ranges::max_element(begin + round.begin, begin + round.end, {}, &Timed::seconds) -
         begin);
   }
 
@@ -153,7 +152,7 @@ class LocalSearch {
         if (round.loads.takes(ranks_of(message), link)) add(message);
       }
     }
-    std::sort(ends.begin(), ends.end());
+    std::ranges::sort(ends);
     ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
     return ends;
   }

@@ -23,7 +23,7 @@ class RingSearch {
       moved = reverse_ranges();
       for (int count = 1; count <= 3 && count + 3 <= p_; ++count) moved |= move_neighbours(count);
     }
-    std::rotate(ring_.begin(), std::find(ring_.begin(), ring_.end(), first), ring_.end());
+    std::rotate(ring_.begin(), std::ranges::find(ring_, first), ring_.end());
     return std::move(ring_);
   }
 
@@ -38,8 +38,8 @@ class RingSearch {
   /// the search ends.
   template <std::size_t n>
   static bool improves(std::array<double, n> now, std::array<double, n> before) {
-    std::sort(now.begin(), now.end(), std::greater<>());
-    std::sort(before.begin(), before.end(), std::greater<>());
+    std::ranges::sort(now, std::greater<>());
+    std::ranges::sort(before, std::greater<>());
     return now < before;
   }
 

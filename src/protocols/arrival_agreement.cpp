@@ -54,8 +54,7 @@ ArrivalEstimate estimate_of(const ArrivalMessage& words) {
 std::vector<double> ranking_of(const std::vector<double>& arrivals) {
   std::vector<std::size_t> ranks(arrivals.size());
   std::iota(ranks.begin(), ranks.end(), std::size_t{0});
-  std::stable_sort(ranks.begin(), ranks.end(),
-                   [&](std::size_t a, std::size_t b) { return arrivals[a] < arrivals[b]; });
+  std::ranges::stable_sort(ranks, {}, [&](std::size_t rank) { return arrivals[rank]; });
   std::vector<double> ranking(arrivals.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) ranking[ranks[i]] = static_cast<double>(i);
   return ranking;
@@ -99,7 +98,7 @@ void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimat
   // persistent call needs it at its start, before its estimate is sent.
   const CallNumber next = estimate.call + 1;
   if (uses_profiles_ && next + epoch_length_ / 2 > extended_until_) extend(next);
-  const CallNumber all_past = *std::min_element(last_estimated_.begin(), last_estimated_.end());
+  const CallNumber all_past = *std::ranges::min_element(last_estimated_);
   while (!pending_.empty() &&
          (pending_.begin()->first <= all_past || pending_.size() > max_pending_calls)) {
     settle(pending_.begin()->first);
@@ -114,7 +113,7 @@ void ArrivalCoordinator::keep(std::size_t rank, const ArrivalEstimate& estimate)
 }
 
 bool ArrivalCoordinator::owes_epoch() const {
-  return *std::max_element(wanted_.begin(), wanted_.end()) > assigned_;
+  return *std::ranges::max_element(wanted_) > assigned_;
 }
 
 /// Makes an epoch and profiles of the estimates for `call`. Later ones do not count.
@@ -124,7 +123,7 @@ void ArrivalCoordinator::settle(CallNumber call) {
   learned_ = delays_.take(estimates.arrivals) || learned_;
   profile(estimates);
   unchanged_ = 0;
-  const bool is_wanted = *std::max_element(wanted_.begin(), wanted_.end()) >= call;
+  const bool is_wanted = *std::ranges::max_element(wanted_) >= call;
   if (call <= assigned_ || !is_wanted) return;
   make_epoch(estimates.arrivals, -never);
   publish(assigned_ + 1, call);
@@ -181,8 +180,7 @@ void ArrivalCoordinator::profile(const Estimates& estimates) {
   for (std::size_t rank = 0; rank < arrivals.size(); ++rank) {
     if (std::isnan(arrivals[rank])) arrivals[rank] = first + delays_.delays()[rank];
   }
-  if (std::any_of(arrivals.begin(), arrivals.end(), is_nan) ||
-      std::any_of(errors_.begin(), errors_.end(), is_nan)) {
+  if (std::ranges::any_of(arrivals, is_nan) || std::ranges::any_of(errors_, is_nan)) {
     return;
   }
   ProfilePredictor& predictor = predictors_[static_cast<std::size_t>(estimates.after)];
@@ -270,17 +268,16 @@ void ArrivalMember::take_extension(const ArrivalMessage& words) {
 
 bool ArrivalMember::find_profile(CallNumber call, Collective after,
                                  std::shared_ptr<const ArrivalEpoch>& profile) const {
-  const auto extension = std::find_if(extensions_.begin(), extensions_.end(),
-                                      [&](const Extension& one) { return call <= one.last; });
+  const auto extension =
+      std::ranges::find_if(extensions_, [&](const Extension& one) { return call <= one.last; });
   if (extension == extensions_.end()) return false;
   profile = extension->profiles[static_cast<std::size_t>(after)];
   return true;
 }
 
 std::shared_ptr<const ArrivalEpoch> ArrivalMember::epoch_for(CallNumber call) const {
-  const auto range = std::find_if(ranges_.begin(), ranges_.end(), [&](const EpochRange& one) {
-    return one.first <= call && call <= one.last;
-  });
+  const auto range = std::ranges::find_if(
+      ranges_, [&](const EpochRange& one) { return one.first <= call && call <= one.last; });
   return range == ranges_.end() ? nullptr : range->epoch;
 }
 

@@ -20,8 +20,8 @@ double first_of(std::span<const double> arrivals) {
 }
 
 std::size_t known_of(std::span<const double> arrivals) {
-  return static_cast<std::size_t>(std::count_if(
-      arrivals.begin(), arrivals.end(), [](double arrival) { return !std::isnan(arrival); }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(arrivals, [](double arrival) { return !std::isnan(arrival); }));
 }
 
 DelayPredictor::DelayPredictor(int p)

@@ -77,8 +77,7 @@ Bytes serve(std::span<const Subtree> children, Bytes half_performance_length, By
   for (const Subtree& child : children) {
     if (child.bytes > 0) queue.push_back(&child);
   }
-  std::stable_sort(queue.begin(), queue.end(),
-                   [](const Subtree* a, const Subtree* b) { return a->ready < b->ready; });
+  std::ranges::stable_sort(queue, {}, &Subtree::ready);
   Bytes time = start;
   for (const Subtree* child : queue)
     time = std::max(time, child->ready) + half_performance_length + child->bytes;
@@ -93,10 +92,8 @@ namespace {
 
 /// Keeps holes ascending, as the loops over the ranges between them require.
 void add_hole(Subtree& subtree, BlockRange hole) {
-  const auto after =
-      std::find_if(subtree.holes.begin(), subtree.holes.end(),
-                   [&](const BlockRange& other) { return other.begin > hole.begin; });
-  subtree.holes.insert(after, hole);
+  subtree.holes.insert(std::ranges::upper_bound(subtree.holes, hole.begin, {}, &BlockRange::begin),
+                       hole);
 }
 
 }  // namespace
@@ -127,7 +124,7 @@ bool apply_join(const Growth& growth, int level, long first, std::span<const Cub
 void apply_promotions(const Growth& growth, std::span<const Rank> promoted,
                       TreeNeighbours& neighbours) {
   const auto is_promoted = [&](Rank rank) {
-    return std::find(promoted.begin(), promoted.end(), rank) != promoted.end();
+    return std::ranges::find(promoted, rank) != promoted.end();
   };
   if (is_promoted(neighbours.self.root)) neighbours.parent = growth.root;
   if (neighbours.self.root == growth.root) return;

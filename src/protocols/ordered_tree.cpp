@@ -16,8 +16,8 @@ void note_holes(std::vector<Subtree>& subtrees) {
     subtree.holes.clear();
     by_begin.push_back(&subtree);
   }
-  std::sort(by_begin.begin(), by_begin.end(), [](const Subtree* a, const Subtree* b) {
-    return std::pair(a->blocks.begin, -a->blocks.end) < std::pair(b->blocks.begin, -b->blocks.end);
+  std::ranges::sort(by_begin, {}, [](const Subtree* subtree) {
+    return std::pair(subtree->blocks.begin, -subtree->blocks.end);
   });
   std::vector<Subtree*> around;
   for (Subtree* subtree : by_begin) {
@@ -150,8 +150,7 @@ void OrderedTree::promote_while_root_idles() {
   time_ = serve(root_.children, growth_.half_performance_length, growth_.ready_at(root()));
   while (promoted_.size() < max_promotions) {
     std::vector<Subtree> children = root_.children;
-    std::stable_sort(children.begin(), children.end(),
-                     [](const Subtree& a, const Subtree& b) { return a.ready < b.ready; });
+    std::ranges::stable_sort(children, {}, &Subtree::ready);
     Bytes time = growth_.ready_at(root());
     Subtree* last = nullptr;
     for (Subtree& child : children) {
@@ -162,9 +161,7 @@ void OrderedTree::promote_while_root_idles() {
     if (last == nullptr) return;
     const TreeNeighbours before = open(last->root);
     if (before.children.empty()) return;
-    const Subtree heaviest =
-        *std::max_element(before.children.begin(), before.children.end(),
-                          [](const Subtree& a, const Subtree& b) { return a.bytes < b.bytes; });
+    const Subtree heaviest = *std::ranges::max_element(before.children, {}, &Subtree::bytes);
     if (!growth_.may_be_promoted(heaviest.bytes)) return;
     TreeNeighbours after = before;
     apply_promotions(growth_, std::span(&heaviest.root, 1), after);
@@ -201,8 +198,7 @@ std::vector<TreeNeighbours> OrderedTree::all_neighbours() const {
       if (at.self.root == root()) continue;
       at.self.holes.insert(at.self.holes.end(), child.holes.begin(), child.holes.end());
     }
-    std::sort(at.self.holes.begin(), at.self.holes.end(),
-              [](BlockRange a, BlockRange b) { return a.begin < b.begin; });
+    std::ranges::sort(at.self.holes, {}, &BlockRange::begin);
     subtree.holes = at.self.holes;
   };
   Subtree whole = all[index(root())].self;

@@ -30,11 +30,11 @@ bool is_flat(const ArrivalProfile& profile, double errors) {
 }  // namespace
 
 double ArrivalProfile::spread() const {
-  return delays.empty() ? 0 : *std::max_element(delays.begin(), delays.end());
+  return delays.empty() ? 0 : *std::ranges::max_element(delays);
 }
 
 bool ProfilePredictor::take(std::vector<double> arrivals, double error) {
-  const double first = *std::min_element(arrivals.begin(), arrivals.end());
+  const double first = *std::ranges::min_element(arrivals);
   for (double& arrival : arrivals) arrival -= first;
   last_.push_back(std::move(arrivals));
   if (last_.size() > remembered) last_.pop_front();

@@ -22,8 +22,8 @@ Cube cube_at(const std::vector<std::int64_t>& words, std::size_t index) {
 /// True if each subtree in `grown` is in `expected`, which may also hold subtrees that a threshold
 /// detached.
 bool are_among(const std::vector<Subtree>& grown, const std::vector<Subtree>& expected) {
-  return std::all_of(grown.begin(), grown.end(), [&](const Subtree& child) {
-    return std::any_of(expected.begin(), expected.end(), [&](const Subtree& other) {
+  return std::ranges::all_of(grown, [&](const Subtree& child) {
+    return std::ranges::any_of(expected, [&](const Subtree& other) {
       return child.root == other.root && child.bytes == other.bytes;
     });
   });

@@ -95,7 +95,7 @@ Flow::Node Flow::obstacle(Node node) const {
     }
   }
   const auto queue = queues_.find(rank);
-  if (queue != queues_.end() && std::count(queue->second.begin(), queue->second.end(), node) > 0) {
+  if (queue != queues_.end() && std::ranges::count(queue->second, node) > 0) {
     Node taking = graph_->node(rank, 0);
     while (graph_->task(taking).slots == 0 || !is_posted(taking) || is_done(taking)) ++taking;
     return taking;

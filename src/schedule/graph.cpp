@@ -239,8 +239,8 @@ void StepGraph::add_conflicts(Node node, bool writes) {
 }
 
 std::optional<Flaw> StepGraph::pair_messages() {
-  std::sort(sends_.begin(), sends_.end());
-  std::sort(recvs_.begin(), recvs_.end());
+  std::ranges::sort(sends_);
+  std::ranges::sort(recvs_);
   const auto pair_of = [](const End& end) { return std::tuple(end.from, end.to, end.notifies); };
   std::size_t i = 0;
   for (; i < sends_.size() && i < recvs_.size(); ++i) {

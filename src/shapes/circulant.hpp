@@ -15,7 +15,7 @@ namespace tutti {
 [[nodiscard]] inline std::vector<int> circulant_skips(int p) {
   std::vector<int> skips = {p};
   while (skips.back() > 1) skips.push_back((skips.back() + 1) / 2);
-  std::reverse(skips.begin(), skips.end());
+  std::ranges::reverse(skips);
   return skips;
 }
 

@@ -13,8 +13,7 @@ std::vector<TreeNeighbours> informed_tree(const std::vector<Bytes>& ready, Rank 
   std::vector<Rank> uninformed(ready.size());
   std::iota(uninformed.begin(), uninformed.end(), 0);
   uninformed.erase(uninformed.begin() + root);
-  std::stable_sort(uninformed.begin(), uninformed.end(),
-                   [&](Rank a, Rank b) { return at(a) < at(b); });
+  std::ranges::stable_sort(uninformed, {}, at);
 
   std::vector<TreeNeighbours> tree(ready.size());
   using Free = std::pair<Bytes, Rank>;

@@ -2,6 +2,7 @@
 #include "shapes/sequences.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <tuple>
 
@@ -17,8 +18,7 @@ std::vector<Position> largest_first(int p, Key key) {
   using Keyed = std::pair<decltype(key(1)), Position>;
   std::vector<Keyed> keyed;
   for (Position v = 1; v < p; ++v) keyed.push_back({key(v), v});
-  std::stable_sort(keyed.begin(), keyed.end(),
-                   [](const Keyed& a, const Keyed& b) { return a.first > b.first; });
+  std::ranges::stable_sort(keyed, std::greater<>(), &Keyed::first);
   std::vector<Position> sequence;
   for (const auto& [_, v] : keyed) sequence.push_back(v);
   return sequence;

@@ -7,8 +7,7 @@
 namespace tutti {
 
 double Timeline::run_time() const {
-  return *std::max_element(exits.begin(), exits.end()) -
-         *std::min_element(arrivals.begin(), arrivals.end());
+  return *std::ranges::max_element(exits) - *std::ranges::min_element(arrivals);
 }
 
 double Timeline::elapsed() const {
@@ -18,13 +17,12 @@ double Timeline::elapsed() const {
 }
 
 double Timeline::spread() const {
-  const auto [first, last] = std::minmax_element(arrivals.begin(), arrivals.end());
+  const auto [first, last] = std::ranges::minmax_element(arrivals);
   return *last - *first;
 }
 
 double Timeline::idle(Rank rank) const {
-  return exits[index(rank)] - *std::min_element(arrivals.begin(), arrivals.end()) -
-         busy[index(rank)];
+  return exits[index(rank)] - *std::ranges::min_element(arrivals) - busy[index(rank)];
 }
 
 Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& network,
@@ -48,7 +46,7 @@ Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& ne
   timeline.arrivals.resize(schedules.size(), 0);
   timeline.exits = timeline.arrivals;
   timeline.busy.assign(schedules.size(), 0);
-  engine.early = *std::min_element(timeline.arrivals.begin(), timeline.arrivals.end());
+  engine.early = *std::ranges::min_element(timeline.arrivals);
   const EngineObserver observer{.started =
                                     [&](const Transfer& transfer) {
                                       for (const Rank rank : {transfer.from, transfer.to}) {

@@ -306,9 +306,7 @@ void SweepResult::refuse(const Call& call, const std::string& text) {
 void SweepResult::refuse(FailedCase failure) {
   const auto size_of = [](const FailedCase& one) { return std::pair(one.p, one.bytes); };
   ++failed;
-  const auto at = std::upper_bound(
-      failures.begin(), failures.end(), failure,
-      [&](const FailedCase& a, const FailedCase& b) { return size_of(a) < size_of(b); });
+  const auto at = std::ranges::upper_bound(failures, size_of(failure), {}, size_of);
   failures.insert(at, std::move(failure));
   if (failures.size() > failures_at_most) failures.pop_back();
 }

@@ -2,6 +2,7 @@
 #include "topology/clusters.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -41,8 +42,7 @@ std::vector<Link> spanning_tree(const Distances& distances) {
     }
     if (next >= 0) tree.push_back(nearest[index(next)]);
   }
-  std::sort(tree.begin(), tree.end(),
-            [](const Link& x, const Link& y) { return x.seconds < y.seconds; });
+  std::ranges::sort(tree, {}, &Link::seconds);
   return tree;
 }
 
@@ -69,8 +69,8 @@ std::vector<int> groups_by(const std::vector<Link>& tree, std::size_t count, int
 bool are_groups(const std::vector<int>& groups) {
   std::map<int, int> sizes;
   for (const int group : groups) ++sizes[group];
-  const auto alone = std::count_if(sizes.begin(), sizes.end(),
-                                   [](const auto& group) { return group.second == 1; });
+  const auto alone =
+      std::ranges::count_if(sizes, [](const auto& group) { return group.second == 1; });
   return 2 * static_cast<std::size_t>(alone) <= groups.size();
 }
 
@@ -102,10 +102,9 @@ Hierarchy clusters_of(const Distances& distances) {
   for (std::size_t i = 1; i < tree.size(); ++i) {
     if (step(i) >= min_step) cuts.push_back(i);
   }
-  std::stable_sort(cuts.begin(), cuts.end(),
-                   [&](std::size_t a, std::size_t b) { return step(a) > step(b); });
+  std::ranges::stable_sort(cuts, std::greater<>(), step);
   cuts.resize(std::min(cuts.size(), max_cuts));
-  std::sort(cuts.begin(), cuts.end());
+  std::ranges::sort(cuts);
   for (const std::size_t cut : cuts) {
     std::vector<int> groups = groups_by(tree, cut, found.p);
     if (are_groups(groups) && are_apart(distances, groups))

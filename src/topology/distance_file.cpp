@@ -145,8 +145,7 @@ class FileReader {
     for (Raw& raw : raw_) {
       if (!assemble(raw)) return false;
     }
-    std::sort(file_.measured.begin(), file_.measured.end(),
-              [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+    std::ranges::sort(file_.measured, {}, &MeasuredDistances::bytes);
     return file_.measured.size() == 1 || file_.measured[0].bytes < file_.measured[1].bytes ||
            fail("both measurements are of " + std::to_string(file_.measured[0].bytes) + " bytes");
   }

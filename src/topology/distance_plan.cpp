@@ -27,7 +27,7 @@ std::vector<std::vector<std::vector<Rank>>> members_of(const Hierarchy& hierarch
       members.push_back(ranks.front());
       levels.back().push_back(std::move(ranks));
     }
-    std::sort(members.begin(), members.end());
+    std::ranges::sort(members);
   }
   return levels;
 }

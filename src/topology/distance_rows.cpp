@@ -11,7 +11,7 @@ namespace {
 
 bool is_of_world(const DistanceFile& file, const std::vector<RankLocation>& ranks, int world) {
   return file.p() == world && are_of_one_world(ranks, world) &&
-         std::all_of(ranks.begin(), ranks.end(), [&](const RankLocation& rank) {
+         std::ranges::all_of(ranks, [&](const RankLocation& rank) {
            return file.names.empty() || file.names[index(rank.world)] == rank.node;
          });
 }
@@ -47,7 +47,7 @@ std::vector<Value> with_rows(const std::vector<Value>& values, const std::vector
 
 bool are_of_one_world(const std::vector<RankLocation>& ranks, int world) {
   std::vector<bool> seen(index(world));
-  return std::all_of(ranks.begin(), ranks.end(), [&](const RankLocation& rank) {
+  return std::ranges::all_of(ranks, [&](const RankLocation& rank) {
     if (rank.world < 0 || rank.world >= world || seen[index(rank.world)]) return false;
     seen[index(rank.world)] = true;
     return true;
@@ -67,8 +67,7 @@ Result<std::vector<int>> rows_for(const DistanceFile& file, const std::vector<Ra
   }
   std::vector<std::size_t> sequence(ranks.size());
   std::iota(sequence.begin(), sequence.end(), std::size_t{0});
-  std::stable_sort(sequence.begin(), sequence.end(),
-                   [&](std::size_t a, std::size_t b) { return ranks[a].world < ranks[b].world; });
+  std::ranges::stable_sort(sequence, {}, [&](std::size_t rank) { return ranks[rank].world; });
   const auto by_node = rows_by_node(file);
   std::map<std::string, std::size_t> taken;
   for (const std::size_t rank : sequence) {

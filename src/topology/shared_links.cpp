@@ -26,7 +26,7 @@ std::vector<int> numbered(const std::vector<Name>& names) {
 }
 
 int count_of(const std::vector<int>& groups) {
-  return groups.empty() ? 0 : *std::max_element(groups.begin(), groups.end()) + 1;
+  return groups.empty() ? 0 : *std::ranges::max_element(groups) + 1;
 }
 
 /// Adds a level if it has at least 2 groups, fewer than the last level, and these contain the last

@@ -6,8 +6,7 @@
 namespace tutti {
 
 std::vector<ByteSymbols>::const_iterator ByteContent::after(Bytes byte) const {
-  return std::partition_point(ranges_.begin(), ranges_.end(),
-                              [byte](const ByteSymbols& range) { return range.end <= byte; });
+  return std::ranges::upper_bound(ranges_, byte, {}, &ByteSymbols::end);
 }
 
 Bytes ByteContent::read(ByteRange range, std::vector<ByteSymbols>& symbols) const {
@@ -41,9 +40,7 @@ void ByteContent::write(ByteRange range, const std::vector<ByteSymbols>& message
   auto at = erase(range);
   const Bytes shift = range.begin - from;
   const ByteRange wanted = {from, from + (range.end - range.begin)};
-  auto next =
-      std::partition_point(message.begin(), message.end(),
-                           [from](const ByteSymbols& symbols) { return symbols.end <= from; });
+  auto next = std::ranges::upper_bound(message, from, {}, &ByteSymbols::end);
   for (; next != message.end() && next->begin < wanted.end; ++next) {
     ByteSymbols part = part_of(*next, wanted);
     part.begin += shift;

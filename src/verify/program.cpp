@@ -73,7 +73,7 @@ std::string ProgramVerifier::in_words(Node node) const {
 }
 
 std::string ProgramVerifier::in_words(const ByteSymbols& symbols) const {
-  const auto block = std::upper_bound(origins_.begin(), origins_.end(), symbols.origin);
+  const auto block = std::ranges::upper_bound(origins_, symbols.origin);
   const auto number = block - origins_.begin() - 1;
   return "byte " + std::to_string(symbols.origin - origins_[index(number)]) + " of block " +
          std::to_string(number);
@@ -287,7 +287,7 @@ ProgramVerifier::Fault ProgramVerifier::pair_messages() {
     ends_.push_back(
         {sends ? rank : named.peer, sends ? named.peer : rank, named.message, sends, node});
   }
-  std::sort(ends_.begin(), ends_.end());
+  std::ranges::sort(ends_);
   for (std::size_t i = 0; i < ends_.size(); i += 2) {
     const End& one = ends_[i];  // the receive, which sorts first
     const bool paired = i + 1 < ends_.size() && !one.sends && ends_[i + 1].sends &&

@@ -42,8 +42,7 @@ template <class IsOrdered>
   const auto key = [](const ByteAccess& access) {
     return std::tuple(access.area, access.bytes.begin, access.operation);
   };
-  std::sort(accesses.begin(), accesses.end(),
-            [&](const ByteAccess& a, const ByteAccess& b) { return key(a) < key(b); });
+  std::ranges::sort(accesses, {}, key);
   for (auto one = accesses.begin(); one != accesses.end(); ++one) {
     for (auto other = one + 1;
          other != accesses.end() && other->area == one->area && other->bytes.begin < one->bytes.end;

@@ -9,8 +9,8 @@ namespace tutti {
 namespace {
 
 bool overlap(std::span<const ByteRange> some, std::span<const ByteRange> others) {
-  return std::any_of(some.begin(), some.end(), [&](const ByteRange& one) {
-    return std::any_of(others.begin(), others.end(), [&](const ByteRange& other) {
+  return std::ranges::any_of(some, [&](const ByteRange& one) {
+    return std::ranges::any_of(others, [&](const ByteRange& other) {
       return one.begin < other.end && other.begin < one.end;
     });
   });

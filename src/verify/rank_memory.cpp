@@ -93,8 +93,7 @@ void RankMemory::want(const BlockSeries& blocks, int kept) {
     }
     places_.push_back({begin, begin + bytes});
   }
-  std::sort(places_.begin(), places_.end(),
-            [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
+  std::ranges::sort(places_, {}, &ByteRange::begin);
   std::size_t joined = 0;
   for (std::size_t i = 1; i < places_.size(); ++i) {
     if (places_[i].begin == places_[joined].end) {
@@ -108,9 +107,7 @@ void RankMemory::want(const BlockSeries& blocks, int kept) {
 
 bool RankMemory::may_write(Area area, ByteRange range) const {
   if (area != results_) return area == Area::staging || area == Area::node;
-  const auto place =
-      std::partition_point(places_.begin(), places_.end(),
-                           [&](const ByteRange& other) { return other.end <= range.begin; });
+  const auto place = std::ranges::upper_bound(places_, range.begin, {}, &ByteRange::end);
   return place != places_.end() && place->begin <= range.begin && range.end <= place->end;
 }
 

@@ -10,7 +10,7 @@ namespace tutti {
 
 /// The blocks with these numbers, each given once. O(n log n).
 [[nodiscard]] inline Blocks blocks_of(std::vector<BlockIndex> numbers) {
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   Blocks blocks;
   for (const BlockIndex number : numbers) {
     if (blocks.range.empty()) blocks.range.begin = blocks.range.end = number;

@@ -2,6 +2,7 @@
 #include "algorithms/tree.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "shapes/bine.hpp"
 #include "shapes/knomial.hpp"
@@ -18,8 +19,7 @@ Schedule scatter_ordered_tree(const Problem& problem) {
     schedule.part(StepKind::recv, tree.parent, {self.blocks, self.holes}, 0, self.bytes);
   }
   std::vector<Subtree> children = tree.children;
-  std::stable_sort(children.begin(), children.end(),
-                   [](const Subtree& a, const Subtree& b) { return a.ready > b.ready; });
+  std::ranges::stable_sort(children, std::greater<>(), &Subtree::ready);
   for (const Subtree& child : children) {
     schedule.part(StepKind::send, child.root, {child.blocks, child.holes}, 0, child.bytes);
   }
