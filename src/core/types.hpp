@@ -33,7 +33,22 @@ struct BlockRange {
   [[nodiscard]] BlockIndex count() const { return end - begin; }
   [[nodiscard]] bool empty() const { return begin >= end; }
   [[nodiscard]] bool contains(BlockIndex block) const { return begin <= block && block < end; }
+  [[nodiscard]] bool overlaps(BlockRange other) const {
+    return begin < other.end && other.begin < end;
+  }
   friend bool operator==(const BlockRange&, const BlockRange&) = default;
+};
+
+/// Bytes [begin, end) of a memory, or of a block.
+struct ByteRange {
+  Bytes begin = 0;
+  Bytes end = 0;
+
+  [[nodiscard]] Bytes bytes() const { return end - begin; }
+  [[nodiscard]] bool overlaps(ByteRange other) const {
+    return begin < other.end && other.begin < end;
+  }
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
 /// Every collective with a contract, in the sequence of collectives.inc. MPI_Alltoallw is

@@ -18,7 +18,7 @@ bool holds_own_data(const Schedule& schedule, const Step& step, Position positio
   step.blocks.for_each_run([&](BlockRange run) {
     if (block_kind(schedule.collective) == BlockKind::pairs) {
       const BlockIndex first = BlockIndex{position} * schedule.p;
-      found = found || (run.begin < first + schedule.p && first < run.end);
+      found = found || run.overlaps({first, first + schedule.p});
     } else {
       found = found || run.contains(position);
     }

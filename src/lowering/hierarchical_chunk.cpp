@@ -167,7 +167,7 @@ class ChunkLowerer {
   /// Adds a copy of this chunk's part of a block, `before` bytes into a buffer, or extends the last
   /// copy if both are consecutive in buffer and node memory.
   void copy(std::vector<Operation>& copies, bool in, Bytes before, Bytes size, Bytes at) const {
-    const BytePart part = view_.part(size);
+    const ByteRange part = view_.part(size);
     if (part.bytes() == 0) return;
     const bool has_one =
         collective_ == Collective::bcast || (in_place() && !is_scatter(collective_));

@@ -30,12 +30,12 @@ struct Vectors {
   Bytes base;
   Bytes unit;
 
-  [[nodiscard]] BytePart slice(std::size_t i, std::size_t of) const {
+  [[nodiscard]] ByteRange slice(std::size_t i, std::size_t of) const {
     return part_of(bytes, static_cast<int>(i), static_cast<int>(of), unit);
   }
   /// Combines a slice of the vectors of `locals` into that of the last.
   [[nodiscard]] std::vector<Operation> combine(const std::vector<int>& locals,
-                                               const BytePart& slice) const {
+                                               const ByteRange& slice) const {
     std::vector<Operation> steps;
     if (slice.bytes() == 0) return steps;
     const auto vector = [&](int local) {
@@ -48,13 +48,12 @@ struct Vectors {
     return steps;
   }
   /// The ranks whose slices in their groups overlap `own`.
-  [[nodiscard]] std::vector<int> who_has(const BytePart& own, const Groups& groups) const {
+  [[nodiscard]] std::vector<int> who_has(const ByteRange& own, const Groups& groups) const {
     std::vector<int> found;
     if (own.bytes() == 0) return found;
     for (const std::vector<int>& group : groups) {
       for (std::size_t i = 0; i < group.size(); ++i) {
-        const BytePart theirs = slice(i, group.size());
-        if (theirs.begin < own.end && own.begin < theirs.end) found.push_back(group[i]);
+        if (slice(i, group.size()).overlaps(own)) found.push_back(group[i]);
       }
     }
     std::ranges::sort(found);
@@ -69,7 +68,7 @@ void combine_vectors(const HierarchicalView& view, Bytes bytes, Bytes base,
   const Vectors vectors{bytes, base, view.call().unit};
   const Groups groups = groups_of(view);
   const auto local = index(program.local());
-  const BytePart own = vectors.slice(local, index(view.ranks()));
+  const ByteRange own = vectors.slice(local, index(view.ranks()));
   std::vector<int> sums;
   for (const std::vector<int>& group : groups) {
     sums.push_back(group.back());

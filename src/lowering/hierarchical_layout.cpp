@@ -44,7 +44,7 @@ void lay(LaneLayout& layout, const HierarchicalView& view, int piece, Bytes bloc
 
 }  // namespace
 
-BytePart part_of(Bytes bytes, int i, int count, Bytes unit) {
+ByteRange part_of(Bytes bytes, int i, int count, Bytes unit) {
   const Bytes elements = bytes / unit;
   return {elements * i / count * unit, i + 1 == count ? bytes : elements * (i + 1) / count * unit};
 }
@@ -127,7 +127,7 @@ LaneLayout layout_of_vector(const HierarchicalView& view) {
   layout.at = {0};
   layout.bytes = bytes;
   for (int lane = 0; lane < view.lanes(); ++lane) {
-    const BytePart part = part_of(bytes, lane, view.lanes(), view.call().unit);
+    const ByteRange part = part_of(bytes, lane, view.lanes(), view.call().unit);
     layout.lanes.push_back({Area::node, part.begin, {part.bytes()}, {0}});
   }
   return layout;

@@ -8,15 +8,8 @@
 
 namespace tutti {
 
-/// A part of a block or vector: [begin, end).
-struct BytePart {
-  Bytes begin = 0;
-  Bytes end = 0;
-  [[nodiscard]] Bytes bytes() const { return end - begin; }
-};
-
 /// Part `i` of `count` of `bytes`, ending between elements of `unit` bytes.
-[[nodiscard]] BytePart part_of(Bytes bytes, int i, int count, Bytes unit);
+[[nodiscard]] ByteRange part_of(Bytes bytes, int i, int count, Bytes unit);
 
 /// The local ranks [begin, end) that a lane owns on a node of `ranks` ranks.
 [[nodiscard]] constexpr BlockRange locals_of_lane(int lane, int lanes, int ranks) {
@@ -33,7 +26,7 @@ class HierarchicalView {
   HierarchicalView(const HierarchicalProblem& call, const Nodes& nodes, int node, int chunk);
 
   /// The part of a block in this chunk.
-  [[nodiscard]] BytePart part(Bytes whole) const {
+  [[nodiscard]] ByteRange part(Bytes whole) const {
     return part_of(whole, chunk_, call_.chunks, call_.unit);
   }
   /// The whole block of `rank`, or the vector.

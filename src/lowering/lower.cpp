@@ -233,9 +233,8 @@ class Lowerer {
   [[nodiscard]] bool may_write_result(const Blocks& blocks, Runner runner) const {
     if (!is_result_free_ || !blocks_.are_results(blocks)) return false;
     if (blocks_.are_reduced() && runner != Runner::caller) return false;
-    return std::ranges::none_of(awaited_, [&](const BlockRange& range) {
-      return range.begin < blocks.range.end && blocks.range.begin < range.end;
-    });
+    return std::ranges::none_of(
+        awaited_, [&](const BlockRange& range) { return range.overlaps(blocks.range); });
   }
 
   // Reductions.

@@ -8,10 +8,8 @@ namespace tutti {
 
 namespace {
 
-bool overlap(BlockRange a, BlockRange b) { return a.begin < b.end && b.begin < a.end; }
-
 bool overlap(const Blocks& a, const Blocks& b) {
-  if (!overlap(a.range, b.range)) return false;
+  if (!a.range.overlaps(b.range)) return false;
   if (a.holes.empty() && b.holes.empty()) return !a.range.empty() && !b.range.empty();
   // Through the common range, from hole to hole of either.
   const BlockIndex end = std::min(a.range.end, b.range.end);

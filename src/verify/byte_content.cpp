@@ -39,7 +39,7 @@ std::vector<ByteSymbols>::iterator ByteContent::erase(ByteRange range) {
 void ByteContent::write(ByteRange range, const std::vector<ByteSymbols>& message, Bytes from) {
   auto at = erase(range);
   const Bytes shift = range.begin - from;
-  const ByteRange wanted = {from, from + (range.end - range.begin)};
+  const ByteRange wanted = {from, from + range.bytes()};
   auto next = std::ranges::upper_bound(message, from, {}, &ByteSymbols::end);
   for (; next != message.end() && next->begin < wanted.end; ++next) {
     ByteSymbols part = part_of(*next, wanted);

@@ -7,13 +7,6 @@
 
 namespace tutti {
 
-/// Bytes [begin, end) of a memory.
-struct ByteRange {
-  Bytes begin = 0;
-  Bytes end = 0;
-  friend bool operator==(const ByteRange&, const ByteRange&) = default;
-};
-
 /// Consecutive bytes and where they come from.
 struct ByteSymbols {
   Bytes begin = 0;  ///< in their memory, or in a message

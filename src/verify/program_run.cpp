@@ -229,7 +229,7 @@ void ProgramVerifier::write(Node node, Area area, std::span<const ByteRange> ran
   for (const ByteRange& range : ranges) {
     if (range.begin == range.end) continue;
     content(rank_of(node), area).write(range, message, from);
-    from += range.end - range.begin;
+    from += range.bytes();
   }
 }
 

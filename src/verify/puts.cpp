@@ -10,9 +10,7 @@ namespace {
 
 bool overlap(std::span<const ByteRange> some, std::span<const ByteRange> others) {
   return std::ranges::any_of(some, [&](const ByteRange& one) {
-    return std::ranges::any_of(others, [&](const ByteRange& other) {
-      return one.begin < other.end && other.begin < one.end;
-    });
+    return std::ranges::any_of(others, [&](const ByteRange& other) { return one.overlaps(other); });
   });
 }
 

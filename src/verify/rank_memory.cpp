@@ -163,7 +163,7 @@ std::string RankMemory::find(const BufferRef& ref, std::vector<ByteRange>& range
   }
   Bytes found = 0;
   for (std::size_t i = first; i < ranges.size(); ++i) {
-    found += ranges[i].end - ranges[i].begin;
+    found += ranges[i].bytes();
     if (ranges[i].begin < 0 || ranges[i].end > laid.bytes) {
       return "uses bytes " + std::to_string(ranges[i].begin) + " to " +
              std::to_string(ranges[i].end) + " of " + name_of(ref.area) + ", which has " +
