@@ -8,19 +8,8 @@
 namespace tutti {
 namespace {
 
-struct Name {
-  Distribution distribution;
-  std::string_view name;
-};
-
-constexpr std::array names = {
-    Name{Distribution::same, "same"},
-    Name{Distribution::random, "random"},
-    Name{Distribution::spikes, "spikes"},
-    Name{Distribution::decreasing, "decreasing"},
-    Name{Distribution::alternating, "alternating"},
-    Name{Distribution::two_blocks, "two_blocks"},
-};
+constexpr std::array<std::string_view, all_distributions.size()> names = {
+    "same", "random", "spikes", "decreasing", "alternating", "two_blocks"};
 
 /// Uniform in 0..bound-1. Not std::uniform_int_distribution, which differs between libraries.
 Bytes below(std::mt19937_64& random, Bytes bound) {
@@ -30,14 +19,14 @@ Bytes below(std::mt19937_64& random, Bytes bound) {
 }  // namespace
 
 std::string_view name_of(Distribution distribution) {
-  return names[static_cast<std::size_t>(distribution)].name;
+  return names[static_cast<std::size_t>(distribution)];
 }
 
 std::optional<Distribution> distribution_named(std::string_view name) {
   std::string wanted(name);
   std::ranges::replace(wanted, '-', '_');
-  for (const Name& entry : names) {
-    if (entry.name == wanted) return entry.distribution;
+  for (const Distribution distribution : all_distributions) {
+    if (name_of(distribution) == wanted) return distribution;
   }
   return std::nullopt;
 }
