@@ -14,7 +14,7 @@ namespace tutti {
 class Order {
  public:
   /// Position i is rank i.
-  static Order identity(int p) { return Order(p, Kind::identity, 0); }
+  static Order identity(int p) { return Order(p, Kind::rotated, 0); }
   /// The root first, the others ascending: r 0 1 .. r-1 r+1 .. p-1.
   static Order natural(int p, Rank root) { return Order(p, Kind::root_first, root); }
   /// Ascending from the root modulo p: r r+1 .. p-1 0 .. r-1.
@@ -24,15 +24,11 @@ class Order {
 
   [[nodiscard]] int size() const { return p_; }
   /// True if rank i is at position i, for all i.
-  [[nodiscard]] bool is_identity() const {
-    return kind_ == Kind::identity || (kind_ != Kind::listed && root_ == 0);
-  }
+  [[nodiscard]] bool is_identity() const { return kind_ != Kind::listed && root_ == 0; }
 
   [[nodiscard]] Rank rank_at(Position position) const {
     assert(0 <= position && position < p_);
     switch (kind_) {
-      case Kind::identity:
-        return position;
       case Kind::root_first:
         return position == 0 ? root_ : position - (position <= root_ ? 1 : 0);
       case Kind::rotated:
@@ -53,8 +49,6 @@ class Order {
   [[nodiscard]] Position position_of(Rank rank) const {
     assert(0 <= rank && rank < p_);
     switch (kind_) {
-      case Kind::identity:
-        return rank;
       case Kind::root_first:
         return rank == root_ ? 0 : rank + (rank < root_ ? 1 : 0);
       case Kind::rotated:
@@ -66,7 +60,7 @@ class Order {
   }
 
  private:
-  enum class Kind : std::uint8_t { identity, root_first, rotated, listed };
+  enum class Kind : std::uint8_t { root_first, rotated, listed };
   struct List {
     std::vector<Rank> ranks;
     std::vector<Position> positions;
