@@ -15,31 +15,29 @@ std::span<const Rank> ranks_of_lane(const HierarchicalView& view, int lane, int 
   return ranks.subspan(index(locals.begin), index(locals.count()));
 }
 
-/// Calls visit(layout, lane, node) for each lane and each of the nodes [first, last), and records
-/// what it has laid out.
+/// Calls visit(lay, lane, node) for each lane and each of the nodes [first, last), and records what
+/// it lays out: lay(piece, block) appends the chunk's part of a block.
 template <class Visit>
 LaneLayout by_lane_and_node(const HierarchicalView& view, int pieces, int first, int last,
                             Visit visit) {
   LaneLayout layout;
   layout.at.assign(index(pieces), 0);
+  const auto lay = [&](int piece, Bytes block) {
+    layout.at[index(piece)] = layout.bytes;
+    layout.bytes += view.part(block).bytes();
+  };
   for (int lane = 0; lane < view.lanes(); ++lane) {
     InnerBuffer end;
     end.at = layout.bytes;
     for (int node = first; node < last; ++node) {
       const Bytes begin = layout.bytes;
-      visit(layout, lane, node);
+      visit(lay, lane, node);
       end.displacements.push_back(begin - end.at);
       end.counts.push_back(layout.bytes - begin);
     }
     layout.lanes.push_back(std::move(end));
   }
   return layout;
-}
-
-/// Appends the chunk's part of a block.
-void lay(LaneLayout& layout, const HierarchicalView& view, int piece, Bytes block) {
-  layout.at[index(piece)] = layout.bytes;
-  layout.bytes += view.part(block).bytes();
 }
 
 }  // namespace
@@ -78,47 +76,42 @@ InnerBuffer LaneLayout::end(int lane, Bytes base) const {
 }
 
 LaneLayout layout_of_all(const HierarchicalView& view) {
-  const Nodes& nodes = view.nodes();
-  return by_lane_and_node(view, nodes.p(), 0, nodes.count(),
-                          [&](LaneLayout& layout, int lane, int node) {
-                            for (const Rank rank : ranks_of_lane(view, lane, node)) {
-                              lay(layout, view, rank, view.size(rank));
-                            }
-                          });
+  const auto visit = [&](const auto& lay, int lane, int node) {
+    for (const Rank rank : ranks_of_lane(view, lane, node)) lay(rank, view.size(rank));
+  };
+  return by_lane_and_node(view, view.nodes().p(), 0, view.nodes().count(), visit);
 }
 
 LaneLayout layout_of_node(const HierarchicalView& view) {
-  return by_lane_and_node(view, view.ranks(), view.node(), view.node() + 1,
-                          [&](LaneLayout& layout, int lane, int node) {
-                            for (const Rank rank : ranks_of_lane(view, lane, node)) {
-                              lay(layout, view, view.nodes().local_of(rank), view.size(rank));
-                            }
-                          });
+  const auto visit = [&](const auto& lay, int lane, int node) {
+    for (const Rank rank : ranks_of_lane(view, lane, node)) {
+      lay(view.nodes().local_of(rank), view.size(rank));
+    }
+  };
+  return by_lane_and_node(view, view.ranks(), view.node(), view.node() + 1, visit);
 }
 
 LaneLayout layout_to_all(const HierarchicalView& view) {
-  const Nodes& nodes = view.nodes();
-  return by_lane_and_node(view, view.ranks() * nodes.p(), 0, nodes.count(),
-                          [&](LaneLayout& layout, int lane, int node) {
-                            for (const Rank to : ranks_of_lane(view, lane, node)) {
-                              for (int s = 0; s < view.ranks(); ++s) {
-                                lay(layout, view, s * nodes.p() + to, view.sent(s, to));
-                              }
-                            }
-                          });
+  const int p = view.nodes().p();
+  const auto visit = [&](const auto& lay, int lane, int node) {
+    for (const Rank to : ranks_of_lane(view, lane, node)) {
+      for (int s = 0; s < view.ranks(); ++s) lay(s * p + to, view.sent(s, to));
+    }
+  };
+  return by_lane_and_node(view, view.ranks() * p, 0, view.nodes().count(), visit);
 }
 
 LaneLayout layout_from_all(const HierarchicalView& view) {
   const Nodes& nodes = view.nodes();
-  return by_lane_and_node(view, view.ranks() * nodes.p(), 0, nodes.count(),
-                          [&](LaneLayout& layout, int lane, int node) {
-                            for (const Rank to : ranks_of_lane(view, lane, view.node())) {
-                              for (const Rank from : nodes.ranks(node)) {
-                                const int t = nodes.local_of(to);
-                                lay(layout, view, t * nodes.p() + from, view.received(t, from));
-                              }
-                            }
-                          });
+  const auto visit = [&](const auto& lay, int lane, int node) {
+    for (const Rank to : ranks_of_lane(view, lane, view.node())) {
+      const int t = nodes.local_of(to);
+      for (const Rank from : nodes.ranks(node)) {
+        lay(t * nodes.p() + from, view.received(t, from));
+      }
+    }
+  };
+  return by_lane_and_node(view, view.ranks() * nodes.p(), 0, nodes.count(), visit);
 }
 
 LaneLayout layout_of_vector(const HierarchicalView& view) {
