@@ -219,8 +219,7 @@ class ChunkLowerer {
     const bool own_lanes = is_gather(collective_) || collective_ == Collective::allgather ||
                            collective_ == Collective::allgatherv;
     if (!own_lanes) return {0, view_.ranks()};
-    return {locals_of_lane(first_lane, view_.lanes(), view_.ranks()).begin,
-            locals_of_lane(last_lane, view_.lanes(), view_.ranks()).end};
+    return {leader_of(first_lane), leader_of(last_lane + 1)};
   }
 
   [[nodiscard]] InnerCall inner(int lane) const {

@@ -11,8 +11,9 @@ namespace {
 /// The ranks of a lane on a node.
 std::span<const Rank> ranks_of_lane(const HierarchicalView& view, int lane, int node) {
   const std::span<const Rank> ranks = view.nodes().ranks(node);
-  const BlockRange locals = locals_of_lane(lane, view.lanes(), static_cast<int>(ranks.size()));
-  return ranks.subspan(index(locals.begin), index(locals.count()));
+  const int begin = lane_leader(lane, view.lanes(), static_cast<int>(ranks.size()));
+  const int end = lane_leader(lane + 1, view.lanes(), static_cast<int>(ranks.size()));
+  return ranks.subspan(index(begin), index(end - begin));
 }
 
 /// Calls visit(lay, lane, node) for each lane and each of the nodes [first, last), and records what

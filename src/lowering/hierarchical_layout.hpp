@@ -11,11 +11,7 @@ namespace tutti {
 /// Part `i` of `count` of `bytes`, ending between elements of `unit` bytes.
 [[nodiscard]] ByteRange part_of(Bytes bytes, int i, int count, Bytes unit);
 
-/// The local ranks [begin, end) that a lane owns on a node of `ranks` ranks.
-[[nodiscard]] constexpr BlockRange locals_of_lane(int lane, int lanes, int ranks) {
-  return {lane * ranks / lanes, (lane + 1) * ranks / lanes};
-}
-/// The lane that owns a local rank.
+/// The lane that owns a local rank. A lane owns the ranks from its leader up to the next one.
 [[nodiscard]] constexpr int lane_of(int local, int lanes, int ranks) {
   return ((local + 1) * lanes + ranks - 1) / ranks - 1;
 }
