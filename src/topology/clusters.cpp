@@ -57,12 +57,9 @@ std::vector<int> groups_by(const std::vector<Link>& tree, std::size_t count, int
     return rank;
   };
   for (std::size_t i = 0; i < count; ++i) parent[index(root(tree[i].a))] = root(tree[i].b);
-  std::map<Rank, int> number;
-  std::vector<int> groups;
-  for (Rank rank = 0; rank < p; ++rank) {
-    groups.push_back(number.emplace(root(rank), static_cast<int>(number.size())).first->second);
-  }
-  return groups;
+  std::vector<Rank> roots;
+  for (Rank rank = 0; rank < p; ++rank) roots.push_back(root(rank));
+  return numbered(roots);
 }
 
 /// True if at most 50 % of the ranks are alone.

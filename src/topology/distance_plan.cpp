@@ -53,7 +53,7 @@ std::string flaw_of(const Hierarchy& hierarchy) {
   return "";
 }
 
-Representatives::Representatives(const Hierarchy& hierarchy) : hierarchy_(hierarchy) {
+Representatives::Representatives(const Hierarchy& hierarchy) {
   for (const std::vector<int>& groups : hierarchy.levels) {
     std::map<int, Rank> lowest;
     lowest_.emplace_back();

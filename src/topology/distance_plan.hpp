@@ -1,6 +1,7 @@
 /// Plans which pairs of ranks are measured, and derives the distances of the others.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,17 @@ struct Hierarchy {
   friend bool operator==(const Hierarchy&, const Hierarchy&) = default;
 };
 
+/// The same groups, numbered 0, 1, .. by their lowest ranks. O(p log p).
+template <class Name>
+[[nodiscard]] std::vector<int> numbered(const std::vector<Name>& names) {
+  std::map<Name, int> numbers;
+  std::vector<int> groups;
+  for (const Name& name : names) {
+    groups.push_back(numbers.emplace(name, static_cast<int>(numbers.size())).first->second);
+  }
+  return groups;
+}
+
 /// The text of an error in a hierarchy; empty if it is valid.
 [[nodiscard]] std::string flaw_of(const Hierarchy& hierarchy);
 
@@ -30,7 +42,6 @@ class Representatives {
   [[nodiscard]] RankPair of(Rank a, Rank b) const;
 
  private:
-  const Hierarchy& hierarchy_;
   std::vector<std::vector<Rank>> lowest_;  ///< by level and rank: the lowest rank of its group
 };
 

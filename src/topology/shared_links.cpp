@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <string>
 
 #include "topology/clusters.hpp"
@@ -13,17 +12,6 @@ namespace tutti {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::infinity();
-
-/// The same groups, numbered 0, 1, .. by their lowest ranks.
-template <class Name>
-std::vector<int> numbered(const std::vector<Name>& names) {
-  std::map<Name, int> numbers;
-  std::vector<int> groups;
-  for (const Name& name : names) {
-    groups.push_back(numbers.emplace(name, static_cast<int>(numbers.size())).first->second);
-  }
-  return groups;
-}
 
 int count_of(const std::vector<int>& groups) {
   return groups.empty() ? 0 : *std::ranges::max_element(groups) + 1;
@@ -62,7 +50,7 @@ Hierarchy groups_of(const DistanceFile& file) {
   }
   add_level(groups, numbered(file.names));
   for (const auto& level : clusters_of(file.measured.back().distances).levels) {
-    add_level(groups, numbered(level));
+    add_level(groups, level);
   }
   return groups;
 }
