@@ -2,6 +2,7 @@
 #include "protocols/tree_construction.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tutti {
 
@@ -54,8 +55,7 @@ std::size_t TreeConstruction::position_in_group() const {
 }
 
 bool TreeConstruction::next(Exchange& exchange) {
-  const Exchange completed = std::move(exchange);
-  exchange = {};
+  const Exchange completed = std::exchange(exchange, {});
   while (exchange.empty()) {
     switch (phase_) {
       case Phase::exchange:
