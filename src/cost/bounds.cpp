@@ -18,6 +18,19 @@ double BoundCase::last_arrival() const {
 
 namespace {
 
+constexpr double long_ago = -std::numeric_limits<double>::infinity();
+
+int ranks_of(const BoundCase& call) { return static_cast<int>(call.sizes.size()); }
+bool is_caller(const BoundCase& call) { return call.receiver == Runner::caller; }
+
+/// The arrivals, ascending.
+std::vector<double> sorted_arrivals(const BoundCase& call) {
+  std::vector<double> sorted(call.sizes.size(), 0);
+  std::ranges::copy(call.arrivals, sorted.begin());
+  std::ranges::sort(sorted);
+  return sorted;
+}
+
 /// A block that must travel.
 struct Job {
   double release = 0;
@@ -27,7 +40,7 @@ struct Job {
 /// The blocks that cross the network, latest release first. No release is before `not_before`.
 std::vector<Job> jobs_of(const BoundCase& call, double not_before) {
   std::vector<Job> jobs;
-  for (Rank rank = 0; rank < static_cast<Rank>(call.sizes.size()); ++rank) {
+  for (Rank rank = 0; rank < ranks_of(call); ++rank) {
     const Bytes bytes = call.sizes[index(rank)];
     if (rank != call.root && bytes > 0) {
       jobs.push_back({std::max(call.arrival(rank), not_before), bytes});
@@ -35,12 +48,6 @@ std::vector<Job> jobs_of(const BoundCase& call, double not_before) {
   }
   std::ranges::sort(jobs, std::greater<>(), &Job::release);
   return jobs;
-}
-
-/// The earliest release of a block: if callers receive, the root's arrival.
-double gather_start(const BoundCase& call) {
-  return call.receiver == Runner::caller ? call.arrival(call.root)
-                                         : -std::numeric_limits<double>::infinity();
 }
 
 /// The maximum of bounds on the end of a call, at least the last arrival.
@@ -70,15 +77,16 @@ double as_double(Bytes bytes) { return static_cast<double>(bytes); }
 
 double gather_bound(const BoundCase& call) {
   Bound bound(call);
-  // G1: blocks that are released at t or later cross the root's receive port after t.
+  // G1: blocks that are released at t or later cross the root's receive port after t. If callers
+  // receive, none is released before the root's arrival.
   double work = call.latency;
-  for (const Job& job : jobs_of(call, gather_start(call))) {
+  for (const Job& job : jobs_of(call, is_caller(call) ? call.arrival(call.root) : long_ago)) {
     work += call.per_byte * as_double(job.bytes);
     bound.at_least(job.release + work);
   }
   // G2: each start-up at most doubles the number of ranks whose blocks the root holds. By the
   // ranks' own arrivals, not the root's: other ranks can combine before a late root arrives.
-  const std::vector<Job> jobs = jobs_of(call, -std::numeric_limits<double>::infinity());
+  const std::vector<Job> jobs = jobs_of(call, long_ago);
   for (std::size_t late = 1; late <= jobs.size(); ++late) {
     bound.doubles(jobs[late - 1].release, 1 + late);
   }
@@ -112,10 +120,9 @@ double scatter_bound(const BoundCase& call) {
   for (const Job& job : jobs) all += job.bytes;
   bound.moves(start, as_double(all));
   bound.doubles(start, 1 + jobs.size());
-  if (call.receiver == Runner::background) return bound.end();
+  if (!is_caller(call)) return bound.end();
 
-  std::vector<double> arrivals(call.arrivals.begin(), call.arrivals.end());
-  std::ranges::sort(arrivals);
+  const std::vector<double> arrivals = sorted_arrivals(call);
   Bytes late_bytes = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const double t = jobs[i].release;
@@ -130,24 +137,12 @@ double scatter_bound(const BoundCase& call) {
   return bound.end();
 }
 
-int ranks_of(const BoundCase& call) { return static_cast<int>(call.sizes.size()); }
-
-/// The arrivals, ascending.
-std::vector<double> sorted_arrivals(const BoundCase& call) {
-  std::vector<double> sorted(call.sizes.size(), 0);
-  std::ranges::copy(call.arrivals, sorted.begin());
-  std::ranges::sort(sorted);
-  return sorted;
-}
-
 std::vector<Rank> latest_first(const BoundCase& call) {
   std::vector<Rank> ranks(call.sizes.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   std::ranges::sort(ranks, [&](Rank a, Rank b) { return call.arrival(a) > call.arrival(b); });
   return ranks;
 }
-
-bool is_caller(const BoundCase& call) { return call.receiver == Runner::caller; }
 
 double total(const BoundCase& call) {
   return static_cast<double>(std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0}));
