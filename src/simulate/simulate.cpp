@@ -47,19 +47,16 @@ Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& ne
   timeline.exits = timeline.arrivals;
   timeline.busy.assign(schedules.size(), 0);
   engine.early = *std::ranges::min_element(timeline.arrivals);
-  const EngineObserver observer{.started =
-                                    [&](const Transfer& transfer) {
-                                      for (const Rank rank : {transfer.from, transfer.to}) {
-                                        timeline.busy[index(rank)] += transfer.seconds;
-                                      }
-                                      timeline.transfers.push_back(transfer);
-                                    },
-                                .done =
-                                    [&](Rank rank, double now) {
-                                      timeline.exits[index(rank)] =
-                                          std::max(timeline.exits[index(rank)], now);
-                                    }};
-  if (const auto error = execute(schedules, engine, arrivals, observer)) return *error;
+  const auto started = [&](const Transfer& transfer) {
+    for (const Rank rank : {transfer.from, transfer.to}) {
+      timeline.busy[index(rank)] += transfer.seconds;
+    }
+    timeline.transfers.push_back(transfer);
+  };
+  const auto done = [&](Rank rank, double now) {
+    timeline.exits[index(rank)] = std::max(timeline.exits[index(rank)], now);
+  };
+  if (const auto error = execute(schedules, engine, arrivals, {started, done})) return *error;
   return timeline;
 }
 
