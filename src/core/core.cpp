@@ -40,7 +40,7 @@ Order Order::listed(std::vector<Rank> ranks) {
 }
 
 Sizes Sizes::equal(Bytes each) {
-  Sizes sizes;
+  Sizes sizes(Kind::equal);
   sizes.each_ = each;
   return sizes;
 }
@@ -51,15 +51,13 @@ Sizes Sizes::all(const std::vector<Bytes>& by_rank, const Order& order) {
     const auto at = index(position);
     (*prefix)[at + 1] = (*prefix)[at] + by_rank[index(order.rank_at(position))];
   }
-  Sizes sizes;
-  sizes.kind_ = Kind::all;
+  Sizes sizes(Kind::all);
   sizes.prefix_ = std::move(prefix);
   return sizes;
 }
 
 Sizes Sizes::parts(Bytes elements, Bytes unit, int parts) {
-  Sizes sizes;
-  sizes.kind_ = Kind::parts;
+  Sizes sizes(Kind::parts);
   sizes.elements_ = elements;
   sizes.each_ = unit;
   sizes.parts_ = parts;
@@ -75,8 +73,7 @@ Sizes Sizes::pairs(const std::vector<Bytes>& sent, const std::vector<Bytes>& rec
     (*both)[position] = sent[other];
     (*both)[p + position] = received[other];
   }
-  Sizes sizes;
-  sizes.kind_ = Kind::pairs;
+  Sizes sizes(Kind::pairs);
   sizes.prefix_ = std::move(both);
   sizes.parts_ = order.position_of(rank);
   return sizes;
@@ -99,8 +96,7 @@ Bytes Sizes::of_pairs(BlockRange blocks) const {
 }
 
 Sizes Sizes::some(std::vector<Known> known) {
-  Sizes sizes;
-  sizes.kind_ = Kind::some;
+  Sizes sizes(Kind::some);
   sizes.known_ = std::move(known);
   return sizes;
 }

@@ -42,9 +42,10 @@ class Sizes {
  private:
   enum class Kind : std::uint8_t { equal, all, some, parts, pairs };
 
+  explicit Sizes(Kind kind) : kind_(kind) {}
   [[nodiscard]] Bytes of_pairs(BlockRange blocks) const;
 
-  Kind kind_ = Kind::equal;
+  Kind kind_;
   Bytes each_ = 0;      ///< bytes of a block; parts: of an element
   Bytes elements_ = 0;  ///< parts: elements of the vector
   int parts_ = 1;       ///< parts: their number; pairs: the rank's position
