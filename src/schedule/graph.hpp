@@ -12,10 +12,10 @@
 
 namespace tutti {
 
-/// A step that is invalid in any execution.
+/// A step of a schedule, or an operation of a program, that is wrong whatever the timing.
 struct Flaw {
   Rank rank = no_rank;
-  StepId step = -1;
+  StepId step = -1;  ///< of that rank; -1: no single one
   std::string text;
 };
 

@@ -28,8 +28,7 @@ struct Programs {
   Programs(const Specification& specification, const Call& call, const Problems& problems,
            std::span<const Schedule> schedules, int kind);
   /// The first fault, if any; see ProgramVerifier::verify.
-  [[nodiscard]] std::optional<ProgramFault> check(ProgramVerifier& verifier,
-                                                  std::uint64_t seed) const {
+  [[nodiscard]] std::optional<Flaw> check(ProgramVerifier& verifier, std::uint64_t seed) const {
     return verifier.verify({contract, &order, &sizes, unit, nullptr}, programs, layouts, seed);
   }
 };

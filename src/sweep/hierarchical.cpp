@@ -187,9 +187,9 @@ class HierarchicalSweep {
 
 }  // namespace
 
-std::optional<ProgramFault> check(ProgramVerifier& verifier, const Call& call, const Nodes& nodes,
-                                  const HierarchicalOptions& options,
-                                  std::span<const Program> programs, std::uint64_t seed) {
+std::optional<Flaw> check(ProgramVerifier& verifier, const Call& call, const Nodes& nodes,
+                          const HierarchicalOptions& options, std::span<const Program> programs,
+                          std::uint64_t seed) {
   const Contract contract{call.collective, call.p(), call.root, 1, options.commutative};
   const Order order = Order::identity(call.p());
   const std::vector<Bytes> sizes = call.block_sizes(1);

@@ -10,11 +10,9 @@
 namespace tutti {
 
 /// The first fault of the programs for `call`, if any; see ProgramVerifier::verify.
-[[nodiscard]] std::optional<ProgramFault> check(ProgramVerifier& verifier, const Call& call,
-                                                const Nodes& nodes,
-                                                const HierarchicalOptions& options,
-                                                std::span<const Program> programs,
-                                                std::uint64_t seed);
+[[nodiscard]] std::optional<Flaw> check(ProgramVerifier& verifier, const Call& call,
+                                        const Nodes& nodes, const HierarchicalOptions& options,
+                                        std::span<const Program> programs, std::uint64_t seed);
 
 /// Verifies the programs of `collective` for every distribution of up to `max_p` ranks over nodes,
 /// mapped in blocks, round-robin and shuffled, and for some shapes of up to 2 max_p + 1 ranks, some

@@ -7,7 +7,7 @@ namespace tutti {
 
 namespace {
 
-ProgramFault fault(Rank rank, int operation, const std::string& text) {
+Flaw fault(Rank rank, int operation, const std::string& text) {
   return {rank, operation,
           "rank " + std::to_string(rank) + " operation " + std::to_string(operation) + " " + text};
 }

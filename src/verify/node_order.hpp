@@ -22,7 +22,7 @@ struct MatchedCall {
 /// order does not depend on timing, so it covers all interleavings.
 class NodeOrder {
  public:
-  using Fault = std::optional<ProgramFault>;
+  using Fault = std::optional<Flaw>;
   using Node = NodeGraph::Node;
 
   /// Finds the order. Returns the first fault, if any: signals that do not grow or end on different

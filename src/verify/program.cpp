@@ -50,7 +50,7 @@ const Operation& ProgramVerifier::operation(Node node) const {
   return programs_[index(rank_of(node))].operations[index(number(node))];
 }
 
-ProgramFault ProgramVerifier::fault(Rank rank, int operation, const std::string& text) const {
+Flaw ProgramVerifier::fault(Rank rank, int operation, const std::string& text) const {
   std::string who = "rank " + std::to_string(rank);
   if (operation >= 0) {
     const StepId step = programs_[index(rank)].operations[index(operation)].step;

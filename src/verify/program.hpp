@@ -18,7 +18,7 @@ namespace tutti {
 /// between calls.
 class ProgramVerifier {
  public:
-  using Fault = std::optional<ProgramFault>;
+  using Fault = std::optional<Flaw>;
 
   /// Returns the first fault, if any. Programs and layouts are by rank. Without a fault
   ///  - every operation stays inside its buffers, and writes only staging memory and the places of
@@ -120,7 +120,7 @@ class ProgramVerifier {
   [[nodiscard]] std::string in_words(Node node) const;
   [[nodiscard]] std::string in_words(const ByteSymbols& symbols) const;
 
-  [[nodiscard]] ProgramFault fault(Rank rank, int operation, const std::string& text) const;
+  [[nodiscard]] Flaw fault(Rank rank, int operation, const std::string& text) const;
   void refuse(Node node, const std::string& text);
 
   const ProgramCall* call_ = nullptr;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -12,13 +11,6 @@
 #include "verify/rank_sets.hpp"
 
 namespace tutti {
-
-/// A fault in a set of programs.
-struct ProgramFault {
-  Rank rank = no_rank;
-  int operation = -1;  ///< of that rank; -1: no single operation
-  std::string text;    ///< names both, and the step of the schedule
-};
 
 /// A use of bytes by an operation.
 struct ByteAccess {

@@ -45,7 +45,7 @@ class PlantedInPrograms : public testing::Test {
     const auto fault = made_->check(verifier_, 1);
     ASSERT_TRUE(fault);
     EXPECT_EQ(fault->rank, rank) << fault->text;
-    EXPECT_EQ(fault->operation, number) << fault->text;
+    EXPECT_EQ(fault->step, number) << fault->text;
     EXPECT_NE(fault->text.find(says), std::string::npos) << fault->text;
     EXPECT_NE(fault->text.find("rank " + std::to_string(rank)), std::string::npos) << fault->text;
     if (number < 0) return;
