@@ -36,14 +36,8 @@ Call call_between(std::span<const InnerCall* const> members, Bytes unit) {
 
 HierarchicalProblem hierarchical_problem(const Call& call, const Nodes& nodes, int node,
                                          const HierarchicalOptions& options) {
-  HierarchicalProblem seen;
-  seen.collective = call.collective;
-  seen.root = call.root;
-  seen.leaders = options.leaders;
-  seen.commutative = options.commutative;
-  seen.unit = call.unit;
-  seen.chunks = options.chunks;
-  seen.direct = options.direct;
+  HierarchicalProblem seen{options, call.collective, call.root, call.unit, {}};
+  seen.in_place = false;
   if (call.collective == Collective::alltoallv) {
     for (const Rank rank : nodes.ranks(node)) {
       for (Rank other = 0; other < call.p(); ++other) {

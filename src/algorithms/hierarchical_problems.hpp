@@ -9,21 +9,14 @@
 
 namespace tutti {
 
-/// The options of a hierarchical call.
-struct HierarchicalOptions {
-  int leaders = 1;
-  int chunks = 1;
-  bool commutative = true;  ///< of the operation, in reductions
-  bool direct = false;      ///< see HierarchicalProblem
-  bool in_place = false;    ///< all ranks that may pass MPI_IN_PLACE do
-};
+// With the option `in_place`, all ranks that may pass MPI_IN_PLACE do.
 
-/// The call as the ranks of `node` know it; sizes that they do not know are -1.
+/// The call as the ranks of `node` know it, none in place; sizes that they do not know are -1.
 [[nodiscard]] HierarchicalProblem hierarchical_problem(const Call& call, const Nodes& nodes,
                                                        int node,
                                                        const HierarchicalOptions& options);
 
-/// True if `rank` may pass MPI_IN_PLACE, with the meaning of HierarchicalProblem::in_place.
+/// True if `rank` may pass MPI_IN_PLACE, with the meaning of HierarchicalOptions::in_place.
 [[nodiscard]] bool passes_in_place(const Call& call, Rank rank);
 
 /// The programs of all ranks, or the reason why the call must stay flat.

@@ -31,21 +31,26 @@ struct HierarchicalSizes {
   friend bool operator==(const HierarchicalSizes&, const HierarchicalSizes&) = default;
 };
 
-/// One call as a rank knows it. All members but `in_place`, `direct` and `sizes` are equal on all
-/// ranks.
-struct HierarchicalProblem {
-  Collective collective = Collective::barrier;
-  Rank root = 0;
+/// The options of a call.
+struct HierarchicalOptions {
   int leaders = 1;          ///< requested lanes; at most the ranks of the largest node
+  int chunks = 1;           ///< successive parts of each block; see chunks_for
   bool commutative = true;  ///< of the operation, in reductions
-  Bytes unit = 1;  ///< bytes of an element: parts of vectors and chunks end between elements
-  int chunks = 1;  ///< successive parts of each block; see chunks_for
+  /// The rank's buffers hold packed bytes, and are not in place. So its inner call may use them
+  /// instead of node memory that no other rank would touch.
+  bool direct = false;
   /// MPI_IN_PLACE: the rank's contribution is in the receive buffer, or, at the root of a scatter,
   /// its result in the send buffer. See can_be_in_place.
   bool in_place = false;
-  /// This rank's buffers hold packed bytes, and are not in place. So its inner call may use them
-  /// instead of node memory that no other rank would touch.
-  bool direct = false;
+  friend bool operator==(const HierarchicalOptions&, const HierarchicalOptions&) = default;
+};
+
+/// One call as a rank knows it. All members but `in_place`, `direct` and `sizes` are equal on all
+/// ranks.
+struct HierarchicalProblem : HierarchicalOptions {
+  Collective collective = Collective::barrier;
+  Rank root = 0;
+  Bytes unit = 1;  ///< bytes of an element: parts of vectors and chunks end between elements
   HierarchicalSizes sizes;
   friend bool operator==(const HierarchicalProblem&, const HierarchicalProblem&) = default;
 };
