@@ -201,7 +201,6 @@ inline constexpr auto matched_collectives = detail::collectives_that<detail::is_
 /// The collectives that only the root calls.
 inline constexpr auto one_sided_collectives = detail::collectives_that<is_one_sided>();
 inline constexpr auto hierarchical_collectives = detail::collectives_that<can_be_hierarchical>();
-inline constexpr auto gathers_and_scatters = detail::collectives_that<is_gather_or_scatter>();
 
 /// The lower-case name, e.g. "gatherv".
 [[nodiscard]] std::string_view name_of(Collective collective);

@@ -21,10 +21,6 @@ double Timeline::spread() const {
   return *last - *first;
 }
 
-double Timeline::idle(Rank rank) const {
-  return exits[index(rank)] - *std::ranges::min_element(arrivals) - busy[index(rank)];
-}
-
 Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& network,
                           std::span<const double> arrivals) {
   if (schedules.empty()) return Error{"no schedules; a simulation needs those of all ranks"};

@@ -41,8 +41,6 @@ struct Timeline {
   [[nodiscard]] double elapsed() const;
   /// max arrival - min arrival.
   [[nodiscard]] double spread() const;
-  /// The time from the first arrival to the exit of `rank` in which it has no message (one port).
-  [[nodiscard]] double idle(Rank rank) const;
 };
 
 /// Replays the schedules of ranks 0..p-1. `arrivals` are by rank; empty: all at 0. Steps of the

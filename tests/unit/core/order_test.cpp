@@ -78,7 +78,8 @@ std::vector<Rank> order_by(Collective collective, const char* text) {
 TEST(Order, OfASpecificationFollowsTheArrivals) {
   // The others by (arrival, rank): 4 1 3 0 7 6 5.
   const std::vector<Rank> in_turn = {2, 4, 1, 3, 0, 7, 6, 5};
-  for (const Collective collective : gathers_and_scatters) {
+  for (const Collective collective :
+       {Collective::gather, Collective::gatherv, Collective::scatter, Collective::scatterv}) {
     EXPECT_EQ(order_by(collective, "linear:order=arrival"), in_turn);
     EXPECT_EQ(order_by(collective, "linear:order=late_leaf"), in_turn);
   }

@@ -140,12 +140,12 @@ TEST(Replay, TellsWhenTheRootIdles) {
   // p = 4 binomial, alpha 0, one unit a block: the root takes 1 at 0..1, then 2's two at 1..3.
   const Call call{gather, 0, {1, 1, 1, 1}, 0};
   const Timeline flat = *simulate(schedules_of("binomial", call), {0, 1});
-  EXPECT_DOUBLE_EQ(flat.idle(0), 0);
+  EXPECT_DOUBLE_EQ(flat.exits[0], flat.busy[0]);
   // Rank 3 comes at 5: 2 has its block at 6 and the root both at 8. It is busy for 3 of 8 units.
   const Timeline late =
       *simulate(schedules_of("binomial", call), {0, 1}, std::vector{0., 0., 0., 5.});
   EXPECT_DOUBLE_EQ(late.run_time(), 8);
-  EXPECT_DOUBLE_EQ(late.idle(0), 5);
+  EXPECT_DOUBLE_EQ(late.exits[0] - late.busy[0], 5);
   EXPECT_DOUBLE_EQ(late.spread(), 5);
 }
 
