@@ -8,38 +8,23 @@ namespace tutti {
 
 namespace {
 
-/// Bytes that a copy moves between a buffer and node memory.
-struct Stretch {
-  Bytes side = 0;
-  Bytes node = 0;
-  Bytes bytes = 0;
-};
-
 /// True for a copy into node memory (`in`), or out of it.
 bool is_copy(const Operation& operation, bool in) {
   return operation.kind == OperationKind::copy &&
          (in ? operation.to : operation.from).area == Area::node;
 }
 
-/// The copies into or out of node memory: whole blocks in sequence, the entire buffer (see
-/// hierarchical_chunk).
-std::vector<Stretch> stretches_of(const Program& program, bool in) {
-  std::vector<Stretch> stretches;
+/// The offset in the buffer of the bytes [at, at + bytes) of node memory that a copy moves; none if
+/// they are scattered. Copies into or out of node memory are whole blocks in sequence, the entire
+/// buffer (see hierarchical_chunk).
+std::optional<Bytes> side_of(const Program& program, bool in, Bytes at, Bytes bytes) {
+  if (bytes == 0) return 0;
   for (const Operation& copy : program.operations) {
     if (!is_copy(copy, in)) continue;
     const BufferRef& side = in ? copy.from : copy.to;
-    stretches.push_back({side.offset, (in ? copy.to : copy.from).offset, side.bytes});
-  }
-  return stretches;
-}
-
-/// The offset in the buffer of the bytes [at, at + bytes) of node memory; none if they are
-/// scattered.
-std::optional<Bytes> side_of(const std::vector<Stretch>& stretches, Bytes at, Bytes bytes) {
-  if (bytes == 0) return 0;
-  for (const Stretch& stretch : stretches) {
-    if (stretch.node <= at && at + bytes <= stretch.node + stretch.bytes) {
-      return stretch.side + at - stretch.node;
+    const BufferRef& node = in ? copy.to : copy.from;
+    if (node.offset <= at && at + bytes <= node.offset + node.bytes) {
+      return side.offset + at - node.offset;
     }
   }
   return std::nullopt;
@@ -51,12 +36,12 @@ bool has_displacements(Collective collective) {
 }
 
 /// The inner buffer moved from node memory to the rank's buffer; none if it is scattered there.
-std::optional<InnerBuffer> moved(const InnerBuffer& end, Collective collective, Area area,
-                                 const std::vector<Stretch>& stretches) {
+std::optional<InnerBuffer> moved(const Program& program, bool in, const InnerBuffer& end,
+                                 Collective collective, Area area) {
   InnerBuffer side = {area, 0, end.counts, {}};
   Bytes next = 0;
   for (std::size_t i = 0; i < end.counts.size(); ++i) {
-    const auto at = side_of(stretches, end.at + end.displacements[i], end.counts[i]);
+    const auto at = side_of(program, in, end.at + end.displacements[i], end.counts[i]);
     if (!at) return std::nullopt;
     if (i == 0) side.at = next = has_displacements(collective) ? 0 : *at;
     const bool is_empty = end.counts[i] == 0;
@@ -70,10 +55,9 @@ std::optional<InnerBuffer> moved(const InnerBuffer& end, Collective collective, 
 /// Moves one inner buffer of all calls to the rank's buffer `area`, and removes the copies into or
 /// out of node memory. Does nothing if a call would need a scattered buffer.
 void use_side(Program& program, bool in, Area area, InnerBuffer InnerCall::*which) {
-  const std::vector<Stretch> stretches = stretches_of(program, in);
   std::vector<InnerBuffer> buffers;
   for (const InnerCall& call : program.calls) {
-    const auto end = moved(call.*which, call.collective, area, stretches);
+    const auto end = moved(program, in, call.*which, call.collective, area);
     if (!end) return;
     buffers.push_back(*end);
   }
