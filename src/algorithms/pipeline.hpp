@@ -7,10 +7,10 @@
 
 namespace tutti {
 
-/// The parameter `parts` if it is set; else one part per 16 KiB, at most 64. Equal on all ranks.
-[[nodiscard]] inline int pipeline_parts(const Problem& problem) {
-  constexpr Bytes piece = 16384;
-  constexpr Bytes max_parts = 64;
+/// The parameter `parts` if it is set; else one part per `piece` bytes, at most `max_parts`. Equal
+/// on all ranks.
+[[nodiscard]] inline int pipeline_parts(const Problem& problem, Bytes piece = 16384,
+                                        Bytes max_parts = 64) {
   if (problem.parameters.parts > 0) return problem.parameters.parts;
   return static_cast<int>(
       std::clamp<Bytes>((problem.vector_bytes() + piece - 1) / piece, 1, max_parts));

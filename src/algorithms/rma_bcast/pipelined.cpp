@@ -1,20 +1,10 @@
 /// One-sided broadcast of large vectors: the parts go down a tree in a pipeline.
-#include <algorithm>
-
 #include "algorithms/one_sided.hpp"
+#include "algorithms/pipeline.hpp"
 
 namespace tutti {
 
 namespace {
-
-/// The parameter `parts` if it is set; else as many as make each part fit into a notification, at
-/// most 512.
-int parts_of(const Problem& problem) {
-  constexpr Bytes max_parts = 512;
-  if (problem.parameters.parts > 0) return problem.parameters.parts;
-  const Bytes parts = (problem.vector_bytes() + max_carried - 1) / max_carried;
-  return static_cast<int>(std::clamp<Bytes>(parts, 1, max_parts));
-}
 
 /// The tree in which position v has up to k children from v k + 1 on:
 ///
@@ -31,7 +21,8 @@ Schedule pipelined(const Problem& problem, int k) {
   // With puts, each part would wait for a flush, which takes a round trip.
   Problem carried = problem;
   if (carried.parameters.carry == max_carried) carried.parameters.carry = all_carried;
-  return broadcast_along(carried, shape, parts_of(problem));
+  // Parts that fit into a notification.
+  return broadcast_along(carried, shape, pipeline_parts(problem, max_carried, 512));
 }
 
 }  // namespace
