@@ -22,9 +22,8 @@ struct Fabric {
   Links links;
   std::vector<SharedLinks> shared = {};  ///< by level, e.g. of nodes, then of switches
 
-  /// Without shared links: each message is as fast as alone.
-  Fabric(Links alone) : links(std::move(alone)) {}
-  Fabric(Links alone, std::vector<SharedLinks> sharing)
+  /// Without shared links each message is as fast as alone.
+  Fabric(Links alone, std::vector<SharedLinks> sharing = {})
       : links(std::move(alone)), shared(std::move(sharing)) {}
   [[nodiscard]] int size() const { return links.size(); }
 };

@@ -35,7 +35,6 @@ class ProgramBuilder {
   void add_wait(const Step& step);
 
   [[nodiscard]] MemoryUse& memory() { return memory_; }
-  [[nodiscard]] const MemoryUse& memory() const { return memory_; }
   /// True if a datatype may describe this memory, and so any blocks in it.
   [[nodiscard]] bool is_typed(Spot spot) const {
     return !blocks_.are_vectors() && memory_.area(spot) != Area::staging;

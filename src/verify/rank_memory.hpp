@@ -70,9 +70,6 @@ class RankMemory {
   /// Sets iov_ to the ranges of the blocks in the buffer.
   void find_blocks(Area area, const Blocks& blocks);
   [[nodiscard]] Buffer& buffer(Area area) { return buffers_[static_cast<std::size_t>(area)]; }
-  [[nodiscard]] const Buffer& buffer(Area area) const {
-    return buffers_[static_cast<std::size_t>(area)];
-  }
 
   const ProgramCall* call_ = nullptr;
   const std::vector<Bytes>* origins_ = nullptr;
