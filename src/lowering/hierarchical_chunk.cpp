@@ -32,7 +32,7 @@ struct Regions {
 };
 
 LaneLayout written_by(const HierarchicalView& view, bool at_root_node) {
-  const Collective collective = view.call().collective;
+  const Collective collective = view.call.collective;
   if (collective == Collective::barrier) return {};
   if (is_vector(collective)) return layout_of_vector(view);
   if (is_alltoall(collective)) return layout_to_all(view);
@@ -42,7 +42,7 @@ LaneLayout written_by(const HierarchicalView& view, bool at_root_node) {
 }
 
 LaneLayout result_of(const HierarchicalView& view, bool at_root_node) {
-  const Collective collective = view.call().collective;
+  const Collective collective = view.call.collective;
   if (collective == Collective::barrier) return {};
   if (is_vector(collective)) {
     const bool wanted = collective != Collective::reduce || at_root_node;
@@ -56,14 +56,13 @@ LaneLayout result_of(const HierarchicalView& view, bool at_root_node) {
 /// The result of a reduction overwrites the first vector, which has been combined into the last one
 /// by then. On a single node the written data is the result.
 Regions regions_of(const HierarchicalView& view) {
-  const Collective collective = view.call().collective;
-  const bool at_root_node =
-      has_root(collective) && view.nodes().node_of(view.call().root) == view.node();
+  const Collective collective = view.call.collective;
+  const bool at_root_node = has_root(collective) && view.nodes.node_of(view.call.root) == view.node;
   Regions regions;
   regions.written = written_by(view, at_root_node);
   if (reduces(collective)) regions.vectors = view.ranks();
   regions.bytes = regions.written.bytes * regions.vectors;
-  if (view.nodes().count() == 1 || collective == Collective::bcast) {
+  if (view.nodes.count() == 1 || collective == Collective::bcast) {
     regions.result = regions.written;
     regions.result_at = regions.written_at();
     return regions;
@@ -94,12 +93,12 @@ class ChunkLowerer {
  public:
   ChunkLowerer(const HierarchicalView& view, Rank rank, Bytes base, NodeProgramBuilder& program)
       : view_(view),
-        collective_(view.call().collective),
+        collective_(view.call.collective),
         rank_(rank),
         local_(program.local()),
         base_(base),
-        root_(view.call().root),
-        root_node_(view.nodes().node_of(root_)),
+        root_(view.call.root),
+        root_node_(view.nodes.node_of(root_)),
         regions_(regions_of(view)),
         program_(program) {}
 
@@ -107,9 +106,9 @@ class ChunkLowerer {
   void enter() {
     std::vector<Operation> copies;
     write(copies);
-    if (!copies.empty()) program_.await_free(view_.chunk());
+    if (!copies.empty()) program_.await_free(view_.chunk);
     program_.add(copies);
-    program_.signal(NodeProgramBuilder::entered(view_.chunk()));
+    program_.signal(NodeProgramBuilder::entered(view_.chunk));
   }
   /// Combines vectors of the node's ranks.
   void combine() {
@@ -126,9 +125,9 @@ class ChunkLowerer {
     program_.await(all_written(), static_cast<int>(needs.begin), static_cast<int>(needs.end));
     // The root has awaited free memory before it wrote, and these ranks await the root.
     const bool awaits_root = root_sends() && at_root_node();
-    if (!regions_.result.lanes.empty() && !awaits_root) program_.await_free(view_.chunk());
+    if (!regions_.result.lanes.empty() && !awaits_root) program_.await_free(view_.chunk);
     for (const int lane : led) program_.add(inner(lane));
-    program_.signal(NodeProgramBuilder::released(view_.chunk()));
+    program_.signal(NodeProgramBuilder::released(view_.chunk));
   }
   /// Copies from node memory.
   void leave() {
@@ -136,16 +135,16 @@ class ChunkLowerer {
     if (wants_result()) read(copies);
     if (!copies.empty() || collective_ == Collective::barrier) await_result();
     program_.add(copies);
-    program_.signal(NodeProgramBuilder::left(view_.chunk()));
+    program_.signal(NodeProgramBuilder::left(view_.chunk));
   }
 
  private:
   /// Is there only one node? Its ranks have their own numbers as local ones.
-  [[nodiscard]] bool alone() const { return view_.nodes().count() == 1; }
+  [[nodiscard]] bool alone() const { return view_.nodes.count() == 1; }
   [[nodiscard]] bool combines() const { return reduces(collective_) && view_.ranks() > 1; }
   [[nodiscard]] bool at_root() const { return rank_ == root_; }
-  [[nodiscard]] bool in_place() const { return view_.call().in_place; }
-  [[nodiscard]] bool at_root_node() const { return view_.node() == root_node_; }
+  [[nodiscard]] bool in_place() const { return view_.call.in_place; }
+  [[nodiscard]] bool at_root_node() const { return view_.node == root_node_; }
   [[nodiscard]] bool root_sends() const {
     return is_scatter(collective_) || collective_ == Collective::bcast;
   }
@@ -154,14 +153,14 @@ class ChunkLowerer {
     if (is_scatter(collective_) && in_place()) return false;
     return !flows_to_root(collective_) || at_root();
   }
-  [[nodiscard]] int lanes() const { return collective_ == Collective::barrier ? 1 : view_.lanes(); }
+  [[nodiscard]] int lanes() const { return collective_ == Collective::barrier ? 1 : view_.lanes; }
   [[nodiscard]] int leader_of(int lane) const {
-    return lane_leader(lane, view_.lanes(), view_.ranks());
+    return lane_leader(lane, view_.lanes, view_.ranks());
   }
   /// The signal of ranks that have written node memory, and combined it in reductions.
   [[nodiscard]] int all_written() const {
-    return combines() ? NodeProgramBuilder::combined(view_.chunk())
-                      : NodeProgramBuilder::entered(view_.chunk());
+    return combines() ? NodeProgramBuilder::combined(view_.chunk)
+                      : NodeProgramBuilder::entered(view_.chunk);
   }
 
   /// Adds a copy of this chunk's part of a block, `before` bytes into a buffer, or extends the last
@@ -201,9 +200,9 @@ class ChunkLowerer {
       for (Rank rank = 0; in_place() && rank < rank_; ++rank) before += view_.size(rank);
       return put(view_.size(rank_), index(local_));
     }
-    for (Rank to = 0; to < view_.nodes().p(); ++to) {
+    for (Rank to = 0; to < view_.nodes.p(); ++to) {
       if (is_alltoall(collective_)) {
-        put(view_.sent(local_, to), index(local_) * index(view_.nodes().p()) + index(to));
+        put(view_.sent(local_, to), index(local_) * index(view_.nodes.p()) + index(to));
       } else {
         put(view_.size(to), index(to));
       }
@@ -213,7 +212,7 @@ class ChunkLowerer {
   /// The local ranks that write what the calls of these lanes read.
   [[nodiscard]] BlockRange writers_for(int first_lane, int last_lane) const {
     if (root_sends()) {
-      const int root = view_.nodes().local_of(root_);
+      const int root = view_.nodes.local_of(root_);
       return at_root_node() ? BlockRange{root, root + 1} : BlockRange{};
     }
     const bool own_lanes = is_gather(collective_) || collective_ == Collective::allgather ||
@@ -254,7 +253,7 @@ class ChunkLowerer {
             equal(call.send.counts) ? Collective::reduce_scatter_block : Collective::reduce_scatter;
         break;
       default:
-        call.collective = form_between(collective_, view_.nodes(), view_.lanes());
+        call.collective = form_between(collective_, view_.nodes, view_.lanes);
         break;
     }
   }
@@ -264,16 +263,16 @@ class ChunkLowerer {
     const bool from_root =
         root_sends() && (alone() || (collective_ == Collective::bcast && at_root_node()));
     if (from_root) {
-      const int root = view_.nodes().local_of(root_);
+      const int root = view_.nodes.local_of(root_);
       return program_.await(all_written(), root, root + 1);
     }
     if (alone()) return program_.await(all_written(), 0, view_.ranks());
     const bool own_lane =
         is_alltoall(collective_) || is_scatter(collective_) || scatters_sums(collective_);
-    const int own = lane_of(local_, view_.lanes(), view_.ranks());
+    const int own = lane_of(local_, view_.lanes, view_.ranks());
     for (int lane = own_lane ? own : 0; lane < (own_lane ? own + 1 : lanes()); ++lane) {
       const int leader = leader_of(lane);
-      program_.await(NodeProgramBuilder::released(view_.chunk()), leader, leader + 1);
+      program_.await(NodeProgramBuilder::released(view_.chunk), leader, leader + 1);
     }
   }
 
@@ -290,7 +289,7 @@ class ChunkLowerer {
     if (is_scatter(collective_) || scatters_sums(collective_)) {
       return get(no_rank, view_.size(rank_), index(local_));
     }
-    const int p = view_.nodes().p();
+    const int p = view_.nodes.p();
     for (Rank from = 0; from < p; ++from) {
       if (is_alltoall(collective_)) {
         // On a single node the result is the written data.
@@ -360,7 +359,7 @@ Program hierarchical_chunks(const HierarchicalProblem& call, const Nodes& nodes,
   NodeProgramBuilder program(nodes.local_of(rank), nodes.size(node));
   std::array<std::optional<ChunkLowerer>, 2> under_way;
   const auto enter = [&](int i) {
-    const HierarchicalView view(call, nodes, node, i);
+    const HierarchicalView view{call, nodes, node, i};
     under_way[index(i % 2)].emplace(view, rank, i % 2 * (memory / 2), program).enter();
   };
   enter(0);
@@ -379,7 +378,7 @@ Program hierarchical_chunks(const HierarchicalProblem& call, const Nodes& nodes,
 
 Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes, int node) {
   const HierarchicalProblem largest = largest_chunk(call);
-  const Bytes chunk = aligned(regions_of(HierarchicalView(largest, nodes, node, 0)).bytes);
+  const Bytes chunk = aligned(regions_of(HierarchicalView{largest, nodes, node, 0}).bytes);
   return call.chunks == 1 ? chunk : 2 * chunk;
 }
 

@@ -12,13 +12,13 @@ using Groups = std::vector<std::vector<int>>;
 /// The groups of the node. One group if more would not help, or would change the order of an
 /// operation.
 Groups groups_of(const HierarchicalView& view) {
-  Groups groups = view.nodes().groups(view.node());
+  Groups groups = view.nodes.groups(view.node);
   const auto follow = [](const std::vector<int>& group) {
     return group.back() - group.front() + 1 == static_cast<int>(group.size());
   };
   const bool apart = static_cast<int>(groups.size()) == view.ranks();
   const bool in_order = std::ranges::all_of(groups, follow);
-  if (!apart && (in_order || view.call().commutative)) return groups;
+  if (!apart && (in_order || view.call.commutative)) return groups;
   std::vector<int> all;
   for (int local = 0; local < view.ranks(); ++local) all.push_back(local);
   return {all};
@@ -65,7 +65,7 @@ struct Vectors {
 
 void combine_vectors(const HierarchicalView& view, Bytes bytes, Bytes base,
                      NodeProgramBuilder& program) {
-  const Vectors vectors{bytes, base, view.call().unit};
+  const Vectors vectors{bytes, base, view.call.unit};
   const Groups groups = groups_of(view);
   const auto local = index(program.local());
   const ByteRange own = vectors.slice(local, index(view.ranks()));
@@ -74,16 +74,16 @@ void combine_vectors(const HierarchicalView& view, Bytes bytes, Bytes base,
     sums.push_back(group.back());
     const auto me = std::ranges::find(group, program.local());
     if (me == group.end()) continue;
-    program.await(NodeProgramBuilder::entered(view.chunk()), group);
+    program.await(NodeProgramBuilder::entered(view.chunk), group);
     const auto i = index(me - group.begin());
     program.add(vectors.combine(group, vectors.slice(i, group.size())));
   }
   if (groups.size() > 1) {
-    program.signal(NodeProgramBuilder::grouped(view.chunk()));
-    program.await(NodeProgramBuilder::grouped(view.chunk()), vectors.who_has(own, groups));
+    program.signal(NodeProgramBuilder::grouped(view.chunk));
+    program.await(NodeProgramBuilder::grouped(view.chunk), vectors.who_has(own, groups));
     program.add(vectors.combine(sums, own));
   }
-  program.signal(NodeProgramBuilder::combined(view.chunk()));
+  program.signal(NodeProgramBuilder::combined(view.chunk));
 }
 
 }  // namespace tutti

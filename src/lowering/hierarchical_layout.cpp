@@ -1,7 +1,6 @@
 /// Lays out the blocks of a call in node memory.
 #include "lowering/hierarchical_layout.hpp"
 
-#include <algorithm>
 #include <span>
 
 namespace tutti {
@@ -10,9 +9,9 @@ namespace {
 
 /// The ranks of a lane on a node.
 std::span<const Rank> ranks_of_lane(const HierarchicalView& view, int lane, int node) {
-  const std::span<const Rank> ranks = view.nodes().ranks(node);
-  const int begin = lane_leader(lane, view.lanes(), static_cast<int>(ranks.size()));
-  const int end = lane_leader(lane + 1, view.lanes(), static_cast<int>(ranks.size()));
+  const std::span<const Rank> ranks = view.nodes.ranks(node);
+  const int begin = lane_leader(lane, view.lanes, static_cast<int>(ranks.size()));
+  const int end = lane_leader(lane + 1, view.lanes, static_cast<int>(ranks.size()));
   return ranks.subspan(index(begin), index(end - begin));
 }
 
@@ -27,7 +26,7 @@ LaneLayout by_lane_and_node(const HierarchicalView& view, int pieces, int first,
     layout.at[index(piece)] = layout.bytes;
     layout.bytes += view.part(block).bytes();
   };
-  for (int lane = 0; lane < view.lanes(); ++lane) {
+  for (int lane = 0; lane < view.lanes; ++lane) {
     InnerBuffer end;
     end.at = layout.bytes;
     for (int node = first; node < last; ++node) {
@@ -48,26 +47,18 @@ ByteRange part_of(Bytes bytes, int i, int count, Bytes unit) {
   return {elements * i / count * unit, i + 1 == count ? bytes : elements * (i + 1) / count * unit};
 }
 
-HierarchicalView::HierarchicalView(const HierarchicalProblem& call, const Nodes& nodes, int node,
-                                   int chunk)
-    : call_(call),
-      nodes_(nodes),
-      node_(node),
-      chunk_(chunk),
-      lanes_(std::clamp(call.leaders, 1, nodes.most())) {}
-
 Bytes HierarchicalView::size(Rank rank) const {
-  return is_irregular(call_.collective) ? call_.sizes.by_rank[index(rank)] : call_.sizes.each;
+  return is_irregular(call.collective) ? call.sizes.by_rank[index(rank)] : call.sizes.each;
 }
 
 Bytes HierarchicalView::sent(int local, Rank to) const {
-  if (call_.collective == Collective::alltoall) return call_.sizes.each;
-  return call_.sizes.sent[index(local) * index(nodes_.p()) + index(to)];
+  if (call.collective == Collective::alltoall) return call.sizes.each;
+  return call.sizes.sent[index(local) * index(nodes.p()) + index(to)];
 }
 
 Bytes HierarchicalView::received(int local, Rank from) const {
-  if (call_.collective == Collective::alltoall) return call_.sizes.each;
-  return call_.sizes.received[index(local) * index(nodes_.p()) + index(from)];
+  if (call.collective == Collective::alltoall) return call.sizes.each;
+  return call.sizes.received[index(local) * index(nodes.p()) + index(from)];
 }
 
 InnerBuffer LaneLayout::end(int lane, Bytes base) const {
@@ -80,32 +71,32 @@ LaneLayout layout_of_all(const HierarchicalView& view) {
   const auto visit = [&](const auto& lay, int lane, int node) {
     for (const Rank rank : ranks_of_lane(view, lane, node)) lay(rank, view.size(rank));
   };
-  return by_lane_and_node(view, view.nodes().p(), 0, view.nodes().count(), visit);
+  return by_lane_and_node(view, view.nodes.p(), 0, view.nodes.count(), visit);
 }
 
 LaneLayout layout_of_node(const HierarchicalView& view) {
   const auto visit = [&](const auto& lay, int lane, int node) {
     for (const Rank rank : ranks_of_lane(view, lane, node)) {
-      lay(view.nodes().local_of(rank), view.size(rank));
+      lay(view.nodes.local_of(rank), view.size(rank));
     }
   };
-  return by_lane_and_node(view, view.ranks(), view.node(), view.node() + 1, visit);
+  return by_lane_and_node(view, view.ranks(), view.node, view.node + 1, visit);
 }
 
 LaneLayout layout_to_all(const HierarchicalView& view) {
-  const int p = view.nodes().p();
+  const int p = view.nodes.p();
   const auto visit = [&](const auto& lay, int lane, int node) {
     for (const Rank to : ranks_of_lane(view, lane, node)) {
       for (int s = 0; s < view.ranks(); ++s) lay(s * p + to, view.sent(s, to));
     }
   };
-  return by_lane_and_node(view, view.ranks() * p, 0, view.nodes().count(), visit);
+  return by_lane_and_node(view, view.ranks() * p, 0, view.nodes.count(), visit);
 }
 
 LaneLayout layout_from_all(const HierarchicalView& view) {
-  const Nodes& nodes = view.nodes();
+  const Nodes& nodes = view.nodes;
   const auto visit = [&](const auto& lay, int lane, int node) {
-    for (const Rank to : ranks_of_lane(view, lane, view.node())) {
+    for (const Rank to : ranks_of_lane(view, lane, view.node)) {
       const int t = nodes.local_of(to);
       for (const Rank from : nodes.ranks(node)) {
         lay(t * nodes.p() + from, view.received(t, from));
@@ -120,8 +111,8 @@ LaneLayout layout_of_vector(const HierarchicalView& view) {
   const Bytes bytes = view.part(view.size(0)).bytes();
   layout.at = {0};
   layout.bytes = bytes;
-  for (int lane = 0; lane < view.lanes(); ++lane) {
-    const ByteRange part = part_of(bytes, lane, view.lanes(), view.call().unit);
+  for (int lane = 0; lane < view.lanes; ++lane) {
+    const ByteRange part = part_of(bytes, lane, view.lanes, view.call.unit);
     layout.lanes.push_back({Area::node, part.begin, {part.bytes()}, {0}});
   }
   return layout;

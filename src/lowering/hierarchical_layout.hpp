@@ -1,6 +1,7 @@
 /// Lays out the blocks of a call in node memory, for one chunk.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "core/nodes.hpp"
@@ -17,33 +18,23 @@ namespace tutti {
 }
 
 /// One chunk of a call, as one node sees it.
-class HierarchicalView {
- public:
-  HierarchicalView(const HierarchicalProblem& call, const Nodes& nodes, int node, int chunk);
+struct HierarchicalView {
+  const HierarchicalProblem& call;
+  const Nodes& nodes;
+  int node;
+  int chunk;
+  int lanes = std::clamp(call.leaders, 1, nodes.most());
 
+  [[nodiscard]] int ranks() const { return nodes.size(node); }
   /// The part of a block in this chunk.
   [[nodiscard]] ByteRange part(Bytes whole) const {
-    return part_of(whole, chunk_, call_.chunks, call_.unit);
+    return part_of(whole, chunk, call.chunks, call.unit);
   }
   /// The whole block of `rank`, or the vector.
   [[nodiscard]] Bytes size(Rank rank) const;
   /// What local rank `local` sends to `to`, or receives from `from`.
   [[nodiscard]] Bytes sent(int local, Rank to) const;
   [[nodiscard]] Bytes received(int local, Rank from) const;
-
-  [[nodiscard]] const HierarchicalProblem& call() const { return call_; }
-  [[nodiscard]] const Nodes& nodes() const { return nodes_; }
-  [[nodiscard]] int node() const { return node_; }
-  [[nodiscard]] int chunk() const { return chunk_; }
-  [[nodiscard]] int ranks() const { return nodes_.size(node_); }
-  [[nodiscard]] int lanes() const { return lanes_; }
-
- private:
-  const HierarchicalProblem& call_;
-  const Nodes& nodes_;
-  int node_;
-  int chunk_;
-  int lanes_;
 };
 
 /// A part of node memory with pieces in sequence by lane, and in each lane by node.
