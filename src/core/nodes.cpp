@@ -124,12 +124,7 @@ int Nodes::most() const {
   return largest;
 }
 
-bool Nodes::even() const {
-  for (int node = 1; node < count(); ++node) {
-    if (size(node) != size(0)) return false;
-  }
-  return true;
-}
+bool Nodes::even() const { return count() * most() == p(); }
 
 bool Nodes::in_rank_order() const { return std::ranges::is_sorted(node_); }
 
