@@ -6,13 +6,6 @@
 
 namespace tutti {
 
-void extend(Blocks& blocks, BlockRange next) {
-  if (next.empty()) return;
-  if (blocks.range.empty()) blocks.range = {next.begin, next.begin};
-  if (blocks.range.end < next.begin) blocks.holes.push_back({blocks.range.end, next.begin});
-  blocks.range.end = next.end;
-}
-
 CallBlocks::CallBlocks(const Schedule& schedule, const Problem& problem, Bytes own,
                        const BufferTraits& traits)
     : schedule_(schedule),
@@ -126,12 +119,12 @@ Blocks CallBlocks::results_among(const Blocks& blocks) const {
   Blocks found;
   blocks.for_each_run([&](BlockRange run) {
     if (!are_pairs()) {
-      extend(found, {std::max(run.begin, results_.begin), std::min(run.end, results_.end)});
+      found.append({std::max(run.begin, results_.begin), std::min(run.end, results_.end)});
       return;
     }
     const BlockIndex row = run.begin / problem_.p * problem_.p;
     for (BlockIndex pair = row + me_; pair < run.end; pair += problem_.p) {
-      if (pair >= run.begin) extend(found, {pair, pair + 1});
+      if (pair >= run.begin) found.append({pair, pair + 1});
     }
   });
   return found;

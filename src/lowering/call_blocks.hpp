@@ -9,9 +9,6 @@
 
 namespace tutti {
 
-/// Appends blocks behind the others.
-void extend(Blocks& blocks, BlockRange next);
-
 /// What one rank's schedule says of the blocks. Places are spots in the caller's buffers: packed
 /// bytes in the sequence of positions; of reductions and vectors, bytes as the caller numbers them.
 class CallBlocks {

@@ -134,7 +134,7 @@ class Lowerer {
       const Spot target = to(part.begin, std::exchange(packed, packed + bytes));
       if (!found.empty() && follows(from, found.back().from, found.back().bytes) &&
           follows(target, found.back().to, found.back().bytes)) {
-        extend(found.back().blocks, part);
+        found.back().blocks.append(part);
         found.back().bytes += bytes;
       } else {
         found.push_back({part, from, target, bytes});

@@ -48,6 +48,13 @@ struct Blocks {
   Blocks(BlockRange r) : range(r) {}
   Blocks(BlockRange r, std::vector<BlockRange> h) : range(r), holes(std::move(h)) {}
 
+  /// Adds blocks behind the others.
+  void append(BlockRange next) {
+    if (next.empty()) return;
+    if (range.empty()) range = {next.begin, next.begin};
+    if (range.end < next.begin) holes.push_back({range.end, next.begin});
+    range.end = next.end;
+  }
   /// Calls visit(BlockRange) for each range of blocks between the holes, ascending.
   template <class Visit>
   void for_each_run(Visit visit) const {

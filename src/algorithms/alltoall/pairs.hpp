@@ -12,11 +12,7 @@ namespace tutti {
 [[nodiscard]] inline Blocks blocks_of(std::vector<BlockIndex> numbers) {
   std::ranges::sort(numbers);
   Blocks blocks;
-  for (const BlockIndex number : numbers) {
-    if (blocks.range.empty()) blocks.range.begin = blocks.range.end = number;
-    if (blocks.range.end < number) blocks.holes.push_back({blocks.range.end, number});
-    blocks.range.end = number + 1;
-  }
+  for (const BlockIndex number : numbers) blocks.append({number, number + 1});
   return blocks;
 }
 
