@@ -69,16 +69,6 @@ int size_exchange_words(Collective collective, int p, bool at_root) {
   return at_root ? p + 1 : 1;
 }
 
-void run_in_sequence(Program& program) {
-  program.needs.clear();
-  for (std::size_t i = 0; i < program.operations.size(); ++i) {
-    Operation& operation = program.operations[i];
-    operation.first_need = static_cast<int>(program.needs.size());
-    if (i > 0) program.needs.push_back(static_cast<int>(i) - 1);
-    operation.last_need = static_cast<int>(program.needs.size());
-  }
-}
-
 Result<Program> hierarchical_program(const HierarchicalProblem& call, const Nodes& nodes,
                                      Rank rank) {
   if (!can_be_hierarchical(call.collective)) {

@@ -95,9 +95,6 @@ struct HierarchicalProblem : HierarchicalOptions {
 [[nodiscard]] Result<Program> hierarchical_program(const HierarchicalProblem& call,
                                                    const Nodes& nodes, Rank rank);
 
-/// Lets each operation need the one before.
-void run_in_sequence(Program& program);
-
 /// The bytes of node memory that `hierarchical_program` uses on a node: the bytes of its largest
 /// chunk in whole cache lines, twice if it has several. O(p) for each lane; alltoall O(p c).
 [[nodiscard]] Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes,

@@ -47,6 +47,7 @@ class OneSidedLowerer {
       if (is_last && home_ == Area::staging && !flows_to_root()) copy(find(own_), window);
       add(step);
     }
+    run_in_sequence(program_);
     return std::move(program_);
   }
 
@@ -62,15 +63,11 @@ class OneSidedLowerer {
   }
 
   Operation& append(OperationKind kind, Rank peer) {
-    const auto number = static_cast<int>(program_.operations.size());
     Operation& operation = program_.operations.emplace_back();
     operation.kind = kind;
     operation.runner = at_root_ ? Runner::caller : Runner::background;
     operation.peer = peer;
     operation.step = step_;
-    operation.first_need = std::max(number - 1, 0);
-    operation.last_need = number;
-    if (number > 0) program_.needs.push_back(number - 1);
     return operation;
   }
 

@@ -78,6 +78,9 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 };
 
+/// Lets each operation need the one before.
+void run_in_sequence(Program& program);
+
 [[nodiscard]] std::string_view name_of(OperationKind kind);
 /// The name of an area in texts, e.g. "staging memory".
 [[nodiscard]] const char* name_of(Area area);

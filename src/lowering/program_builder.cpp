@@ -5,6 +5,16 @@
 
 namespace tutti {
 
+void run_in_sequence(Program& program) {
+  program.needs.clear();
+  for (std::size_t i = 0; i < program.operations.size(); ++i) {
+    Operation& operation = program.operations[i];
+    operation.first_need = static_cast<int>(program.needs.size());
+    if (i > 0) program.needs.push_back(static_cast<int>(i) - 1);
+    operation.last_need = static_cast<int>(program.needs.size());
+  }
+}
+
 Program ProgramBuilder::done() {
   program_.scratch = memory_.scratch();
   return std::move(program_);
