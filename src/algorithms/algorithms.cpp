@@ -130,13 +130,13 @@ Schedule schedule_of(const Specification& specification, const Problem& problem)
 
 /// Reads the answer off a schedule of two ranks. A reduce_scatter combines each block by itself.
 bool cuts_vectors(const Specification& specification) {
-  Problem problem;
-  problem.collective = specification.algorithm->collective;
-  if (block_kind(problem.collective) != BlockKind::parts) return true;
-  problem.p = 2;
-  problem.order = Order::identity(problem.p);
-  problem.sizes = Sizes::parts(Bytes{1} << 30, 1, 1);
-  problem.parameters = specification.parameters;
+  const Collective collective = specification.algorithm->collective;
+  if (block_kind(collective) != BlockKind::parts) return true;
+  const Problem problem{.collective = collective,
+                        .p = 2,
+                        .order = Order::identity(2),
+                        .sizes = Sizes::parts(Bytes{1} << 30, 1, 1),
+                        .parameters = specification.parameters};
   return specification.algorithm->schedule(problem).parts > 1;
 }
 

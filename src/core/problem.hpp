@@ -49,10 +49,10 @@ struct Parameters {
 /// A subtree of an ordered tree, as its parent knows it.
 struct Subtree {
   Rank root = no_rank;
-  BlockRange blocks;              ///< ranks of the subcube, natural order
-  std::vector<BlockRange> holes;  ///< the ranges of it that do not pass through `root`
-  Bytes bytes = 0;                ///< bytes that pass through `root`, its own block included
-  Bytes ready = 0;                ///< modelled time at which `root` holds all these bytes
+  BlockRange blocks = {};              ///< ranks of the subcube, natural order
+  std::vector<BlockRange> holes = {};  ///< the ranges of it that do not pass through `root`
+  Bytes bytes = 0;                     ///< bytes that pass through `root`, its own block included
+  Bytes ready = 0;                     ///< modelled time at which `root` holds all these bytes
   friend bool operator==(const Subtree&, const Subtree&) = default;
 };
 

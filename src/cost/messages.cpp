@@ -11,11 +11,10 @@ namespace tutti {
 Result<std::vector<Message>> messages(std::span<const Schedule> schedules) {
   const Collective collective =
       schedules.empty() ? Collective::gather : schedules.front().collective;
-  EngineModel rounds;
-  rounds.tie = flows_to_root(collective) ? EngineModel::Tie::receiver : EngineModel::Tie::sender;
-  rounds.machine.latency = 1;
-  rounds.machine.per_byte = 0;
-  rounds.two_ports = has_two_ports(collective);
+  const EngineModel rounds{
+      .tie = flows_to_root(collective) ? EngineModel::Tie::receiver : EngineModel::Tie::sender,
+      .machine = {.latency = 1, .per_byte = 0},
+      .two_ports = has_two_ports(collective)};
   std::vector<Message> all;
   const auto error = execute(schedules, rounds, {}, {.started = [&](const Transfer& moved) {
                                all.push_back({moved.from, moved.to, moved.send, moved.recv,

@@ -47,12 +47,10 @@ Traffic traffic_of(const Specification& specification, int p, Bytes block) {
   Specification natural = specification;
   natural.order = OrderName::natural;
   const Call call{specification.algorithm->collective, 0, std::vector<Bytes>(index(p), block)};
-  EngineModel rounds;
-  rounds.service = EngineModel::Service::greedy;
-  rounds.tie = EngineModel::Tie::none;
-  rounds.machine.latency = 1;
-  rounds.machine.per_byte = 0;
-  rounds.two_ports = true;
+  const EngineModel rounds{.service = EngineModel::Service::greedy,
+                           .tie = EngineModel::Tie::none,
+                           .machine = {.latency = 1, .per_byte = 0},
+                           .two_ports = true};
   std::map<double, Traffic::Round> by_start;
   [[maybe_unused]] const auto error = execute(
       Problems(natural, call).schedules(), rounds, {}, {.started = [&](const Transfer& moved) {

@@ -63,12 +63,9 @@ class OneSidedLowerer {
   }
 
   Operation& append(OperationKind kind, Rank peer) {
-    Operation& operation = program_.operations.emplace_back();
-    operation.kind = kind;
-    operation.runner = at_root_ ? Runner::caller : Runner::background;
-    operation.peer = peer;
-    operation.step = step_;
-    return operation;
+    const Runner runner = at_root_ ? Runner::caller : Runner::background;
+    program_.operations.push_back({.kind = kind, .runner = runner, .peer = peer, .step = step_});
+    return program_.operations.back();
   }
 
   void copy(const BufferRef& from, const BufferRef& to) {

@@ -5,13 +5,9 @@
 
 namespace tutti {
 
-ScheduleBuilder::ScheduleBuilder(const Problem& problem) : problem_(problem) {
-  schedule_.collective = problem.collective;
-  schedule_.p = problem.p;
-  schedule_.rank = problem.rank;
-  schedule_.root = problem.root;
-  schedule_.parts = problem.parts;
-}
+ScheduleBuilder::ScheduleBuilder(const Problem& problem)
+    : problem_(problem), schedule_{problem.collective, problem.p, problem.rank,
+                                   problem.root,       {},        problem.parts} {}
 
 Bytes ScheduleBuilder::bytes(const Blocks& blocks) const {
   Bytes bytes = 0;
@@ -73,13 +69,8 @@ StepId ScheduleBuilder::part(StepKind kind, Rank peer, const Blocks& blocks, Byt
 StepId ScheduleBuilder::append(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset,
                                Bytes bytes) {
   assert(0 <= peer && peer < schedule_.p && peer != schedule_.rank);
-  Step step;
-  step.kind = kind;
-  step.peer = peer;
-  step.blocks = blocks;
-  step.offset = offset;
-  step.bytes = bytes;
-  schedule_.steps.push_back(std::move(step));
+  schedule_.steps.push_back(
+      {.kind = kind, .peer = peer, .blocks = blocks, .offset = offset, .bytes = bytes});
   return static_cast<StepId>(schedule_.steps.size()) - 1;
 }
 
@@ -106,18 +97,12 @@ void ScheduleBuilder::limit(StepId step, int slots) {
 
 void ScheduleBuilder::wait(StepId step) {
   if (step == none) return;
-  Step wait;
-  wait.kind = StepKind::wait;
-  wait.first = step;
-  wait.last = step + 1;
-  schedule_.steps.push_back(std::move(wait));
+  schedule_.steps.push_back({.kind = StepKind::wait, .first = step, .last = step + 1});
 }
 
 void ScheduleBuilder::wait_all() {
-  Step wait;
-  wait.kind = StepKind::wait;
-  wait.last = static_cast<StepId>(schedule_.steps.size());
-  if (wait.last > 0) schedule_.steps.push_back(std::move(wait));
+  const auto last = static_cast<StepId>(schedule_.steps.size());
+  if (last > 0) schedule_.steps.push_back({.kind = StepKind::wait, .last = last});
 }
 
 }  // namespace tutti

@@ -75,7 +75,7 @@ struct Step {
   StepKind kind = StepKind::send;
   Runner runner = Runner::caller;
   Rank peer = no_rank;
-  Blocks blocks;
+  Blocks blocks = {};
   Bytes offset = 0;
   Bytes bytes = 0;
   StepId first = 0;      ///< wait only

@@ -23,10 +23,7 @@ std::vector<TreeNeighbours> informed_tree(const std::vector<Bytes>& ready, Rank 
     const auto [free, server] = informed.top();
     informed.pop();
     const Bytes end = std::max(free, at(rank)) + message;
-    Subtree child;
-    child.root = rank;
-    child.blocks = {0, 1};
-    tree[index(server)].children.push_back(child);
+    tree[index(server)].children.push_back({.root = rank, .blocks = {0, 1}});
     tree[index(rank)].parent = server;
     informed.push({end, server});
     informed.push({end, rank});

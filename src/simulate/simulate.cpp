@@ -30,13 +30,11 @@ Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& ne
   }
   if (network.ports < 1)
     return Error{std::to_string(network.ports) + " ports; expected at least 1"};
-  EngineModel engine;
-  engine.service = EngineModel::Service::greedy;
-  engine.machine.latency = network.latency;
-  engine.machine.per_byte = network.per_byte;
-  engine.links = network.links;
-  engine.two_ports = network.full_duplex;
-  engine.ports = network.ports;
+  EngineModel engine{.service = EngineModel::Service::greedy,
+                     .machine = {.latency = network.latency, .per_byte = network.per_byte},
+                     .links = network.links,
+                     .two_ports = network.full_duplex,
+                     .ports = network.ports};
   Timeline timeline;
   timeline.arrivals.assign(arrivals.begin(), arrivals.end());
   timeline.arrivals.resize(schedules.size(), 0);

@@ -43,11 +43,8 @@ ProgramVerifier::Fault ProgramVerifier::execute(std::uint64_t seed) {
   const int p = call_->contract.p;
   for (Node node = 0; node < graph_.nodes(); ++node) {
     const Operation& named = operation(node);
-    FlowGraph::Task& task = graph_.task(node);
-    task.waits = named.kind == OperationKind::wait;
-    task.first = named.first;
-    task.last = named.last;
-    task.slots = named.slots;
+    graph_.task(node) = {named.kind == OperationKind::wait, named.first, named.last, named.slots,
+                         partner(node)};
     for_each_need(node, [&](Node need) { graph_.add_need(node, need); });
   }
   begun_.assign(index(graph_.nodes()), 0);
