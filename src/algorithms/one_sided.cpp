@@ -102,8 +102,8 @@ Schedule broadcast_along(const Problem& problem, const TreeShape& shape, int par
   return with_done_counter(schedule, problem, awaited);
 }
 
-Schedule answer_along(const Problem& problem, Answers answers) {
-  const bool combines = answers == Answers::combined;
+Schedule answer_along(const Problem& problem) {
+  const bool combines = reduces(problem.collective);
   ScheduleBuilder schedule(problem);
   const TreeEdges family = family_of(problem, knomial_shape(problem));
   const Knomial tree(problem.p, problem.parameters.k);

@@ -33,15 +33,12 @@ void serve_together(ScheduleBuilder& schedule, const Problem& problem, BlockRang
 /// awaits a part from its parent and serves its children.
 [[nodiscard]] Schedule broadcast_along(const Problem& problem, const TreeShape& shape, int parts);
 
-/// What a rank does with the answers of its children.
-enum class Answers : std::uint8_t { kept, combined };
-
 /// Collects data at the root of a k-nomial tree. A request goes down, to the largest subtree first;
 /// then a position awaits its children's answers and sends its own to its parent. Notifications
-/// carry the answers, because no window has room for them: 2 ceil(logk p) stages. Kept answers are
-/// the blocks of a subtree; combined answers are vectors, and the operation must commute. All ranks
-/// are done when the root has all answers.
-[[nodiscard]] Schedule answer_along(const Problem& problem, Answers answers);
+/// carry the answers, because no window has room for them: 2 ceil(logk p) stages. Answers are the
+/// blocks of a subtree; those of a reduction are vectors that a rank combines, and the operation
+/// must commute. All ranks are done when the root has all answers.
+[[nodiscard]] Schedule answer_along(const Problem& problem);
 
 /// Completes the schedule: the root awaits a notification from every rank, which the rank sends
 /// after `awaited`, its last await. All ranks but the root run in the background, because their

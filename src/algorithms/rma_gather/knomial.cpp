@@ -6,7 +6,7 @@
 namespace tutti {
 
 /// Each position sends the blocks of its subtree to its parent.
-Schedule rma_gather_knomial(const Problem& problem) { return answer_along(problem, Answers::kept); }
+Schedule rma_gather_knomial(const Problem& problem) { return answer_along(problem); }
 
 /// All ranks are the root's children: two stages, p - 1 answers at once.
 Schedule rma_gather_linear(const Problem& problem) {

@@ -6,9 +6,7 @@
 namespace tutti {
 
 /// Each position combines its own vector with those of its children and sends it to its parent.
-Schedule rma_reduce_knomial(const Problem& problem) {
-  return answer_along(problem, Answers::combined);
-}
+Schedule rma_reduce_knomial(const Problem& problem) { return answer_along(problem); }
 
 /// All ranks are children of the root, which combines p - 1 vectors.
 Schedule rma_reduce_linear(const Problem& problem) {
