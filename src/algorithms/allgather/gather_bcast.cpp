@@ -10,10 +10,11 @@ Schedule gather_linear_sync(const Problem& problem);
 namespace {
 
 /// The problem of the gather: the first position is the root.
-Problem rooted(const Problem& problem) {
-  Problem rooted = problem;
-  rooted.root = problem.rank_at(0);
-  return rooted;
+Problem gather_of(const Problem& problem) {
+  Problem gather = problem;
+  gather.collective = is_irregular(problem.collective) ? Collective::gatherv : Collective::gather;
+  gather.root = problem.rank_at(0);
+  return gather;
 }
 
 /// The tree of the way down: a position receives all blocks except those that it has, which are
@@ -39,7 +40,7 @@ struct WayDown : Knomial {
 Schedule allgather_gather_bcast(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const Knomial tree(problem.p, problem.parameters.k);
-  schedule.append(gather_knomial(rooted(problem)));
+  schedule.append(gather_knomial(gather_of(problem)));
   schedule.append(scatter_along(problem, WayDown{tree, problem.p, true}));
   return schedule.done();
 }
@@ -49,7 +50,7 @@ Schedule allgather_gather_bcast(const Problem& problem) {
 /// the broadcast follows the last arrival. In it a rank receives all blocks except its own.
 Schedule allgather_sync_bcast(const Problem& problem) {
   ScheduleBuilder schedule(problem);
-  schedule.append(gather_linear_sync(rooted(problem)));
+  schedule.append(gather_linear_sync(gather_of(problem)));
   schedule.append(scatter_along(problem, WayDown{Knomial(problem.p, 2), problem.p, false}));
   return schedule.done();
 }
