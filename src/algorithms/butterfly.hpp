@@ -64,15 +64,15 @@ Schedule among_leaders(ScheduleBuilder& schedule, const Problem& problem, const 
   return {second, second + 1};
 }
 
-/// The steps of a group's leader. Blocks are those of positions or, with `in_parts`, parts of a
-/// vector, one for each group.
+/// The steps of a group's leader. Blocks are those of positions, or parts of a vector, one for each
+/// group.
 template <typename Butterfly>
 class Exchanges {
  public:
-  Exchanges(ScheduleBuilder& schedule, const Problem& problem, bool in_parts)
+  Exchanges(ScheduleBuilder& schedule, const Problem& problem)
       : schedule_(schedule),
         problem_(problem),
-        in_parts_(in_parts),
+        in_parts_(block_kind(problem.collective) == BlockKind::parts),
         folded_(problem.p),
         butterfly_(folded_.groups()),
         group_(folded_.group_of(problem.position())) {}
@@ -136,7 +136,7 @@ Schedule allgather_along(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const BlockRange second = second_block(problem);
   return among_leaders(schedule, problem, second, {{0, problem.p}, {second}},
-                       [&] { Exchanges<Butterfly>(schedule, problem, false).allgather(); });
+                       [&] { Exchanges<Butterfly>(schedule, problem).allgather(); });
 }
 
 /// log2 p rounds for a power of two, (p - 1) m beta. For other p the pairs' second positions send
@@ -145,7 +145,7 @@ template <typename Butterfly>
 Schedule reduce_scatter_along(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   return among_leaders(schedule, problem, BlockRange{0, problem.p}, second_block(problem),
-                       [&] { Exchanges<Butterfly>(schedule, problem, false).reduce_scatter(); });
+                       [&] { Exchanges<Butterfly>(schedule, problem).reduce_scatter(); });
 }
 
 /// A reduce_scatter of the vector's parts, one part per group, then an allgather of the parts.
@@ -157,7 +157,7 @@ Schedule allreduce_along(const Problem& problem) {
   ScheduleBuilder schedule(cut);
   const BlockRange vector = {0, cut.parts};
   return among_leaders(schedule, problem, vector, vector, [&] {
-    Exchanges<Butterfly> exchanges(schedule, problem, true);
+    Exchanges<Butterfly> exchanges(schedule, problem);
     exchanges.reduce_scatter();
     exchanges.allgather();
   });

@@ -14,7 +14,7 @@ Schedule reduce_scatter_gather(const Problem& problem) {
   const Problem cut = problem.cut(Folded(problem.p).groups());
   ScheduleBuilder schedule(cut);
   return among_leaders(schedule, problem, BlockRange{0, cut.parts}, {}, [&] {
-    Exchanges<Hypercube> exchanges(schedule, problem, true);
+    Exchanges<Hypercube> exchanges(schedule, problem);
     exchanges.reduce_scatter();
     exchanges.gather();
   });
