@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "schedule/flow.hpp"
@@ -82,11 +83,6 @@ class Engine {
   struct Port {
     int in_use = 0;
     LeastFirst<Waiting> waiting;  ///< messages that found this port busy
-  };
-  struct Candidate {
-    Waiting message;
-    std::size_t port = 0;
-    friend auto operator<=>(const Candidate&, const Candidate&) = default;
   };
 
   [[nodiscard]] bool is_greedy() const { return model_.service == EngineModel::Service::greedy; }
@@ -245,7 +241,7 @@ class Engine {
   /// Starts transfers at ports whose state has changed. A message that cannot start waits at a busy
   /// port and is considered again when that port is free.
   void start_waiting(double now) {
-    LeastFirst<Candidate> candidates;
+    LeastFirst<std::pair<Waiting, std::size_t>> candidates;  // each with its port
     const auto nominate = [&](std::size_t port) {
       if (!is_free(port) || ports_[port].waiting.empty()) return;
       candidates.push({ports_[port].waiting.top(), port});
