@@ -77,6 +77,12 @@ class TunedSelection::Host final : public TuningHost {
     return error;
   }
 
+  bool is_informed(SizeClass size_class, int candidate) override {
+    const Setting& setting = state_.candidates[size_class].all[static_cast<std::size_t>(candidate)];
+    const bool is_forced = setting.kind == Setting::Kind::forced;
+    return !is_forced || !setting.specification.needs_arrivals() || state_.profile != nullptr;
+  }
+
   bool needs_creation(SizeClass size_class, int candidate) override {
     const Setting& setting = state_.candidates[size_class].all[static_cast<std::size_t>(candidate)];
     return setting.level ? selection_.nodes_.needs(setting.level->leaders)

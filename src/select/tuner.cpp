@@ -314,7 +314,7 @@ void Tuner::plan_case(SizeClass size_class, double planned, TuningHost& host) {
     if (!can_afford(listing)) return;
     known.set_candidates(host.candidates(size_class));
   }
-  defer_unpaid(size_class, host);
+  pass_over(size_class, host);
   const double spare = left() - 2 * expected_cost_ - planned;
   const auto held = [&](double cost) {
     return static_cast<Nanoseconds>(std::max(0.0, std::min(cost, left_of(size_class))));
@@ -343,14 +343,20 @@ int Tuner::prepare(SizeClass size_class, TuningHost& host) {
   return 0;
 }
 
-/// Candidates that need what the budget does not hold yet keep no others waiting.
-void Tuner::defer_unpaid(SizeClass size_class, TuningHost& host) {
+/// Candidates that need what the budget does not hold yet, or what nobody knows, keep no others
+/// waiting.
+void Tuner::pass_over(SizeClass size_class, TuningHost& host) {
   TuningCase& known = case_of(size_class);
   known.resume();
-  if (known.is_settled() || holds(creation_)) return;
+  if (known.is_settled()) return;
+  const bool may_create = holds(creation_);
   for (int candidate = 1; candidate < known.candidates(); ++candidate) {
-    if (known.is_tried(candidate) || !host.needs_creation(size_class, candidate)) continue;
-    known.defer(candidate);
+    if (!host.is_informed(size_class, candidate)) {
+      known.ignore(candidate);
+    } else if (!may_create && !known.is_tried(candidate) &&
+               host.needs_creation(size_class, candidate)) {
+      known.defer(candidate);
+    }
   }
 }
 

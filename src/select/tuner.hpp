@@ -37,6 +37,9 @@ class TuningHost {
   /// How many candidates calls of a class have, the MPI's own included; alike on all ranks. From
   /// the second time on O(1).
   virtual int candidates(SizeClass size_class) = 0;
+  /// Is what the candidate follows, such as arrivals, known by now? Alike on all ranks. Where that
+  /// changes, reopen() the tuner.
+  virtual bool is_informed(SizeClass, int /*candidate*/) { return true; }
   /// Does prepare() have anything to create? Alike on all ranks.
   virtual bool needs_creation(SizeClass size_class, int candidate) = 0;
   /// Creates what a candidate needs; sets `ready` to whether all ranks could. Collective. Returns
@@ -211,7 +214,7 @@ class Tuner {
     return left() - 2 * expected_cost_ - created_ >= cost;
   }
   bool can_afford(double cost);
-  void defer_unpaid(SizeClass size_class, TuningHost& host);
+  void pass_over(SizeClass size_class, TuningHost& host);
   [[nodiscard]] std::uint64_t calls_for(double debt) const;
   int plan(TuningHost& host);
   [[nodiscard]] std::vector<SizeClass> seen_classes() const;

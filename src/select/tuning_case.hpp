@@ -94,10 +94,12 @@ class TuningCase {
   void rest() { exploration_ = {}; }
   /// Until the next resume(), plan() passes over the candidate: it needs what cannot be paid yet.
   void defer(int candidate) { at(candidate).is_deferred = true; }
+  /// The same, and the case may settle without the candidate.
+  void ignore(int candidate) { at(candidate).is_ignored = true; }
   /// Is there a candidate that could still be explored, were it not deferred?
   [[nodiscard]] bool has_deferred() const;
   void resume() {
-    for (State& state : candidates_) state.is_deferred = false;
+    for (State& state : candidates_) state.is_deferred = state.is_ignored = false;
   }
   /// The candidate cannot run on some rank.
   void exclude(int candidate);
@@ -134,7 +136,10 @@ class TuningCase {
     bool is_dropped = false;
     bool is_excluded = false;
     bool is_deferred = false;
-    [[nodiscard]] bool is_out() const { return is_dropped || is_excluded || is_deferred; }
+    bool is_ignored = false;
+    [[nodiscard]] bool is_out() const {
+      return is_dropped || is_excluded || is_deferred || is_ignored;
+    }
     /// Why it was not selected although it was measured to be faster.
     std::optional<CandidateState> rejected;
   };

@@ -49,6 +49,7 @@ class Simulation : public TuningHost {
   int candidates(SizeClass size_class) override {
     return static_cast<int>(times_.at(size_class).size());
   }
+  bool is_informed(SizeClass, int candidate) override { return candidate != uninformed_; }
   bool needs_creation(SizeClass, int candidate) override {
     return candidate > 0 && candidate <= options_.created_candidates;
   }
@@ -102,6 +103,8 @@ class Simulation : public TuningHost {
   [[nodiscard]] Times& times(SizeClass size_class) { return times_[size_class]; }
   [[nodiscard]] Tuner& tuner(int rank = 0) { return tuners_[static_cast<std::size_t>(rank)]; }
   void cannot_run(int candidate) { cannot_run_ = candidate; }
+  /// What the candidate follows is not known; -1: all is.
+  void is_uninformed(int candidate) { uninformed_ = candidate; }
   /// All ranks know that other ranks are late from now on.
   void reopen() {
     for (Tuner& tuner : tuners_) tuner.reopen();
@@ -239,6 +242,7 @@ class Simulation : public TuningHost {
   std::map<int, std::vector<double>> shares_;
   std::map<int, std::pair<int, double>> stalls_;
   int cannot_run_ = -1;
+  int uninformed_ = -1;
   int burst_calls_left_ = 0;
   double created_ = 0;
   int agreements_ = 0;

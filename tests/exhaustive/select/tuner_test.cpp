@@ -419,6 +419,18 @@ TEST(Tuner, CallsThatMustNotBeExploredRunTheMpisOwn) {
               0.2 * simulation.spent_when_agreed());
 }
 
+TEST(Tuner, WhatFollowsNothingKnownIsExploredOnceThatIsKnown) {
+  Simulation simulation({}, {{4, {native_seconds, 0.5 * native_seconds, 1.2 * native_seconds}}}, 1);
+  simulation.is_uninformed(1);
+  for (int call = 0; call < 4000; ++call) simulation.call(4);
+  EXPECT_EQ(simulation.runs(1), 0);
+  EXPECT_TRUE(simulation.tuner().known(4)->is_settled());
+  simulation.is_uninformed(-1);
+  simulation.reopen();
+  for (int call = 0; call < 4000; ++call) simulation.call(4);
+  EXPECT_EQ(simulation.selected(4), 1);
+}
+
 TEST(Tuner, LeavesOutWhatSomeRankCannotRun) {
   Simulation simulation({}, {{4, {native_seconds, native_seconds / 3, native_seconds / 2}}}, 1);
   simulation.cannot_run(1);
