@@ -138,6 +138,22 @@ def cells(document: dict[str, Any]) -> Iterator[Cell]:
         )  # fmt: skip
 
 
+def by_length(found: list[Cell]) -> str:
+    """The same means of long and of short calls, without exchanges that stall in the switch."""
+    steady = [cell for cell in found
+              if not (cell.collective.startswith("alltoall") and cell.native >= 1)]  # fmt: skip
+    groups = {"of 5 ms or more": [cell for cell in steady if cell.native >= 5],
+              "below 0.7 ms": [cell for cell in steady if cell.native < 0.7]}  # fmt: skip
+    parts = [
+        f"{len(group)} cells {name}: {geometric_mean([c.native / c.auto for c in group]):.2f} and "
+        f"{geometric_mean([c.of_best for c in group]):.2f}, at least 0.95 in "
+        f"{sum(c.of_best >= 0.95 for c in group)}, native again "
+        f"{geometric_mean([c.native_again for c in group]):.2f}."
+        for name, group in groups.items() if group
+    ]  # fmt: skip
+    return " ".join(["Without alltoalls of 1 ms or more:", *parts]) if parts else ""
+
+
 def summary(found: list[Cell]) -> str:
     """The figures that the issue of a selection is judged by."""
     of_best = [cell.of_best for cell in found]
@@ -201,6 +217,7 @@ def page(
         metadata = documents[0]["metadata"]
         title = group.partition("-")[2].replace("-rules", ", rules of `tutti tune`")
         lines += [f"## {lab_page.library(metadata)}, {title}", "", summary(found), ""]
+        lines += [by_length(found), ""]
         lines += [*table(found), ""]
     lines += ["## Whole programs", "", *lab_programs.table(folder)]
     lab_page.write(lines, page)

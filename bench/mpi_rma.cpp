@@ -190,8 +190,7 @@ std::optional<Predicted> predicted(const Bench& bench, const std::string& name, 
                    *price(schedules, machine, PriceModel::loggp)};
 }
 
-Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes,
-                const Machine& machine) {
+Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
   const auto& names = bench.options.algorithms;
   std::vector<std::vector<double>> seconds(names.size());
   std::vector<std::size_t> order(names.size());
@@ -217,7 +216,6 @@ Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes,
       const auto at = static_cast<std::size_t>(native - names.begin());
       line.to_native = ratio_of_medians(seconds[i], seconds[at]);
     }
-    line.predicted = predicted(bench, names[i], root, bytes, machine);
     row.lines.push_back(std::move(line));
   }
   return row;
@@ -255,8 +253,12 @@ Result<bool> run_rma(const Bench& bench, Rank root, const Machine& machine, Repo
   Machine priced = machine;
   if (progresses == 0) priced.serving = priced.polling;
   for (const Bytes bytes : sizes) {
-    const Row row = measure_row(bench, windows, root, bytes, priced);
-    if (report != nullptr) report->add(row);
+    Row row = measure_row(bench, windows, root, bytes);
+    if (report == nullptr) continue;
+    for (Line& line : row.lines) {
+      line.predicted = predicted(bench, line.name, root, bytes, priced);
+    }
+    report->add(std::move(row));
   }
   const bool has_hierarchical = bench.options.command == Command::rma_bcast && bench.job.p() > 2;
   const double level = has_hierarchical ? hierarchical_seconds(bench, windows) : 0;

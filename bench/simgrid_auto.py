@@ -191,6 +191,12 @@ def failures(samples: dict[str, object]) -> list[str]:
 def page(samples: dict[str, object], page: Path) -> None:
     """Writes the tables."""
     lines: list[str] = []
+    for shapes, ppn in ((THOUSAND[1:], 16), (QUARTER, 8)):
+        found = [cell for shape in shapes for cell in cells(samples, shape, ppn)]
+        if found:
+            ranks = platforms.platform(shapes[0]).nodes * ppn
+            lines += [f"## {ranks:,} ranks: {', '.join(f'`{shape}`' for shape in shapes)}", "",
+                      *summary(found), ""]  # fmt: skip
     for shape, ppn in dict.fromkeys(group[:2] for group in plan()):
         found = cells(samples, shape, ppn)
         if found:
