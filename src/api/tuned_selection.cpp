@@ -66,7 +66,7 @@ class TunedSelection::Host final : public TuningHost {
   }
 
   int prepare(SizeClass size_class, int candidate, bool& ready) override {
-    const Setting& setting = state_.candidates[size_class].all[static_cast<std::size_t>(candidate)];
+    const Setting& setting = setting_of(size_class, candidate);
     const bool creates = needs_creation(size_class, candidate);
     const double began = monotonic_seconds();
     const int error = setting.level
@@ -78,13 +78,13 @@ class TunedSelection::Host final : public TuningHost {
   }
 
   bool is_informed(SizeClass size_class, int candidate) override {
-    const Setting& setting = state_.candidates[size_class].all[static_cast<std::size_t>(candidate)];
+    const Setting& setting = setting_of(size_class, candidate);
     const bool is_forced = setting.kind == Setting::Kind::forced;
     return !is_forced || !setting.specification.needs_arrivals() || state_.profile != nullptr;
   }
 
   bool needs_creation(SizeClass size_class, int candidate) override {
-    const Setting& setting = state_.candidates[size_class].all[static_cast<std::size_t>(candidate)];
+    const Setting& setting = setting_of(size_class, candidate);
     return setting.level ? selection_.nodes_.needs(setting.level->leaders)
                          : selection_.nodes_.needs_flat();
   }
@@ -93,6 +93,10 @@ class TunedSelection::Host final : public TuningHost {
   [[nodiscard]] int error() const { return error_; }
 
  private:
+  [[nodiscard]] const Setting& setting_of(SizeClass size_class, int candidate) {
+    return state_.candidates[size_class].all[index(candidate)];
+  }
+
   [[nodiscard]] TuningFeatures features(SizeClass size_class) const {
     const Communicator& communicator = selection_.communicator_;
     TuningFeatures features = {

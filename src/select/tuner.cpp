@@ -228,7 +228,7 @@ void Tuner::add_samples(std::span<const AgreedCall> calls) {
     const auto size = sizes_vary_ ? std::optional(class_of(calls[i].bytes)) : std::nullopt;
     const auto loss = static_cast<double>(known->add(candidate, calls[i].times, size));
     (loss > 0 ? lost_ : gained_) += std::abs(loss);
-    if (has_unpaid_ && *calls[i].size_class == unpaid_class_) overdraft_ = std::max(0.0, loss);
+    if (known->exploration().may_overdraw()) overdraft_ += std::max(0.0, loss);
     (loss > 0 ? accounts_[at].lost : accounts_[at].gained) += std::abs(loss);
   }
 }
@@ -242,7 +242,8 @@ void Tuner::reopen() {
   if (call_ < window_begin_) plan_window();
 }
 
-/// The classes that the last window held; each is the first one in turn.
+/// The classes that the last window held, in turns: first those behind the latest that was not
+/// paid.
 std::vector<SizeClass> Tuner::seen_classes() const {
   std::vector<SizeClass> all;
   for (int i = 1; i <= size_classes; ++i) {
@@ -256,7 +257,7 @@ std::vector<SizeClass> Tuner::seen_classes() const {
 ///
 /// Short calls come first: they cost little, and long ones save meanwhile what they need.
 int Tuner::plan(TuningHost& host) {
-  is_exploring_ = uses_overdraft_ = has_unpaid_ = false;
+  is_exploring_ = uses_overdraft_ = false;
   created_ = awaited_ = 0;
   const std::vector<SizeClass> turns = seen_classes();
   std::vector<SizeClass> by_length = turns;
@@ -275,16 +276,18 @@ int Tuner::plan(TuningHost& host) {
     const bool goes_on = known.needs_calls() || (next.calls > 0 && !known.is_settled());
     uses_overdraft_ = uses_overdraft_ || (goes_on && !next.is_new);
   }
-  const bool may_overdraw = !has_new && (!uses_overdraft_ || left() >= 2 * expected_cost_);
+  bool may_overdraw = !has_new && (!uses_overdraft_ || left() >= 2 * expected_cost_);
+  if (has_new) overdraft_ = 0;  // it is paid
   for (const SizeClass size_class : turns) {
     TuningCase& known = case_of(size_class);
     if (!known.exploration().is_paid) {
-      if (may_overdraw && !has_unpaid_) {
+      if (may_overdraw) {
         unpaid_class_ = size_class;
-        has_unpaid_ = true;
+        overdraft_ = 0;
       } else {
         known.rest();
       }
+      may_overdraw = false;
     }
     if (const int error = prepare(size_class, host)) return error;
   }

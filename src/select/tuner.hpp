@@ -67,15 +67,16 @@ class TuningHost {
 /// time spent in the collective, as far as that is known: calls outside windows count with the
 /// smaller mean of the windows around them. Calls of a window explore what the budget is expected
 /// to hold, those of short calls first, a candidate that was never measured at most once. Where
-/// nothing new fits, one call explores that is not paid, and classes take turns in it. Its loss is
-/// an overdraft: until it is paid nothing else that is new is explored, but what was measured
-/// before is compared as if it were. If that is nothing, a window that explores nothing comes every
-/// 2048 calls, or later, so that agreements take at most 25 % of the budget: calls that have become
-/// longer pay sooner. What a candidate needs is created once the budget holds the time that this
-/// took before; until then candidates that need nothing more are explored. So loss exceeds the
-/// budget by at most 1 call and 1 agreement, as long as measured candidates, agreements and
-/// creations take as long as before. A class that has lost 3 times `budget` of its own time, beside
-/// what its explored calls gained, waits, so that large sizes pay for small ones only so far.
+/// nothing new fits, one call explores that is not paid, and classes take turns in it. What it or a
+/// new candidate loses is an overdraft: until it is paid nothing else that is new is explored, but
+/// what was measured before is compared as if it were. If that is nothing, a window that explores
+/// nothing comes every 2048 calls, or later, so that agreements take at most 25 % of the budget:
+/// calls that have become longer pay sooner. What a candidate needs is created once the budget
+/// holds the time that this took before; until then candidates that need nothing more are explored.
+/// So loss exceeds the budget by at most 1 call and 1 agreement, as long as measured candidates,
+/// agreements and creations take as long as before. A class that has lost 3 times `budget` of its
+/// own time, beside what its explored calls gained, waits, so that large sizes pay for small ones
+/// only so far.
 ///
 /// The criterion is the time after the last arrival. Without a common clock it is estimated. Where
 /// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to
@@ -249,9 +250,8 @@ class Tuner {
   double mean_call_ = 0;  ///< of calls in the last window that explored nothing
   Bytes bytes_per_call_ = 0;
   SizeClass unpaid_class_ = 0;   ///< the latest whose exploration was not paid
-  double overdraft_ = 0;         ///< what the latest call that was not paid lost
+  double overdraft_ = 0;         ///< what the latest calls that were new or not paid lost
   bool uses_overdraft_ = false;  ///< the next window explores what is known
-  bool has_unpaid_ = false;      ///< the next window has a call that is not paid
   bool is_exploring_ = true;
   bool selects_native_ = true;  ///< for all classes
   bool is_stopped_ = false;

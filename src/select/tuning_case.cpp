@@ -228,7 +228,7 @@ void TuningCase::drop_slow() {
   if (at(challenger_).is_dropped) challenger_ = 0;
 }
 
-/// -1 where there is none.
+/// As the class says; -1 where there is none.
 int TuningCase::next_candidate() const {
   int unknown = -1;
   int fastest = -1;

@@ -18,6 +18,9 @@ struct Exploration {
   Nanoseconds loss = 0;  ///< expected, of all these calls
   bool is_paid = true;   ///< the allowance holds it
   bool is_new = false;   ///< the candidate was never measured
+
+  /// May it lose what nobody expects, or what is not paid?
+  [[nodiscard]] bool may_overdraw() const { return is_new || !is_paid; }
 };
 
 /// What calls may lose.

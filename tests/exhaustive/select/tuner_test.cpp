@@ -109,13 +109,28 @@ TEST(Tuner, ShortCallsAreComparedWhileLongOnesArePaid) {
                           1.5 * native_seconds, 0.5 * native_seconds, 1.1 * native_seconds};
     Simulation simulation({.noise = 0.1, .spread = 0.001, .agreement = brief / 4},
                           {{4, gains}, {18, losses}}, seed);
-    for (int i = 0; i < 800; ++i) simulation.call(i % 2 == 0 ? 4 : 18);
+    for (int i = 0; i < 900; ++i) simulation.call(i % 2 == 0 ? 4 : 18);
     of_short += simulation.tuner().known(4)->selected() == 5 ? 1 : 0;
     of_long += simulation.tuner().known(18)->selected() == 4 ? 1 : 0;
     EXPECT_LE(simulation.worst_excess(), 0) << "seed " << seed;
   }
   EXPECT_GE(of_short, 36);
   EXPECT_GE(of_long, 36);
+}
+
+TEST(Tuner, ADebtKeepsOnlyWhatIsNewWaiting) {
+  int found = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const double brief = native_seconds / 40;
+    Simulation simulation({.noise = 0.1, .spread = 0.001, .agreement = brief / 10},
+                          {{4, {brief, 0.7 * brief}}, {18, {native_seconds, 5 * native_seconds}}},
+                          seed);
+    for (int i = 0; i < 400; ++i) simulation.call(i % 2 == 0 ? 4 : 18);
+    const Tuner& tuner = simulation.tuner();
+    EXPECT_GT(tuner.lost(), 1.5 * default_exploration * tuner.spent()) << "seed " << seed;
+    found += tuner.known(4)->selected();
+  }
+  EXPECT_GE(found, 18);
 }
 
 // Ranks of an irregular collective know only the mean size of the calls before.
