@@ -145,13 +145,14 @@ def by_length(found: list[Cell]) -> str:
     groups = {"of 5 ms or more": [cell for cell in steady if cell.native >= 5],
               "below 0.7 ms": [cell for cell in steady if cell.native < 0.7]}  # fmt: skip
     parts = [
-        f"{len(group)} cells {name}: {geometric_mean([c.native / c.auto for c in group]):.2f} and "
+        f"{len(group)} cells {name} {geometric_mean([c.native / c.auto for c in group]):.2f} and "
         f"{geometric_mean([c.of_best for c in group]):.2f}, at least 0.95 in "
         f"{sum(c.of_best >= 0.95 for c in group)}, native again "
-        f"{geometric_mean([c.native_again for c in group]):.2f}."
+        f"{geometric_mean([c.native_again for c in group]):.2f}"
         for name, group in groups.items() if group
     ]  # fmt: skip
-    return " ".join(["Without alltoalls of 1 ms or more:", *parts]) if parts else ""
+    means = "Without alltoalls of 1 ms or more, native / `auto` and fastest / `auto`"
+    return f"{means}: {'; '.join(parts)}." if parts else ""
 
 
 def summary(found: list[Cell]) -> str:
