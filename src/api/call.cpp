@@ -185,11 +185,11 @@ const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int&
     error = selections.nodes.open_flat(is_ready);
     if (error != MPI_SUCCESS || !is_ready) return usual;
   }
-  PrivateComm* comm = nullptr;
-  error = communicator.open_private(comm);
-  if (comm == nullptr) return usual;
+  error = communicator.open_private();
+  if (error != MPI_SUCCESS) return usual;
   // MPI_Op_commutative would end the program on an invalid handle.
-  const bool known = looks_valid(call, communicator) && comm->learn_types(call);
+  const bool known =
+      looks_valid(call, communicator) && communicator.private_comm().learn_types(call);
   const bool commutative = !known || commutes(call.op);
   return commutative && !whole ? usual : selections.decide(call.collective, {commutative, whole});
 }
@@ -236,13 +236,13 @@ void keep_record(const MpiCall& call, const Communicator& communicator, const Ar
 
 int run_specification(MpiCall& call, Communicator& communicator, const Specification& specification,
                       const ArrivedCall& arrived, bool& is_native) {
-  PrivateComm* comm = nullptr;
-  int error = communicator.open_private(comm);
-  if (comm == nullptr) return error;
-  comm->begin(call);
-  if (uses_unexpected_messages(specification, arrived)) comm->receive_unexpected();
+  int error = communicator.open_private();
+  if (error != MPI_SUCCESS) return error;
+  PrivateComm& comm = communicator.private_comm();
+  comm.begin(call);
+  if (uses_unexpected_messages(specification, arrived)) comm.receive_unexpected();
   const bool valid = looks_valid(call, communicator);
-  if (valid && comm->repeat(call, specification, error)) return error;
+  if (valid && comm.repeat(call, specification, error)) return error;
   Profile epoch;
   error = arrived.find_epoch(specification, communicator.rank() == call.root, epoch);
   if (error != MPI_SUCCESS) return error;
@@ -257,16 +257,16 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
                                communicator.arrival(),
                                arrived.number(),
                                order_matters_everywhere(specification)};
-  is_native = !valid || !comm->learn_types(call);
+  is_native = !valid || !comm.learn_types(call);
   if (is_native) {
-    comm->give_up();
+    comm.give_up();
     return MPI_SUCCESS;
   }
   // The MPI's own algorithm need not give the same bits again.
   if (reduces(call.collective) && communicator.is_reproducible()) call.bounded = false;
-  if (comm->fits(call, specification)) return comm->run(call, specification, context);
+  if (comm.fits(call, specification)) return comm.run(call, specification, context);
   is_native = true;
-  comm->give_up();
+  comm.give_up();
   communicator.note_algorithm(call.collective,
                               "native: " + to_text(specification) + " would exceed TUTTI_MEMORY");
   return MPI_SUCCESS;

@@ -312,7 +312,7 @@ void Communicator::give_up_private(int error) {
   private_error_ = error == MPI_SUCCESS ? MPI_ERR_OTHER : error;
 }
 
-int Communicator::open_private(PrivateComm*& comm) {
+int Communicator::open_private() {
   int error = private_error_;
   // How its calls wait depends on whether ranks share processors.
   if (private_ == nullptr && error == MPI_SUCCESS) error = selections_->nodes.guess();
@@ -323,7 +323,6 @@ int Communicator::open_private(PrivateComm*& comm) {
     passing_.take_uncounted();  // ranks count calls from now on
   }
   if (private_ != nullptr) count_passed();
-  comm = private_.get();
   return error;
 }
 
@@ -332,28 +331,21 @@ int Communicator::rank_orders(const Specification& specification, Rank root,
   found = nullptr;
   // A rank with an invalid root takes no part, as in the MPI's own call (docs/limitations.md).
   if (!specification.needs_distances() || root < 0 || root >= p_) return MPI_SUCCESS;
-  DistanceOrders* known = nullptr;
-  int error = open_distances(known);
+  int error = open_distances();
+  DistanceOrders* known = distances_.get();
   if (error == MPI_SUCCESS && nodes != nullptr) error = known->between(*nodes, machine(), known);
   if (error != MPI_SUCCESS || known == nullptr) return error;
   return known->rank_orders(specification, nodes == nullptr ? root : nodes->node_of(root), found);
 }
 
-int Communicator::open_distances(DistanceOrders*& known) {
-  int error = MPI_SUCCESS;
-  if (distances_ == nullptr) error = DistanceOrders::open(comm_, machine(), distances_);
-  known = distances_.get();
-  return error;
+int Communicator::open_distances() {
+  return distances_ != nullptr ? MPI_SUCCESS : DistanceOrders::open(comm_, machine(), distances_);
 }
 
-int Communicator::open_hierarchical(HierarchicalRunner*& runner) {
-  PrivateComm* comm = nullptr;
-  int error = open_private(comm);
-  if (comm != nullptr && hierarchical_ == nullptr) {
-    error = HierarchicalRunner::open(comm->handle(), node_settings_, hierarchical_);
-  }
-  runner = hierarchical_.get();
-  return error;
+int Communicator::open_hierarchical() {
+  const int error = open_private();
+  if (error != MPI_SUCCESS || hierarchical_ != nullptr) return error;
+  return HierarchicalRunner::open(private_->handle(), node_settings_, hierarchical_);
 }
 
 int Communicator::open_arrival() {

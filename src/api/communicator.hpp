@@ -164,9 +164,8 @@ class alignas(cache_line) Communicator {
   }
   /// Notes that a call with a hierarchical `decision` runs flat, for the reason `why`.
   void note_refusal(Collective collective, const Decision& decision, const std::string& why);
-  /// Sets `comm` to the private duplicate, made at first use; null after an error. Collective.
-  /// Returns an MPI error code.
-  int open_private(PrivateComm*& comm);
+  /// Makes the private duplicate at first use. Collective. Returns an MPI error code.
+  int open_private();
   /// The private duplicate, which is open.
   [[nodiscard]] PrivateComm& private_comm() { return *private_; }
   /// Some rank has no private duplicate: from now on none has one. `error` is this rank's, if it
@@ -192,16 +191,17 @@ class alignas(cache_line) Communicator {
   /// With `nodes` the orders are those of nodes, for algorithms between them.
   int rank_orders(const Specification& specification, Rank root, const RankOrders*& found,
                   const Nodes* nodes = nullptr);
-  /// Sets `known` to the known distances; null after an error. Collective at the first call.
-  /// Returns an MPI error code.
-  int open_distances(DistanceOrders*& known);
+  /// Finds the known distances, the first time: collective then. Returns an MPI error code.
+  int open_distances();
+  /// The known distances, once they are found.
+  [[nodiscard]] DistanceOrders& distances() { return *distances_; }
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
   [[nodiscard]] const NodeSettings& node_settings() const { return node_settings_; }
   [[nodiscard]] const NodeMachine& node_machine() const { return agreement_.settings.node_machine; }
-  /// Sets `runner` to what runs hierarchical calls, made at first use over the private duplicate;
-  /// null after an error. Collective. Returns an MPI error code.
-  int open_hierarchical(HierarchicalRunner*& runner);
-  /// The same, once it is open.
+  /// Makes what runs hierarchical calls, over the private duplicate, at first use. Collective.
+  /// Returns an MPI error code.
+  int open_hierarchical();
+  /// What runs them, once it is open.
   [[nodiscard]] HierarchicalRunner& hierarchical() { return *hierarchical_; }
   /// Drops the hierarchical runner; the next use makes a new one. On all ranks.
   void forget_hierarchical() { hierarchical_.reset(); }
@@ -269,9 +269,9 @@ class FreedCommunicatorWatch {
 /// HierarchicalRunner::Turn on it, because other ranks of its node wait for this one.
 [[nodiscard]] inline HierarchicalRunner* nodes_of(const Decision& decision,
                                                   Communicator& communicator) {
-  HierarchicalRunner* runner = nullptr;
-  if (decision.level.hierarchical) communicator.open_hierarchical(runner);
-  return runner;
+  const bool is_open =
+      decision.level.hierarchical && communicator.open_hierarchical() == MPI_SUCCESS;
+  return is_open ? &communicator.hierarchical() : nullptr;
 }
 
 /// Runs a function as far as memory suffices, where there is nobody to return an error to.

@@ -72,12 +72,9 @@ int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
 
 int reorder(Communicator& communicator, MPI_Comm comm, std::optional<Collective> collective,
             MPI_Comm* made) {
-  DistanceOrders* distances = nullptr;
-  int error = communicator.open_distances(distances);
-  if (error != MPI_SUCCESS) return error;
+  if (const int error = communicator.open_distances()) return error;
   std::vector<Rank> ranks;
-  error = distances->order_of_all(collective, ranks);
-  if (error != MPI_SUCCESS) return error;
+  if (const int error = communicator.distances().order_of_all(collective, ranks)) return error;
   const auto position = std::find(ranks.begin(), ranks.end(), communicator.rank());
   return mpi().Comm_split(comm, 0, static_cast<int>(position - ranks.begin()), made);
 }

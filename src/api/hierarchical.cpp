@@ -55,11 +55,11 @@ int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& 
   // Any rank of the root's node may be the root between nodes.
   if (decision.specification) error = arrived.find_epoch(*decision.specification, true, epoch);
   if (error != MPI_SUCCESS) return error;
-  HierarchicalRunner* runner = nullptr;
-  error = communicator.open_hierarchical(runner);
-  if (runner == nullptr) return error;
-  const HierarchicalRunner::Turn turn(*runner);
-  const Nodes& nodes = runner->node().nodes();
+  error = communicator.open_hierarchical();
+  if (error != MPI_SUCCESS) return error;
+  HierarchicalRunner& runner = communicator.hierarchical();
+  const HierarchicalRunner::Turn turn(runner);
+  const Nodes& nodes = runner.node().nodes();
   note_between(call.collective, decision, nodes, communicator);
   HierarchicalCall hierarchical;
   std::optional<ArrivalEpoch> between;
@@ -70,14 +70,14 @@ int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& 
   const bool valid = looks_valid(call, communicator) && comm.learn_types(call);
   is_native = !valid;
   // Collective, so before ranks diverge by their arguments.
-  error = runner->prepare(hierarchical.call.leaders);
+  error = runner.prepare(hierarchical.call.leaders);
   if (error != MPI_SUCCESS) return error;
   if (fault_of(call, communicator) == MPI_ERR_ROOT) return MPI_SUCCESS;  // it has no part
   SideMemory memory(comm.transport());
   const int described =
       describe(call, communicator.rank(), communicator.p(), !valid, memory, hierarchical, refused);
   if (!refused.empty()) return described;  // a dummy does not know that, and takes part
-  error = runner->run(hierarchical, refused);
+  error = runner.run(hierarchical, refused);
   if (!refused.empty() || !valid) return error;
   if (error == MPI_SUCCESS) error = described;
   return error == MPI_SUCCESS ? memory.finish() : error;

@@ -36,10 +36,8 @@ int HierarchicalNodes::open_flat(bool& ready) {
   if (ready) {
     is_flat_counted_ = true;
     ++duplicates;
-    PrivateComm* made = nullptr;
-    const int own = communicator_.open_private(made);
-    const bool is_open = made != nullptr;
-    if (const int error = true_on_all(program, is_open, ready)) return error;
+    const int own = communicator_.open_private();
+    if (const int error = true_on_all(program, own == MPI_SUCCESS, ready)) return error;
     if (!ready) communicator_.give_up_private(own);
   }
   flat_ready_ = ready;
@@ -69,14 +67,13 @@ bool HierarchicalNodes::needs(int leaders) const {
 /// Creates communicators that the program did not request. If the MPI has none left for some rank,
 /// that is not an error: all ranks drop the candidate.
 int HierarchicalNodes::prepare(int leaders, bool& ready) {
-  HierarchicalRunner* runner = nullptr;
-  int error = communicator_.open_hierarchical(runner);
-  if (runner == nullptr) return error;
-  ready = runner->is_prepared(leaders);
+  if (const int error = communicator_.open_hierarchical()) return error;
+  HierarchicalRunner& runner = communicator_.hierarchical();
+  ready = runner.is_prepared(leaders);
   if (ready) return MPI_SUCCESS;
-  const bool own = runner->prepare(leaders) == MPI_SUCCESS;
-  error = true_on_all(comm(), own, ready);
-  if (!ready) runner->forget(leaders);
+  const bool own = runner.prepare(leaders) == MPI_SUCCESS;
+  const int error = true_on_all(comm(), own, ready);
+  if (!ready) runner.forget(leaders);
   return error;
 }
 
@@ -109,9 +106,7 @@ int HierarchicalNodes::open() {
   int error = true_on_all(comm, opened < max_opened, all);
   if (error != MPI_SUCCESS) return error;
   if (all) {
-    HierarchicalRunner* runner = nullptr;
-    communicator_.open_hierarchical(runner);
-    error = true_on_all(comm, runner != nullptr, all);
+    error = true_on_all(comm, communicator_.open_hierarchical() == MPI_SUCCESS, all);
     if (error != MPI_SUCCESS) return error;
     if (!all) communicator_.forget_hierarchical();
   }
@@ -125,11 +120,10 @@ int HierarchicalNodes::open() {
 /// Takes over the nodes of the runner, which the first call opens.
 int HierarchicalNodes::take() {
   if (are_open_) return MPI_SUCCESS;
-  HierarchicalRunner* runner = nullptr;
-  const int error = communicator_.open_hierarchical(runner);
-  if (runner == nullptr) return error;
-  nodes_ = runner->node().nodes();
-  capacity_ = runner->node().capacity();
+  if (const int error = communicator_.open_hierarchical()) return error;
+  SharedNode& node = communicator_.hierarchical().node();
+  nodes_ = node.nodes();
+  capacity_ = node.capacity();
   are_open_ = true;
   communicator_.stop_passing();  // from now on every call counts
   return MPI_SUCCESS;

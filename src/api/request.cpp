@@ -60,11 +60,10 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
 
 int PersistentRequest::agree_on_arguments(Communicator& communicator, bool usable,
                                           bool& all_valid) {
-  PrivateComm* comm = nullptr;
-  const int error = communicator.open_private(comm);
-  if (comm == nullptr) return error;
-  const bool mine = usable && looks_valid(call_, communicator) && comm->learn_types(call_);
-  return true_on_all(comm->handle(), mine, all_valid);
+  if (const int error = communicator.open_private()) return error;
+  PrivateComm& comm = communicator.private_comm();
+  const bool mine = usable && looks_valid(call_, communicator) && comm.learn_types(call_);
+  return true_on_all(comm.handle(), mine, all_valid);
 }
 
 int PersistentRequest::open_schedule(Communicator& communicator,
@@ -72,13 +71,13 @@ int PersistentRequest::open_schedule(Communicator& communicator,
   int error = MPI_SUCCESS;
   if (specification.uses_background()) error = communicator.open_arrival();
   arrival_ = communicator.arrival();
-  PrivateComm* shared = nullptr;
-  if (error == MPI_SUCCESS) error = communicator.open_private(shared);
-  if (shared == nullptr) return error;
-  error = set(specification, communicator);
-  if (error == MPI_SUCCESS) error = PrivateComm::duplicate(shared->handle(), schedule_comm_);
+  if (error == MPI_SUCCESS) error = communicator.open_private();
+  if (error == MPI_SUCCESS) error = set(specification, communicator);
   if (error != MPI_SUCCESS) return error;
-  schedule_comm_->limit_staging(shared->memory());
+  const PrivateComm& shared = communicator.private_comm();
+  error = PrivateComm::duplicate(shared.handle(), schedule_comm_);
+  if (error != MPI_SUCCESS) return error;
+  schedule_comm_->limit_staging(shared.memory());
   context_.half_performance_length = communicator.machine().half_performance_length();
   context_.rate = 1 / communicator.machine().per_byte;
   if (is_irregular(call_.collective) && specification.knowledge() != Knowledge::nothing) {

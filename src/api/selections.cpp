@@ -137,9 +137,9 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
 /// `asked`, which is hierarchical; if each node has one rank, its flat form. Collective at the
 /// first call.
 const Decision& Selections::with_several_ranks(const Decision& asked, int& error) {
-  HierarchicalRunner* runner = nullptr;
-  error = communicator_.open_hierarchical(runner);
-  if (runner == nullptr || runner->node().nodes().most() > 1) return asked;
+  error = communicator_.open_hierarchical();
+  const bool is_open = error == MPI_SUCCESS;
+  if (!is_open || communicator_.hierarchical().node().nodes().most() > 1) return asked;
   Decision& flat = flat_[&asked];
   if (flat.epoch != asked.epoch) {
     flat = asked;

@@ -80,15 +80,15 @@ int fill_reduced(const SharedCall& shared, Communicator& communicator, Hierarchi
 
 /// Reads the arguments of a call. Returns the error of this rank's, which must be contiguous and in
 /// host memory.
-int read(SharedCall& shared, const Communicator& communicator, PrivateComm& own) {
+int read(SharedCall& shared, Communicator& communicator) {
   MpiCall& call = shared.call;
-  const Rank rank = own.rank();
+  const Rank rank = communicator.rank();
   if (const int fault = fault_of(call, communicator)) return fault;
   const bool is_bcast = call.collective == Collective::bcast;
   CallSide& given = is_bcast ? call.receive : call.send;
   if (is_bcast && rank != call.root) given.address = nullptr;
   if (given.address == MPI_IN_PLACE || is_on_device(given.address)) return MPI_ERR_BUFFER;
-  const bool known = own.learn_types(call);
+  const bool known = communicator.private_comm().learn_types(call);
   if (!known && reduces(call.collective) && call.receive.info.valid) return MPI_ERR_OP;
   if (!known || !given.info.contiguous || !call.receive.info.contiguous) return MPI_ERR_TYPE;
   HierarchicalProblem& problem = shared.problem;
@@ -96,10 +96,10 @@ int read(SharedCall& shared, const Communicator& communicator, PrivateComm& own)
   problem.root = call.root;
   problem.sizes.each = call.receive.bytes(0);
   shared.bytes = problem.sizes.each;
-  if (call.collective == Collective::allgather) shared.bytes *= own.p();
+  if (call.collective == Collective::allgather) shared.bytes *= communicator.p();
   if (is_irregular(call.collective)) {
     problem.sizes.each = shared.bytes = 0;
-    for (Rank of = 0; of < own.p(); ++of) {
+    for (Rank of = 0; of < communicator.p(); ++of) {
       shared.bytes += problem.sizes.by_rank.emplace_back(call.receive.bytes(of));
     }
   }
@@ -117,25 +117,22 @@ int read(SharedCall& shared, const Communicator& communicator, PrivateComm& own)
 /// Runs a call, if Tutti can serve the communicator. If this rank's arguments are invalid, the
 /// others get an error too.
 int run(SharedCall& shared, Communicator& communicator, int mode, void** result) {
-  PrivateComm* own = nullptr;
-  int error = communicator.open_private(own);
-  if (own == nullptr) return error;
+  if (const int error = communicator.open_private()) return error;
   const bool known = mode == TUTTI_SHARED_READ_ONLY || mode == TUTTI_COPY_ON_WRITE;
-  const int bad = known && result != nullptr ? read(shared, communicator, *own) : MPI_ERR_ARG;
-  HierarchicalRunner* runner = nullptr;
-  error = communicator.open_hierarchical(runner);
-  if (runner == nullptr) return error;
+  const int bad = known && result != nullptr ? read(shared, communicator) : MPI_ERR_ARG;
+  if (const int error = communicator.open_hierarchical()) return error;
+  HierarchicalRunner& runner = communicator.hierarchical();
   SharedRequest wanted;
   if (bad == MPI_SUCCESS) wanted.bytes = shared.bytes;
   if (mode == TUTTI_COPY_ON_WRITE) wanted.view = SegmentView::copy_on_write;
   wanted.kept = communicator.node_settings().memory;
   SharedResult made;
-  error = communicator.shared_results().acquire(*runner, wanted, made);
+  int error = communicator.shared_results().acquire(runner, wanted, made);
   if (bad != MPI_SUCCESS) return bad;
   if (error != MPI_SUCCESS) return error;
   error = reduces(shared.call.collective)
-              ? fill_reduced(shared, communicator, *runner, *made.memory)
-              : fill_gathered(shared, communicator.rank(), *runner, *made.memory);
+              ? fill_reduced(shared, communicator, runner, *made.memory)
+              : fill_gathered(shared, communicator.rank(), runner, *made.memory);
   if (error == MPI_SUCCESS) *result = made.address.release();
   return error;
 }

@@ -113,11 +113,11 @@ class TunedSelection::Host final : public TuningHost {
     Communicator& communicator = selection_.communicator_;
     if (!communicator.agreement().had_distances || !state_.deferred.is_automatic || size_class == 0)
       return;
-    DistanceOrders* distances = nullptr;
-    error_ = communicator.open_distances(distances);
-    if (distances == nullptr) return;
+    error_ = communicator.open_distances();
+    if (error_ != MPI_SUCCESS) return;
     std::optional<Specification> found;
-    error_ = distances->find_gain(state_.collective, largest_of(size_class), 0, found);
+    error_ =
+        communicator.distances().find_gain(state_.collective, largest_of(size_class), 0, found);
     if (found) all.push_back({Setting::Kind::forced, *found, {}});
   }
 
