@@ -75,9 +75,6 @@ std::uint64_t report_environment() {
       }
     }
     for (const std::string& warning : known_rules().warnings) files += "tutti: " + warning + "\n";
-    if (const std::string warning = kept_warning(); !warning.empty()) {
-      files += "tutti: " + warning + "\n";
-    }
     std::fputs((files + text).c_str(), stderr);
   });
   return remarks_number(text);

@@ -42,21 +42,6 @@ Result<Rules> read_rules(const std::string& path) {
   return rules_from_text(*text, path.substr(path.rfind('/') + 1));
 }
 
-KnownRules read_all() {
-  KnownRules known;
-  for (const RuleFile& file : rule_files(environment().rules, library_folder())) {
-    const Result<Rules> rules = read_rules(file.path);
-    if (rules) {
-      known.rules.all.insert(known.rules.all.end(), rules->all.begin(), rules->all.end());
-    } else if (file.is_named) {
-      known.error = "invalid TUTTI_RULES=" + file.path + ": " + rules.error();
-    } else {
-      known.warnings.push_back(file.path + " is ignored: " + rules.error());
-    }
-  }
-  return known;
-}
-
 std::string kept_path() { return cache_file("learned.json"); }
 
 /// Emulated nodes are a network of their own.
@@ -72,10 +57,25 @@ Result<Rules> read_kept() {
   return text ? rules_from_text(*text, "") : Result<Rules>(Error{text.error()});
 }
 
-const Result<Rules>& kept_at_start() {
-  static const auto* const rules =
-      new Result<Rules>(read_kept());  // outlives every static destructor
-  return *rules;
+KnownRules read_all() {
+  KnownRules known;
+  for (const RuleFile& file : rule_files(environment().rules, library_folder())) {
+    const Result<Rules> rules = read_rules(file.path);
+    if (rules) {
+      known.rules.all.insert(known.rules.all.end(), rules->all.begin(), rules->all.end());
+    } else if (file.is_named) {
+      known.error = "invalid TUTTI_RULES=" + file.path + ": " + rules.error();
+    } else {
+      known.warnings.push_back(file.path + " is ignored: " + rules.error());
+    }
+  }
+  const Result<Rules> kept = environment().keeps ? read_kept() : Rules{};
+  if (kept) {
+    known.kept = *kept;
+  } else {
+    known.warnings.push_back(kept_path() + " is ignored, and replaced at the end: " + kept.error());
+  }
+  return known;
 }
 
 std::string today() {
@@ -101,14 +101,9 @@ const KnownRules& known_rules() {
 }
 
 std::string kept_rules(int p) {
-  if (!environment().keeps || p == 1 || !kept_at_start()) return "";
-  const Rules rules = kept_for(*kept_at_start(), p, platform());
+  if (p == 1 || known_rules().kept.all.empty()) return "";
+  const Rules rules = kept_for(known_rules().kept, p, platform());
   return rules.all.empty() ? "" : to_text(rules);
-}
-
-std::string kept_warning() {
-  if (!environment().keeps || kept_at_start()) return "";
-  return kept_path() + " is ignored, and replaced at the end: " + kept_at_start().error();
 }
 
 bool keeps_rules() {

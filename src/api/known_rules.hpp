@@ -10,6 +10,7 @@ namespace tutti {
 
 struct KnownRules {
   Rules rules;                        ///< of all files, in the sequence of rule_files
+  Rules kept;                         ///< those of earlier runs, with TUTTI_LEARN=keep
   std::string error;                  ///< why the file that TUTTI_RULES names cannot be used
   std::vector<std::string> warnings;  ///< a line for each other file that is ignored
 };
@@ -18,11 +19,8 @@ struct KnownRules {
 [[nodiscard]] const KnownRules& known_rules();
 
 /// The rules that earlier runs kept for communicators of `p` ranks, as a text; empty if there are
-/// none, or without TUTTI_LEARN=keep. The file is read at the first call, by rank 0 of a
-/// communicator only.
+/// none. For rank 0 of a communicator.
 [[nodiscard]] std::string kept_rules(int p);
-/// Why the file is ignored; empty if it is not. The program runs without it.
-[[nodiscard]] std::string kept_warning();
 
 /// Does this process keep what it learns? Rank 0 of MPI_COMM_WORLD does so with TUTTI_LEARN=keep.
 /// Call it while MPI runs.
