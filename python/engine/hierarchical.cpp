@@ -168,8 +168,7 @@ std::vector<std::string> explored(const std::string& collective, int ranks, Byte
   if (features.knows_arrivals) features.arrivals = std::move(arrivals);
   std::vector<std::string> names;
   for (const Setting& one : tuning_candidates(features, machine)) {
-    const bool is_native = one.kind == Setting::Kind::native && !one.level;
-    names.push_back(is_native ? "native" : to_text(one));
+    names.push_back(to_text(one));
   }
   return names;
 }

@@ -146,7 +146,7 @@ void overrule(Collective collective, const Setting& setting) {
   const std::lock_guard lock(all.mutex);
   const auto at = static_cast<std::size_t>(collective);
   // Else what is learned would be lost. Only what all ranks have set is alike on all.
-  if (all.overrules[at] && to_text(*all.overrules[at]) == to_text(setting)) return;
+  if (all.overrules[at] == setting) return;
   all.overrules[at] = setting;
   ++all.epochs[at];
   Communicator::note_change();

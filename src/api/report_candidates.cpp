@@ -59,7 +59,6 @@ MeasuredCase measured(SizeClass size_class, const TuningCase& known,
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     all.candidates.push_back(measured(candidates[i], evidence[i]));
   }
-  all.candidates.front().name = "native";
   return all;
 }
 

@@ -184,8 +184,7 @@ class Reader {
     native.explore = 0;
     for (const Collective collective : all_collectives) {
       if (is_one_sided(collective)) continue;
-      native.settings[static_cast<std::size_t>(collective)] =
-          Setting{Setting::Kind::native, {}, Level{}};
+      native.settings[static_cast<std::size_t>(collective)] = flat_native;
     }
     environment_ = native;
   }

@@ -20,11 +20,6 @@ constexpr int max_candidates = 64;
 /// What the latest creation of what a candidate needs took in this process; first a guess.
 std::atomic<Nanoseconds> latest_creation = 1'000'000;
 
-std::string name_of(const Setting& setting) {
-  const bool is_native = setting.kind == Setting::Kind::native && !setting.level;
-  return is_native ? "native" : to_text(setting);
-}
-
 Nanoseconds nanoseconds(double seconds) { return static_cast<Nanoseconds>(seconds * 1e9); }
 
 Nanoseconds nanoseconds_since(double began) { return nanoseconds(monotonic_seconds() - began); }
@@ -42,8 +37,7 @@ class TunedSelection::Host final : public TuningHost {
       std::vector<Setting> all =
           tuning_candidates(features(size_class), selection_.communicator_.machine());
       if (known.all.size() > 1) {
-        const auto same = find_candidate(all, known.all[1]);
-        if (same != all.end()) all.erase(same);
+        std::erase(all, known.all[1]);
         all.insert(all.begin() + 1, known.all[1]);
       }
       if (all.size() >= max_candidates) all.resize(max_candidates - 1);
@@ -55,13 +49,11 @@ class TunedSelection::Host final : public TuningHost {
 
   /// What an earlier run selected becomes the only candidate beside the MPI's own until others are
   /// explored: to find those takes long where a job has many ranks. False if it cannot run here.
-  bool take_over(SizeClass size_class, Setting kept) {
+  bool take_over(SizeClass size_class, const Setting& kept) {
     if (!may_run(kept, features(size_class))) return false;
-    // Candidates without a level are flat.
-    if (!kept.asks_for_hierarchical()) kept.level.reset();
     std::vector<Setting>& all = state_.candidates[size_class].all;
-    all = {{Setting::Kind::native, {}, {}}};
-    if (kept.kind != Setting::Kind::native || kept.level) all.push_back(kept);
+    all = {flat_native};
+    if (kept != flat_native) all.push_back(kept);
     return true;
   }
 
@@ -69,7 +61,7 @@ class TunedSelection::Host final : public TuningHost {
     const Setting& setting = setting_of(size_class, candidate);
     const bool creates = needs_creation(size_class, candidate);
     const double began = monotonic_seconds();
-    const int error = setting.level
+    const int error = setting.asks_for_hierarchical()
                           ? selection_.nodes_.open_for(state_.collective, largest_of(size_class),
                                                        setting.level->leaders, ready)
                           : selection_.nodes_.open_flat(ready);
@@ -85,8 +77,8 @@ class TunedSelection::Host final : public TuningHost {
 
   bool needs_creation(SizeClass size_class, int candidate) override {
     const Setting& setting = setting_of(size_class, candidate);
-    return setting.level ? selection_.nodes_.needs(setting.level->leaders)
-                         : selection_.nodes_.needs_flat();
+    return setting.asks_for_hierarchical() ? selection_.nodes_.needs(setting.level->leaders)
+                                           : selection_.nodes_.needs_flat();
   }
 
   /// Of the last function that returned none.
@@ -118,7 +110,7 @@ class TunedSelection::Host final : public TuningHost {
     std::optional<Specification> found;
     error_ =
         communicator.distances().find_gain(state_.collective, largest_of(size_class), 0, found);
-    if (found) all.push_back({Setting::Kind::forced, *found, {}});
+    if (found) all.push_back({Setting::Kind::forced, *found, Level{}});
   }
 
   TunedSelection& selection_;
@@ -357,18 +349,18 @@ Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> siz
   }
   const auto known = state.candidates.find(*size_class);
   const bool is_known = known != state.candidates.end();
-  const Setting setting = is_known ? known->second.all[static_cast<std::size_t>(candidate)]
-                                   : Setting{Setting::Kind::native, {}, {}};
+  const Setting& setting =
+      is_known ? known->second.all[static_cast<std::size_t>(candidate)] : flat_native;
   if (decision.text.empty()) {
     decision = state.deferred;
     decision.is_tuned = false;
-    decision.level = setting.level.value_or(Level{});
+    decision.level = *setting.level;
     if (setting.kind == Setting::Kind::forced) decision.specification = setting.specification;
   }
   const std::string& reason =
       state.tuner.is_selected(size_class) ? state.tuner.reason(*size_class) : Tuner::exploring;
   if (!decision.text.ends_with(reason) || decision.text.size() <= reason.size()) {
-    decision.text = name_of(setting) + ": " + reason;
+    decision.text = to_text(setting) + ": " + reason;
   }
   return decision;
 }

@@ -22,12 +22,6 @@ Nanoseconds nanoseconds(const std::optional<double>& microseconds) {
 
 NumberRange exactly(std::int64_t number) { return {number, number}; }
 
-/// A candidate as rules write it: without a level it is flat.
-std::string use_text(Setting use) {
-  if (!use.level) use.level = Level{};
-  return to_text(use);
-}
-
 bool is_of(const Rule& kept, const Platform& platform) {
   return kept.mpi == platform.mpi.name && kept.version == platform.mpi.version &&
          kept.evidence.network == platform.network;
@@ -45,7 +39,6 @@ Rule rule_of(const LearnedClass& learned, const Platform& platform, const std::s
   rule.mpi = platform.mpi.name;
   rule.version = platform.mpi.version;
   rule.use = *learned.use;
-  if (!rule.use.level) rule.use.level = Level{};
   rule.evidence.native_us = microseconds(learned.evidence.native);
   rule.evidence.choice_us = microseconds(learned.evidence.choice);
   rule.evidence.calls = learned.evidence.calls;
@@ -115,13 +108,6 @@ TuningEvidence evidence_of(const Rule& kept) {
   return {kept.use.is_native() ? 0 : 1, nanoseconds(evidence.native_us),
           nanoseconds(evidence.choice_us), static_cast<int>(evidence.calls.value_or(0)),
           evidence.date};
-}
-
-std::vector<Setting>::const_iterator find_candidate(const std::vector<Setting>& candidates,
-                                                    const Setting& kept) {
-  return std::find_if(
-      candidates.begin(), candidates.end(),
-      [use = use_text(kept)](const Setting& candidate) { return use_text(candidate) == use; });
 }
 
 bool holds_for(const Rule& kept, const Features& features) {

@@ -59,10 +59,6 @@ class Learned {
 /// What a kept rule says about its class, in which its candidate is 0 if it is the MPI's own, else
 /// 1.
 [[nodiscard]] TuningEvidence evidence_of(const Rule& kept);
-/// The same candidate in a list that has it with or without a level of flat calls; its end if it is
-/// not there. O(candidates).
-[[nodiscard]] std::vector<Setting>::const_iterator find_candidate(
-    const std::vector<Setting>& candidates, const Setting& kept);
 /// True if a kept rule is about this class.
 [[nodiscard]] bool holds_for(const Rule& kept, const Features& features);
 

@@ -142,9 +142,8 @@ RuleChoice choice_of(const Rule& rule, const Features& features, const RuleLimit
   const std::string why = why_not(rule, features, limits);
   if (why.empty()) return {rule.use, reason_of(rule)};
   const std::string source = cited(rule.evidence);
-  return {Setting{Setting::Kind::native, {}, Level{}},
-          "rules: not " + to_text(rule.use) + ", because " + why +
-              (source.empty() ? "" : " (" + source + ")")};
+  return {flat_native, "rules: not " + to_text(rule.use) + ", because " + why +
+                           (source.empty() ? "" : " (" + source + ")")};
 }
 
 }  // namespace tutti

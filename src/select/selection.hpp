@@ -25,11 +25,15 @@ struct Setting {
   /// None: the model selects flat or hierarchical for each call; never with forced. With automatic
   /// only none or flat.
   std::optional<Level> level = {};
+  friend bool operator==(const Setting&, const Setting&) = default;
 
   [[nodiscard]] bool asks_for_hierarchical() const { return level && level->hierarchical; }
   /// True for the MPI's own, flat or as the model selects.
   [[nodiscard]] bool is_native() const { return kind == Kind::native && !asks_for_hierarchical(); }
 };
+
+/// The MPI's own, flat.
+inline constexpr Setting flat_native = {Setting::Kind::native, {}, Level{}};
 
 /// Reads "auto", "native", a specification, or one of the last two as hierarchical, such as
 /// "hierarchical(native)" or "hierarchical(knomial:k=4,leaders=2)"; the default is leaders=auto.

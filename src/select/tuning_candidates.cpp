@@ -197,9 +197,9 @@ std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Mac
   const std::vector<Priced> list =
       features.only_native ? std::vector<Priced>{} : priced(features, machine);
   for (const Priced& one : list) {
-    flat.push_back({Setting::Kind::forced, one.specification, {}});
+    flat.push_back({Setting::Kind::forced, one.specification, Level{}});
   }
-  std::vector<Setting> all = {{Setting::Kind::native, {}, {}}};
+  std::vector<Setting> all = {flat_native};
   const auto add = [&](const std::vector<Setting>& more) {
     all.insert(all.end(), more.begin(), more.end());
   };

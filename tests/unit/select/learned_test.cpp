@@ -14,13 +14,12 @@ constexpr SizeClass kibibyte = 11;  // 513 to 1024 bytes
 
 Setting use(const std::string& text) { return *setting(Collective::allgather, text); }
 
-/// As the tuner numbers them: the MPI's own without a level first.
+/// As the tuner numbers them: the MPI's own first.
 std::vector<Setting> candidates() {
-  std::vector<Setting> all = {{Setting::Kind::native, {}, {}}};
+  std::vector<Setting> all = {flat_native};
   for (const char* text : {"hierarchical(native,leaders=2)", "ring", "bruck"}) {
     all.push_back(use(text));
   }
-  all[2].level.reset();  // flat too
   return all;
 }
 
@@ -67,8 +66,7 @@ TEST(KeptRules, NameEveryCandidateForTheNextRun) {
       ++larger.block;
       EXPECT_FALSE(holds_for(rule, larger));
       EXPECT_EQ(class_of(rule), size_class);
-      const std::vector<Setting> all = candidates();
-      EXPECT_EQ(find_candidate(all, rule.use) - all.begin(), candidate);
+      EXPECT_EQ(rule.use, candidates()[static_cast<std::size_t>(candidate)]);
       const TuningEvidence evidence = evidence_of(rule);
       EXPECT_EQ(evidence.candidate, candidate == 0 ? 0 : 1);
       EXPECT_EQ(evidence.native, 2'100'500);

@@ -25,7 +25,7 @@ TEST(TuningCandidates, BeginWithTheMpisOwnAndHierarchicalOnes) {
   for (const Collective collective : hierarchical_collectives) {
     const auto all = tuning_candidates({{collective, 12, 1024, 4, 3}}, {});
     ASSERT_GE(all.size(), 4U) << name_of(collective);
-    EXPECT_TRUE(all[0].kind == Setting::Kind::native && !all[0].level);
+    EXPECT_EQ(all[0], flat_native);
     EXPECT_EQ(all[1].level, (Level{true, 1}));
     EXPECT_EQ(all[2].level, (Level{true, 2}));
     EXPECT_NE(all[3].level, (Level{true, 4})) << "a node has 3 ranks";
@@ -34,7 +34,7 @@ TEST(TuningCandidates, BeginWithTheMpisOwnAndHierarchicalOnes) {
 
 TEST(TuningCandidates, AreFlatWithoutAHierarchicalForm) {
   for (const Setting& setting : tuning_candidates({{Collective::scan, 12, 1024, 4, 3}}, {})) {
-    EXPECT_FALSE(setting.level);
+    EXPECT_FALSE(setting.asks_for_hierarchical());
   }
   EXPECT_FALSE(setting(Collective::exscan, "hierarchical(linear)"));
 }
@@ -44,11 +44,19 @@ TEST(TuningCandidates, ComeFromTheListWithoutArrivalsDistancesAndThreads) {
     const auto all = tuning_candidates({{collective, 8, 1024}}, {});
     EXPECT_GE(all.size(), 2U) << name_of(collective);
     for (const Setting& setting : all) {
-      EXPECT_FALSE(setting.level);
+      EXPECT_FALSE(setting.asks_for_hierarchical());
       if (setting.kind == Setting::Kind::native) continue;
       EXPECT_FALSE(setting.specification.needs_arrivals());
       EXPECT_FALSE(setting.specification.needs_distances());
       EXPECT_EQ(setting.specification.runner, Runner::caller);
+    }
+  }
+}
+
+TEST(TuningCandidates, AreReadAsTheyAreWritten) {
+  for (const Collective collective : matched_collectives) {
+    for (const Setting& one : tuning_candidates({{collective, 12, 1024, 4, 3}}, {})) {
+      EXPECT_EQ(*setting(collective, to_text(one)), one) << to_text(one);
     }
   }
 }
