@@ -33,9 +33,9 @@ struct Registry {
   std::atomic<bool> watches_end{false};
   bool reports_world = false;  ///< a communicator of the world's processes is reported
   std::vector<Communicator*> live;
-  std::array<std::optional<Setting>, all_collectives.size()> overrules;
+  PerCollective<std::optional<Setting>> overrules;
   /// How often each setting was overruled. One-sided ones may be overruled on one rank alone.
-  std::array<std::atomic<unsigned>, all_collectives.size()> epochs{};
+  PerCollective<std::atomic<unsigned>> epochs{};
 };
 
 /// Notes what its tuners have learned, for later runs, if this process keeps that.
@@ -144,28 +144,25 @@ void prepare_end_of_mpi() {
 void overrule(Collective collective, const Setting& setting) {
   Registry& all = of_process<Registry>();
   const std::lock_guard lock(all.mutex);
-  const auto at = static_cast<std::size_t>(collective);
   // Else what is learned would be lost. Only what all ranks have set is alike on all.
-  if (all.overrules[at] == setting) return;
-  all.overrules[at] = setting;
-  ++all.epochs[at];
+  if (all.overrules[collective] == setting) return;
+  all.overrules[collective] = setting;
+  ++all.epochs[collective];
   Communicator::note_change();
 }
 
 std::optional<Setting> overrule_of(Collective collective) {
   Registry& all = of_process<Registry>();
   const std::lock_guard lock(all.mutex);
-  return all.overrules[static_cast<std::size_t>(collective)];
+  return all.overrules[collective];
 }
 
 unsigned times_overruled(Collective collective) {
-  return of_process<Registry>().epochs[static_cast<std::size_t>(collective)].load(
-      std::memory_order_acquire);
+  return of_process<Registry>().epochs[collective].load(std::memory_order_acquire);
 }
 
 Setting setting_in_force(Collective collective) {
-  return overrule_of(collective)
-      .value_or(environment().settings[static_cast<std::size_t>(collective)]);
+  return overrule_of(collective).value_or(environment().settings[collective]);
 }
 
 /// Its memory may be that of a newer one by now.

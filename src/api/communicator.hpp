@@ -140,9 +140,7 @@ class alignas(cache_line) Communicator {
   [[nodiscard]] bool is_reported() const { return agreement_.is_reported; }
   [[nodiscard]] const Agreement& agreement() const { return agreement_; }
   /// The number of the call of `collective` that begins now, equal on all ranks.
-  std::uint64_t next_call(Collective collective) {
-    return calls_[static_cast<std::size_t>(collective)]++;
-  }
+  std::uint64_t next_call(Collective collective) { return calls_[collective]++; }
   /// Must this reduction operation always get whole vectors?
   [[nodiscard]] bool takes_whole(MPI_Op op) const {
     return !agreement_.settings.split_user_ops && is_programs_own(op);
@@ -152,13 +150,13 @@ class alignas(cache_line) Communicator {
   /// The text of what ran last, or empty.
   [[nodiscard]] const std::string& last(Collective collective) const {
     const std::string* const passed = passing_.latest_text(collective);
-    return passed != nullptr ? *passed : last_[static_cast<std::size_t>(collective)];
+    return passed != nullptr ? *passed : last_[collective];
   }
   /// Notes what runs, with `more` appended. Copies the text, because requests and decisions may end
   /// before it is read.
   void note_algorithm(Collective collective, const std::string& text, std::string_view more = {}) {
     passing_.note_inspected(collective);
-    std::string& last = last_[static_cast<std::size_t>(collective)];
+    std::string& last = last_[collective];
     if (last != text) last = text;  // mostly it is the same
     last += more;
   }
@@ -239,8 +237,8 @@ class alignas(cache_line) Communicator {
   int p_ = 1;
   bool native_ = false;
   Agreement agreement_;
-  std::array<std::uint64_t, all_collectives.size()> calls_{};
-  std::array<std::string, all_collectives.size()> last_;
+  PerCollective<std::uint64_t> calls_{};
+  PerCollective<std::string> last_;
   std::unique_ptr<DistanceOrders> distances_;
   std::unique_ptr<PrivateComm> private_;
   int private_error_ = 0;  ///< why there can be none

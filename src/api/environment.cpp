@@ -41,8 +41,7 @@ std::string remarks() {
   if (!all.verbose) return text;
   text += "tutti " TUTTI_VERSION " with " + library_name() + ":";
   for (const Collective collective : all_collectives) {
-    text += " " + std::string(name_of(collective)) + "=" +
-            to_text(all.settings[static_cast<std::size_t>(collective)]);
+    text += " " + std::string(name_of(collective)) + "=" + to_text(all.settings[collective]);
   }
   for (const auto& [name, value] : own_variables()) {
     const bool is_shown =

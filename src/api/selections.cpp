@@ -2,6 +2,7 @@
 #include "api/selections.hpp"
 
 #include <new>
+#include <sstream>
 #include <utility>
 
 #include "api/call.hpp"
@@ -42,10 +43,10 @@ class CountedCall {
 
 int Selections::open(const std::string& requested, const std::string& rules,
                      const std::string& kept) {
-  for (std::size_t i = 0, at = 0; i < settings_.size() && !requested.empty(); ++i) {
-    const std::size_t end = requested.find('\n', at);
-    settings_[i] = *setting(all_collectives[i], requested.substr(at, end - at));
-    at = end + 1;
+  std::istringstream lines(requested);
+  std::string line;
+  for (const Collective collective : all_collectives) {
+    if (std::getline(lines, line)) settings_[collective] = *setting(collective, line);
   }
   Rules known;
   if (const int error = read_rules(kept, known)) return error;
@@ -56,7 +57,7 @@ int Selections::open(const std::string& requested, const std::string& rules,
 }
 
 const Decision& Selections::decide(Collective collective, const OperationTraits& operation) {
-  Decision& decision = decisions_[slot_of(collective, operation)];
+  Decision& decision = decisions_[collective][operation.commutative][operation.whole];
   const unsigned epoch = times_overruled(collective);
   if (decision.epoch == epoch) return decision;
   decision = make(collective, operation);
@@ -65,8 +66,7 @@ const Decision& Selections::decide(Collective collective, const OperationTraits&
 }
 
 Decision Selections::make(Collective collective, const OperationTraits& operation) {
-  const Setting setting =
-      overrule_of(collective).value_or(settings_[static_cast<std::size_t>(collective)]);
+  const Setting setting = overrule_of(collective).value_or(settings_[collective]);
   Features features = nodes.features(collective);
   features.reproducible = communicator_.is_reproducible();
   features.commutative = operation.commutative;

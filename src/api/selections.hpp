@@ -1,6 +1,7 @@
 /// What selects for a communicator.
 #pragma once
 
+#include <array>
 #include <map>
 
 #include "api/rule_selection.hpp"
@@ -24,7 +25,7 @@ class Selections {
   const Decision& decide(Collective collective, const OperationTraits& operation = {});
   /// Is it what decide() returned last for operations that commute?
   [[nodiscard]] bool is_usual(const Decision& decision, Collective collective) const {
-    return &decision == &decisions_[slot_of(collective, {})];
+    return &decision == &decisions_[collective][1][0];
   }
   /// What runs for a call by a decision that may be deferred, with such arrivals. Collective as
   /// TunedSelection::resolve is. Sets `error` to an MPI error code.
@@ -37,20 +38,14 @@ class Selections {
   TunedSelection tuned;
 
  private:
-  static constexpr std::size_t kinds_of_operations = 4;
-
-  [[nodiscard]] static constexpr std::size_t slot_of(Collective collective,
-                                                     const OperationTraits& operation) {
-    return static_cast<std::size_t>(collective) * kinds_of_operations +
-           (operation.commutative ? 2 : 0) + (operation.whole ? 1 : 0);
-  }
   [[nodiscard]] Decision make(Collective collective, const OperationTraits& operation);
   const Decision& with_several_ranks(const Decision& asked, int& error);
 
   Communicator& communicator_;
   RuleSelection rules_;
-  std::array<Setting, all_collectives.size()> settings_;
-  std::array<Decision, all_collectives.size() * kinds_of_operations> decisions_;
+  PerCollective<Setting> settings_;
+  /// By whether the operation commutes, and whether it gets whole vectors.
+  PerCollective<std::array<std::array<Decision, 2>, 2>> decisions_;
   std::map<const Decision*, Decision> flat_;  ///< by the requested one
   bool has_recorded_candidates_ = false;
 };

@@ -112,14 +112,13 @@ class Reader {
       const std::string why = out_of_reach(*read, !environment_.distances.empty());
       return why.empty() ? read : Error{why};
     };
-    read(setting_name(collective), environment_.settings[static_cast<std::size_t>(collective)],
-         parse);
+    read(setting_name(collective), environment_.settings[collective], parse);
   }
 
   /// For collectives without their own setting.
   void apply_level() {
     for (const Collective collective : all_collectives) {
-      Setting& setting = environment_.settings[static_cast<std::size_t>(collective)];
+      Setting& setting = environment_.settings[collective];
       const bool is_open =
           setting.kind == Setting::Kind::automatic && can_be_hierarchical(collective);
       // The MPI's own reductions need not be reproducible.
@@ -184,7 +183,7 @@ class Reader {
     native.explore = 0;
     for (const Collective collective : all_collectives) {
       if (is_one_sided(collective)) continue;
-      native.settings[static_cast<std::size_t>(collective)] = flat_native;
+      native.settings[collective] = flat_native;
     }
     environment_ = native;
   }

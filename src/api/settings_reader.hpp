@@ -1,7 +1,6 @@
 /// The values of settings, and what is wrong with them.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -33,9 +32,9 @@ struct SharedSettings {
 struct Environment : SharedSettings {
   bool on = true;  ///< also if TUTTI is off and a report is requested: all calls are native then
   bool verbose = false;
-  std::array<Setting, all_collectives.size()> settings;  ///< by collective
-  std::string report;                                    ///< "-", a file, or empty for none
-  std::string distances;                                 ///< a file, or empty for none
+  PerCollective<Setting> settings;
+  std::string report;                 ///< "-", a file, or empty for none
+  std::string distances;              ///< a file, or empty for none
   std::string rules;                  ///< a file, "none", or empty: see rule_files
   std::optional<Level> level;         ///< for collectives without their own setting; see Setting
   std::string nodes;                  ///< emulated nodes, or empty

@@ -148,7 +148,7 @@ void TunedSelection::State::follow_mean(SizeClass found) {
 /// permits other candidates nor the beginning or the end of an exchange of arrivals.
 std::shared_ptr<TunedSelection::State>& TunedSelection::state_of(const Decision& deferred,
                                                                  Collective collective) {
-  std::shared_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
+  std::shared_ptr<State>& state = states_[collective];
   const bool is_other =
       state == nullptr || state->has_arrivals != exchanges_arrivals(communicator_, collective);
   if (!is_other && state->deferred.epoch == deferred.epoch) return state;
@@ -179,18 +179,18 @@ bool TunedSelection::stays_native(const Decision& deferred, Collective collectiv
 }
 
 bool TunedSelection::selects_native(Collective collective) const {
-  const std::shared_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
+  const std::shared_ptr<State>& state = states_[collective];
   return is_closed_ || (state != nullptr && state->tuner.selects_native());
 }
 
 std::uint64_t TunedSelection::calls_that_pass(Collective collective) const {
-  const std::shared_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
+  const std::shared_ptr<State>& state = states_[collective];
   if (is_closed_) return std::uint64_t{1} << 30;
   return state == nullptr ? 0 : state->tuner.calls_that_pass();
 }
 
 void TunedSelection::count_passed(Collective collective, std::uint64_t calls) {
-  const std::shared_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
+  const std::shared_ptr<State>& state = states_[collective];
   if (state != nullptr) state->tuner.pass(calls);
 }
 

@@ -1,7 +1,6 @@
 /// Selection by the program's own calls: what auto runs on a communicator.
 #pragma once
 
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -120,7 +119,7 @@ class TunedSelection {
   Communicator& communicator_;
   HierarchicalNodes& nodes_;
   Rules kept_;
-  std::array<std::shared_ptr<State>, all_collectives.size()> states_;
+  PerCollective<std::shared_ptr<State>> states_;
   NotedCall noted_;
   bool may_agree_ = false;  ///< all ranks have begun as many nonblocking collectives
   bool is_closed_ = false;  ///< all calls run the MPI's own

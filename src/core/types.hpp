@@ -202,6 +202,17 @@ inline constexpr auto matched_collectives = detail::collectives_that<detail::is_
 inline constexpr auto one_sided_collectives = detail::collectives_that<is_one_sided>();
 inline constexpr auto hierarchical_collectives = detail::collectives_that<can_be_hierarchical>();
 
+/// One value for each collective.
+template <class Value>
+struct PerCollective : std::array<Value, all_collectives.size()> {
+  [[nodiscard]] constexpr Value& operator[](Collective collective) {
+    return this->data()[static_cast<std::size_t>(collective)];
+  }
+  [[nodiscard]] constexpr const Value& operator[](Collective collective) const {
+    return this->data()[static_cast<std::size_t>(collective)];
+  }
+};
+
 /// The lower-case name, e.g. "gatherv".
 [[nodiscard]] std::string_view name_of(Collective collective);
 /// The collective of that name in any case, with or without "MPI_" before it.

@@ -125,8 +125,7 @@ void CallLog::add(const CallRecord& record) {
 
 std::uint32_t CallLog::find_logged(const CallRecord& record) {
   const bool at_root = record.rank == record.root;
-  std::uint32_t& last_logged =
-      last_logged_[static_cast<std::size_t>(record.collective)][at_root ? 1 : 0];
+  std::uint32_t& last_logged = last_logged_[record.collective][at_root ? 1 : 0];
   if (last_logged < logged_.size()) {
     const LoggedCalls& last = logged_[last_logged];
     if (last.site == record.site && last.collective == record.collective &&

@@ -140,7 +140,7 @@ class CallLog {
   std::map<std::pair<std::uint64_t, Collective>, std::uint32_t> track_at_;  ///< by communicator
   /// By collective, and by whether this process was root: the index of the last call. The next call
   /// usually has the same.
-  std::array<std::array<std::uint32_t, 2>, all_collectives.size()> last_logged_{};
+  PerCollective<std::array<std::uint32_t, 2>> last_logged_{};
 };
 
 }  // namespace tutti

@@ -6,34 +6,22 @@
 
 namespace tutti {
 
-namespace {
-
-std::uint32_t bit_of(Collective collective) { return 1U << static_cast<unsigned>(collective); }
-
-void set(std::uint32_t& bits, Collective collective, bool value) {
-  bits = (bits & ~bit_of(collective)) | (value ? bit_of(collective) : 0);
-}
-
-}  // namespace
-
 void PassingCalls::let(Collective collective, Which which, bool is_numbered, std::uint32_t calls) {
   set(by_signature_, collective, which == Which::known);
   set(counted_, collective, which == Which::known || which == Which::all_counted);
   set(numbered_, collective, is_numbered);
-  const auto at = static_cast<std::size_t>(collective);
-  let_[at] = left_[at] = which == Which::none ? 0 : calls;
+  let_[collective] = left_[collective] = which == Which::none ? 0 : calls;
 }
 
 std::uint32_t PassingCalls::stop(Collective collective) {
-  const auto at = static_cast<std::size_t>(collective);
-  const std::uint32_t passed = let_[at] - left_[at];
-  let_[at] = left_[at] = 0;
+  const std::uint32_t passed = let_[collective] - left_[collective];
+  let_[collective] = left_[collective] = 0;
   return (numbered_ & bit_of(collective)) != 0 ? passed : 0;
 }
 
 bool PassingCalls::knows(Collective collective, const CallSignature& signature) noexcept {
   if ((by_signature_ & bit_of(collective)) == 0) return true;
-  Signatures* const all = signatures_[static_cast<std::size_t>(collective)].get();
+  Signatures* const all = signatures_[collective].get();
   if (all == nullptr) return false;
   const auto end = all->known.begin() + static_cast<std::ptrdiff_t>(all->count);
   const auto found = std::find(all->known.begin(), end, signature);
@@ -53,7 +41,7 @@ bool PassingCalls::wants(Collective collective, const CallSignature& signature) 
 
 /// Those of a collective; null if memory is lacking.
 PassingCalls::Signatures* PassingCalls::open(Collective collective) noexcept {
-  std::unique_ptr<Signatures>& all = signatures_[static_cast<std::size_t>(collective)];
+  std::unique_ptr<Signatures>& all = signatures_[collective];
   if (all == nullptr) all.reset(new (std::nothrow) Signatures);
   return all.get();
 }
@@ -78,7 +66,7 @@ void PassingCalls::refuse(Collective collective, const CallSignature& signature)
 }
 
 void PassingCalls::forget(Collective collective) {
-  Signatures* const all = signatures_[static_cast<std::size_t>(collective)].get();
+  Signatures* const all = signatures_[collective].get();
   if (all == nullptr) return;
   all->count = 0;
   all->has_refused = false;
@@ -95,7 +83,7 @@ const std::string* PassingCalls::latest_text(Collective collective) const {
 }
 
 void PassingCalls::note_inspected(Collective collective) {
-  Signatures* const all = signatures_[static_cast<std::size_t>(collective)].get();
+  Signatures* const all = signatures_[collective].get();
   if (all != nullptr) all->latest = 0;
 }
 

@@ -32,13 +32,13 @@ class PassingCalls {
   template <class IsKnown>
   [[gnu::always_inline]] bool begin(Collective collective, unsigned generation,
                                     IsKnown is_known) noexcept {
-    const auto at = static_cast<std::size_t>(collective);
-    if (generation_ != generation || left_[at] == 0) return false;
-    if ((counted_ >> at & 1) != 0) [[unlikely]] {
+    std::uint32_t& left = left_[collective];
+    if (generation_ != generation || left == 0) return false;
+    if ((counted_ & bit_of(collective)) != 0) [[unlikely]] {
       if (!is_known()) return false;
       ++uncounted_;
     }
-    --left_[at];
+    --left;
     return true;
   }
   /// May a call with such a signature pass, as far as calls of the collective pass?
@@ -78,21 +78,27 @@ class PassingCalls {
     bool has_refused = false;
     CallSignature refused{};
   };
+  [[nodiscard]] static constexpr std::uint32_t bit_of(Collective collective) {
+    return 1U << static_cast<unsigned>(collective);
+  }
+  static void set(std::uint32_t& bits, Collective collective, bool value) {
+    bits = (bits & ~bit_of(collective)) | (value ? bit_of(collective) : 0);
+  }
   Signatures* open(Collective collective) noexcept;
   [[nodiscard]] const Signatures* find(Collective collective) const {
-    return signatures_[static_cast<std::size_t>(collective)].get();
+    return signatures_[collective].get();
   }
 
   // What every call reads comes first.
   static_assert(all_collectives.size() <= 32);
-  unsigned generation_ = 0;         ///< the one for which all else is valid
-  std::uint32_t counted_ = 0;       ///< collectives whose calls are counted
-  std::uint32_t uncounted_ = 0;     ///< between 2 inspected calls at most 2^30
-  std::uint32_t by_signature_ = 0;  ///< collectives of which only known signatures pass
-  std::array<std::uint32_t, all_collectives.size()> left_{};  ///< calls that may still pass
-  std::array<std::uint32_t, all_collectives.size()> let_{};   ///< their number at first
-  std::uint32_t numbered_ = 0;                                ///< collectives whose calls are
-  std::array<std::unique_ptr<Signatures>, all_collectives.size()> signatures_;
+  unsigned generation_ = 0;              ///< the one for which all else is valid
+  std::uint32_t counted_ = 0;            ///< collectives whose calls are counted
+  std::uint32_t uncounted_ = 0;          ///< between 2 inspected calls at most 2^30
+  std::uint32_t by_signature_ = 0;       ///< collectives of which only known signatures pass
+  PerCollective<std::uint32_t> left_{};  ///< calls that may still pass
+  PerCollective<std::uint32_t> let_{};   ///< their number at first
+  std::uint32_t numbered_ = 0;           ///< collectives whose calls are
+  PerCollective<std::unique_ptr<Signatures>> signatures_;
 };
 
 }  // namespace tutti
