@@ -1,15 +1,17 @@
 /// The signatures of calls that pass.
 #include "select/passing_calls.hpp"
 
-#include <algorithm>
 #include <new>
 
 namespace tutti {
 
 void PassingCalls::let(Collective collective, Which which, bool is_numbered, std::uint32_t calls) {
-  set(by_signature_, collective, which == Which::known);
-  set(counted_, collective, which == Which::known || which == Which::all_counted);
-  set(numbered_, collective, is_numbered);
+  const auto set = [collective](std::uint32_t& bits, bool value) {
+    bits = (bits & ~bit_of(collective)) | (value ? bit_of(collective) : 0);
+  };
+  set(by_signature_, which == Which::known);
+  set(counted_, which == Which::known || which == Which::all_counted);
+  set(numbered_, is_numbered);
   let_[collective] = left_[collective] = which == Which::none ? 0 : calls;
 }
 
@@ -23,20 +25,16 @@ bool PassingCalls::knows(Collective collective, const CallSignature& signature) 
   if ((by_signature_ & bit_of(collective)) == 0) return true;
   Signatures* const all = signatures_[collective].get();
   if (all == nullptr) return false;
-  const auto end = all->known.begin() + static_cast<std::ptrdiff_t>(all->count);
-  const auto found = std::find(all->known.begin(), end, signature);
-  if (found == end) return false;
-  all->latest = static_cast<std::size_t>(found - all->known.begin()) + 1;
-  return true;
+  const std::size_t place = all->place_of(signature);
+  if (place != 0) all->latest = place;
+  return place != 0;
 }
 
 bool PassingCalls::wants(Collective collective, const CallSignature& signature) const {
-  const Signatures* const all = find(collective);
+  const Signatures* const all = signatures_[collective].get();
   if (all == nullptr) return true;
-  const auto end = all->known.begin() + static_cast<std::ptrdiff_t>(all->count);
-  const bool is_refused = all->has_refused && all->refused == signature;
-  return all->count < all->known.size() && !is_refused &&
-         std::find(all->known.begin(), end, signature) == end;
+  return all->count < all->known.size() && all->refused != signature &&
+         all->place_of(signature) == 0;
 }
 
 /// Those of a collective; null if memory is lacking.
@@ -60,16 +58,14 @@ void PassingCalls::add(Collective collective, const CallSignature& signature,
 
 void PassingCalls::refuse(Collective collective, const CallSignature& signature) noexcept {
   Signatures* const all = open(collective);
-  if (all == nullptr) return;
-  all->has_refused = true;
-  all->refused = signature;
+  if (all != nullptr) all->refused = signature;
 }
 
 void PassingCalls::forget(Collective collective) {
   Signatures* const all = signatures_[collective].get();
   if (all == nullptr) return;
   all->count = 0;
-  all->has_refused = false;
+  all->refused.reset();
 }
 
 void PassingCalls::follow(unsigned generation) {
@@ -78,7 +74,7 @@ void PassingCalls::follow(unsigned generation) {
 }
 
 const std::string* PassingCalls::latest_text(Collective collective) const {
-  const Signatures* const all = find(collective);
+  const Signatures* const all = signatures_[collective].get();
   return all == nullptr || all->latest == 0 ? nullptr : &all->texts[all->latest - 1];
 }
 

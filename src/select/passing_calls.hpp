@@ -1,10 +1,13 @@
 /// Calls that go straight to the MPI, because earlier ones have shown that it is to run them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -75,19 +78,19 @@ class PassingCalls {
     std::array<std::string, 8> texts;
     std::size_t count = 0;
     std::size_t latest = 0;  ///< the place of that of the latest call, from 1; 0: none
-    bool has_refused = false;
-    CallSignature refused{};
+    std::optional<CallSignature> refused;  ///< the latest one
+
+    /// The place of a known signature, from 1; 0 if it is not known.
+    [[nodiscard]] std::size_t place_of(const CallSignature& signature) const {
+      const auto all = std::span(known).first(count);
+      const auto found = std::ranges::find(all, signature);
+      return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin()) + 1;
+    }
   };
   [[nodiscard]] static constexpr std::uint32_t bit_of(Collective collective) {
     return 1U << static_cast<unsigned>(collective);
   }
-  static void set(std::uint32_t& bits, Collective collective, bool value) {
-    bits = (bits & ~bit_of(collective)) | (value ? bit_of(collective) : 0);
-  }
   Signatures* open(Collective collective) noexcept;
-  [[nodiscard]] const Signatures* find(Collective collective) const {
-    return signatures_[collective].get();
-  }
 
   // What every call reads comes first.
   static_assert(all_collectives.size() <= 32);
