@@ -71,7 +71,7 @@ void add_calls(std::vector<CallsOfCase>& all, const CallsOfCase& more) {
 }
 
 void add(std::vector<SizedCalls>& sizes, const SizedCalls& more) {
-  const auto found = std::find_if(sizes.begin(), sizes.end(), [&](const SizedCalls& one) {
+  const auto found = std::ranges::find_if(sizes, [&](const SizedCalls& one) {
     return one.p == more.p && one.size_class == more.size_class;
   });
   if (found == sizes.end()) {

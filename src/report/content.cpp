@@ -2,6 +2,7 @@
 #include "report/content.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -54,10 +55,9 @@ ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool part
   }
   line.elapsed = calls.measured > 0 ? calls.elapsed_sum / static_cast<double>(calls.measured)
                                     : calls.seconds / static_cast<double>(calls.calls);
-  std::sort(line.sizes.begin(), line.sizes.end(), [](const SizedCalls& a, const SizedCalls& b) {
-    return std::pair(a.p, a.size_class) < std::pair(b.p, b.size_class);
-  });
-  std::sort(line.other_sites.begin(), line.other_sites.end());
+  std::ranges::sort(line.sizes, {},
+                    [](const SizedCalls& one) { return std::pair(one.p, one.size_class); });
+  std::ranges::sort(line.other_sites);
   if (calls.split > 0) line.late = who_is_late(calls.pattern, summary.clock_error);
   line.note = note_of(calls, summary, partial);
   return line;
@@ -100,8 +100,8 @@ ReportedCase case_of(const TuningRecord& record, const MeasuredCase& measured) {
   ReportedCase one = {record.collective, record.p, measured};
   one.interval.emplace();
   const auto& candidates = measured.candidates;
-  const auto fastest = std::min_element(
-      candidates.begin(), candidates.end(), [](const auto& candidate, const auto& other) {
+  const auto fastest =
+      std::ranges::min_element(candidates, [](const auto& candidate, const auto& other) {
         return is_measured(candidate) && (!is_measured(other) || candidate.median < other.median);
       });
   const int number = static_cast<int>(fastest - candidates.begin());
@@ -116,8 +116,7 @@ void add(ReportedCase& one, const std::string& name, const CallsOfCase& calls) {
   const auto at = static_cast<std::size_t>(calls.of.candidate);
   if (calls.of.candidate < 0 || at >= candidates.size()) return;
   one.calls += calls.calls;
-  const auto site = std::find_if(one.sites.begin(), one.sites.end(),
-                                 [&](const auto& known) { return known.name == name; });
+  const auto site = std::ranges::find(one.sites, name, &ReportedCase::Site::name);
   if (site != one.sites.end()) {
     site->calls += calls.calls;
   } else {
@@ -174,8 +173,7 @@ ReportedTuning tuning_of(const Summary& summary, int ranks) {
     tuning.saved += one.saved * share(one.ranks);
     tuning.cases.push_back(std::move(one));
   }
-  std::stable_sort(tuning.cases.begin(), tuning.cases.end(),
-                   [](const auto& a, const auto& b) { return weight_of(a) > weight_of(b); });
+  std::ranges::stable_sort(tuning.cases, std::greater(), weight_of);
   return tuning;
 }
 
@@ -193,17 +191,12 @@ ReportContent content_of(const Summary& summary, const std::string& mpi, const s
   content.seconds_max = summary.seconds_max;
   content.wall = summary.wall_sum / std::max(1, summary.ranks);
   content.others = summary.others;
-  std::stable_sort(
-      content.others.begin(), content.others.end(),
-      [](const OtherCalls& one, const OtherCalls& other) { return one.calls > other.calls; });
+  std::ranges::stable_sort(content.others, std::greater(), &OtherCalls::calls);
   for (const SiteCalls& calls : summary.calls) {
     content.calls.push_back(reported(calls, summary, partial));
   }
   share_seconds(content);
-  std::stable_sort(content.calls.begin(), content.calls.end(),
-                   [](const ReportedCalls& one, const ReportedCalls& other) {
-                     return one.rank_seconds > other.rank_seconds;
-                   });
+  std::ranges::stable_sort(content.calls, std::greater(), &ReportedCalls::rank_seconds);
   content.tuning = tuning_of(summary, partial ? 0 : summary.ranks);
   return content;
 }

@@ -76,9 +76,8 @@ Json times(const std::vector<CallTimes>& calls, TimesByRank by_rank) {
 /// Null if no rank has a time in any call.
 Json times_if_known(const std::vector<CallTimes>& calls, TimesByRank by_rank) {
   const auto is_known = [](float seconds) { return !std::isnan(seconds); };
-  const bool any = std::any_of(calls.begin(), calls.end(), [&](const CallTimes& call) {
-    return std::any_of((call.*by_rank).begin(), (call.*by_rank).end(), is_known);
-  });
+  const bool any = std::ranges::any_of(
+      calls, [&](const CallTimes& call) { return std::ranges::any_of(call.*by_rank, is_known); });
   return any ? times(calls, by_rank) : Json();
 }
 

@@ -2,7 +2,7 @@
 #include "report/pattern.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 
 #include "core/numbers.hpp"
 
@@ -12,8 +12,7 @@ namespace {
 
 /// The rank that arrived last; the lowest of several.
 std::size_t last_of(const CallTimes& call) {
-  const auto last = std::max_element(call.delays.begin(), call.delays.end());
-  return static_cast<std::size_t>(last - call.delays.begin());
+  return static_cast<std::size_t>(std::ranges::max_element(call.delays) - call.delays.begin());
 }
 
 double spread_of(const CallTimes& call) { return call.delays[last_of(call)]; }
@@ -34,12 +33,12 @@ std::string percent(std::int64_t part, std::size_t of) {
 
 std::vector<Parts> parts_of(const CallTimes& call) {
   std::vector<double> sorted(call.delays.begin(), call.delays.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   std::vector<Parts> parts;
   for (std::size_t rank = 0; rank < call.delays.size(); ++rank) {
     const double arrival = call.delays[rank];
     const double exit = arrival + std::max(0.0F, call.elapsed[rank]);
-    const double seen = *std::prev(std::upper_bound(sorted.begin(), sorted.end(), exit));
+    const double seen = *std::prev(std::ranges::upper_bound(sorted, exit));
     double needed = seen;
     if (call.root != no_rank && static_cast<Rank>(rank) != call.root) {
       const double root = call.delays[static_cast<std::size_t>(call.root)];
@@ -74,15 +73,12 @@ std::vector<RankShare> shares_of(const ArrivalPattern& pattern) {
 std::string who_is_late(const ArrivalPattern& pattern, double clock_error) {
   if (pattern.world.size() < 2 || pattern.is_empty()) return "";
   const std::size_t calls = pattern.calls.size();
-  const double spread =
-      std::accumulate(pattern.calls.begin(), pattern.calls.end(), 0.0,
-                      [](double sum, const CallTimes& call) { return sum + spread_of(call); }) /
-      static_cast<double>(calls);
+  double spread = 0;
+  for (const CallTimes& call : pattern.calls) spread += spread_of(call);
+  spread /= static_cast<double>(calls);
   if (spread <= clock_error) return "ranks arrive together within the clocks' error";
   const std::vector<RankShare> shares = shares_of(pattern);
-  const auto latest =
-      std::max_element(shares.begin(), shares.end(),
-                       [](const RankShare& a, const RankShare& b) { return a.last < b.last; });
+  const auto latest = std::ranges::max_element(shares, {}, &RankShare::last);
   const std::string name = name_of(pattern, static_cast<std::size_t>(latest - shares.begin()));
   const std::string of_calls = calls == 1 ? "the one call" : std::to_string(calls) + " calls";
   if (2 * static_cast<std::size_t>(latest->last) > calls) {

@@ -15,7 +15,7 @@ void Quantiles::add(const Quantiles& more) {
   values.insert(values.end(), more.values.begin(), more.values.end());
   max = std::max(max, more.max);
   while (values.size() > values_at_most) {
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     const std::size_t kept = values.size() / 2;
     for (std::size_t at = 0; at < kept; ++at) values[at] = values[2 * at + at % 2];
     values.resize(kept);
@@ -24,7 +24,7 @@ void Quantiles::add(const Quantiles& more) {
 
 double Quantiles::median() const {
   std::vector<double> sorted = values;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const std::size_t half = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
@@ -33,7 +33,7 @@ namespace {
 
 /// The index of `name` in `names`; appends a new name.
 std::uint32_t index_of(std::vector<std::string>& names, const std::string& name) {
-  const auto found = std::find(names.begin(), names.end(), name);
+  const auto found = std::ranges::find(names, name);
   const auto index = static_cast<std::uint32_t>(found - names.begin());
   if (found == names.end()) names.push_back(name);
   return index;
@@ -44,13 +44,9 @@ auto place_of(const SiteCalls& calls) {
 }
 
 std::uint32_t index_of(std::vector<SiteCalls>& all, const SiteCalls& wanted) {
-  const auto found = std::find_if(all.begin(), all.end(), [&](const SiteCalls& calls) {
-    return place_of(calls) == place_of(wanted);
-  });
+  const auto found = std::ranges::find(all, place_of(wanted), place_of);
   const auto index = static_cast<std::uint32_t>(found - all.begin());
-  if (found == all.end()) {
-    all.push_back({{}, wanted.collective, wanted.site, wanted.decision});
-  }
+  if (found == all.end()) all.push_back({{}, wanted.collective, wanted.site, wanted.decision});
   return index;
 }
 
@@ -87,7 +83,7 @@ void add(PendingCall& call, const PendingCall& more) {
   if (more.root != no_rank) call.root = more.root;
   call.times.insert(call.times.end(), more.times.begin(), more.times.end());
   for (const std::uint32_t other : more.others) {
-    const auto at = std::lower_bound(call.others.begin(), call.others.end(), other);
+    const auto at = std::ranges::lower_bound(call.others, other);
     if (at == call.others.end() || *at != other) call.others.insert(at, other);
   }
 }
@@ -125,8 +121,7 @@ void settle(Summary& summary, const PendingTrack& track, const PendingCall& call
 
 /// The times of all ranks of a call; sets `world` to their ranks in MPI_COMM_WORLD.
 CallTimes call_times(PendingCall& call, std::vector<Rank>& world) {
-  std::sort(call.times.begin(), call.times.end(),
-            [](const RankTimes& a, const RankTimes& b) { return a.rank < b.rank; });
+  std::ranges::sort(call.times, {}, &RankTimes::rank);
   CallTimes made;
   made.call = call.call;
   made.root = call.root;
@@ -189,7 +184,7 @@ void convert_indexes(Summary& summary, Summary& other) {
     for (PendingCall& call : track.calls) {
       if (call.at != PendingCall::none) call.at = calls_at[call.at];
       for (std::uint32_t& site : call.others) site = site_at[site];
-      std::sort(call.others.begin(), call.others.end());
+      std::ranges::sort(call.others);
     }
   }
 }
@@ -235,8 +230,7 @@ PendingTrack pending(const Track& track, const CallLog& log, const ProcessLocati
     call.times.push_back(
         {track.rank, location.rank, timed.arrival, timed.exit, timed.ahead, timed.progress_hint});
   }
-  std::sort(waiting.calls.begin(), waiting.calls.end(),
-            [](const PendingCall& a, const PendingCall& b) { return a.call < b.call; });
+  std::ranges::sort(waiting.calls, {}, &PendingCall::call);
   return waiting;
 }
 
@@ -244,8 +238,7 @@ PendingTrack pending(const Track& track, const CallLog& log, const ProcessLocati
 
 void add(std::vector<OtherCalls>& calls, const std::vector<OtherCalls>& more) {
   for (const OtherCalls& one : more) {
-    const auto same = [&](const OtherCalls& known) { return known.function == one.function; };
-    const auto found = std::find_if(calls.begin(), calls.end(), same);
+    const auto found = std::ranges::find(calls, one.function, &OtherCalls::function);
     if (found == calls.end()) {
       calls.push_back(one);
     } else {
