@@ -27,15 +27,15 @@ CallSamples CallSamples::latest(int count) const {
 
 Nanoseconds CallSamples::median() const {
   std::vector<Nanoseconds> sorted = times_;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
+  const auto middle = sorted.begin() + (count() - 1) / 2;
+  std::ranges::nth_element(sorted, middle);
   return *middle;
 }
 
 Nanoseconds CallSamples::trimmed_mean() const {
   constexpr int calls_per_outlier = 8;
   std::vector<Nanoseconds> sorted = times_;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const int kept = count() - (count() + calls_per_outlier - 1) / calls_per_outlier;
   return std::accumulate(sorted.begin(), sorted.begin() + kept, Nanoseconds{0}) / kept;
 }
@@ -59,7 +59,7 @@ std::optional<MedianInterval> median_interval(const CallSamples& samples) {
   }
   if (k == 0) return {};
   std::vector<Nanoseconds> sorted = samples.times();
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const auto at = static_cast<std::size_t>(k - 1);
   return MedianInterval{sorted[at], sorted[sorted.size() - 1 - at], 1 - 2 * outside};
 }

@@ -39,8 +39,7 @@ std::vector<Candidate> hierarchical_proposals(Collective collective, const Nodes
   const Level level{true, programs.front().lanes};
   proposals.push_back(
       {to_text(Setting{Setting::Kind::native, {}, level}), seconds.total(), note_of(seconds)});
-  std::stable_sort(proposals.begin(), proposals.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  std::ranges::stable_sort(proposals, {}, &Candidate::seconds);
   return proposals;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/nearest.hpp"
 
@@ -65,15 +66,10 @@ void Learned::add(const LearnedClass& learned) {
 Rules Learned::merged(const Rules& kept, const Platform& platform, const std::string& date,
                       std::size_t max_bytes) const {
   Rules merged;
-  const auto is_replaced = [&](const Rule& rule) {
-    return is_of(rule, platform) &&
-           std::any_of(all_.begin(), all_.end(), [&rule](const LearnedClass& learned) {
-             return holds_for(rule, learned.features);
-           });
-  };
-  for (const Rule& rule : kept.all) {
-    if (!is_replaced(rule)) merged.all.push_back(rule);
-  }
+  std::ranges::remove_copy_if(kept.all, std::back_inserter(merged.all), [&](const Rule& rule) {
+    const auto replaces = [&](const LearnedClass& one) { return holds_for(rule, one.features); };
+    return is_of(rule, platform) && std::ranges::any_of(all_, replaces);
+  });
   for (const LearnedClass& learned : all_) {
     if (learned.use) merged.all.push_back(rule_of(learned, platform, date));
   }

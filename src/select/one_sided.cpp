@@ -50,8 +50,7 @@ Choice choose_one_sided(const Features& features, const OneSidedMachine& machine
     choice.candidates.push_back({to_text(by_nodes), seconds_by_nodes(candidate, features, machine),
                                  "the same among leaders of nodes"});
   }
-  std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  std::ranges::stable_sort(choice.candidates, {}, &Candidate::seconds);
   choice.specification = *specification(features.collective, choice.candidates.front().name);
   choice.reason = "fastest in the LogGP model with flushes and polling";
   return choice;

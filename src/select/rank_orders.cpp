@@ -27,9 +27,7 @@ const CandidateOrder& chosen(const Reordering& found, OrderName order) {
   if (order == OrderName::distance) {
     return found.gain() < min_gain ? found.natural : found.best;
   }
-  const auto named = std::find_if(
-      found.all.begin(), found.all.end(),
-      [&](const CandidateOrder& candidate) { return candidate.name == name_of(order); });
+  const auto named = std::ranges::find(found.all, name_of(order), &CandidateOrder::name);
   return named == found.all.end() ? found.natural : *named;
 }
 

@@ -17,10 +17,9 @@ constexpr int max_evaluations_of_all = 128;
 /// True if each position sends only to the next one.
 bool is_ring(const Traffic& traffic) {
   return traffic.rounds.size() == 1 &&
-         std::all_of(traffic.rounds[0].messages.begin(), traffic.rounds[0].messages.end(),
-                     [&](const Traffic::Message& message) {
-                       return message.to == (message.from + 1) % traffic.p;
-                     });
+         std::ranges::all_of(traffic.rounds[0].messages, [&](const Traffic::Message& message) {
+           return message.to == (message.from + 1) % traffic.p;
+         });
 }
 
 }  // namespace
@@ -33,9 +32,6 @@ Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block, 
     const double seconds = rounds_seconds(traffic, fabric, ranks);
     found.all.push_back({std::move(name), std::move(ranks), seconds});
   };
-  const auto faster = [](const CandidateOrder& a, const CandidateOrder& b) {
-    return a.seconds < b.seconds;
-  };
   add("natural", Order::natural(p, anchor.first).ranks());
   found.natural = found.all[0];
   if (p > 2) {
@@ -47,12 +43,12 @@ Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block, 
       add("without_slow_links", without_slow_links(distances, found.all[1].ranks, evaluations));
     }
     const auto greedy = found.all.size();
-    std::stable_sort(found.all.begin() + 1, found.all.end(), faster);
+    std::ranges::stable_sort(found.all.begin() + 1, found.all.end(), {}, &CandidateOrder::seconds);
     for (std::size_t i = 0; i < (p > max_evaluations_of_all ? 2 : greedy); ++i) {
       add(found.all[i].name + " + swaps",
           local_search(found.all[i].ranks, traffic, fabric, anchor.fixed, evaluations));
     }
-    std::stable_sort(found.all.begin(), found.all.end(), faster);
+    std::ranges::stable_sort(found.all, {}, &CandidateOrder::seconds);
   }
   const bool helps = found.all[0].seconds < found.natural.seconds * (1 - 1e-9);
   found.best = helps ? found.all[0] : found.natural;

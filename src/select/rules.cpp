@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "core/numbers.hpp"
@@ -106,28 +108,26 @@ bool matches(const Rule& rule, const Features& features) {
 
 Rules rules_for(const Rules& rules, int p, const MpiVersion& mpi) {
   Rules left;
-  for (const Rule& rule : rules.all) {
-    if (rule.p.contains(p) && matches_mpi(rule, mpi)) left.all.push_back(rule);
-  }
+  std::ranges::copy_if(rules.all, std::back_inserter(left.all), [&](const Rule& rule) {
+    return rule.p.contains(p) && matches_mpi(rule, mpi);
+  });
   return left;
 }
 
 std::vector<RuleSpan> spans_of(const Rules& rules, const Features& features) {
   const bool knows_bytes = is_block_common(features.collective);
   std::vector<const Rule*> matching;
-  std::vector<Bytes> ends = {NumberRange::inf};
+  std::set<Bytes> ends = {NumberRange::inf};
   for (const Rule& rule : rules.all) {
     if (!matches(rule, features) || !(knows_bytes || rule.bytes.is_all())) continue;
     matching.push_back(&rule);
-    if (rule.bytes.least > 0) ends.push_back(rule.bytes.least - 1);
-    ends.push_back(rule.bytes.most);
+    if (rule.bytes.least > 0) ends.insert(rule.bytes.least - 1);
+    ends.insert(rule.bytes.most);
   }
-  std::sort(ends.begin(), ends.end());
-  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
   std::vector<RuleSpan> spans;
   for (const Bytes end : ends) {
-    const auto first = std::find_if(matching.begin(), matching.end(),
-                                    [end](const Rule* rule) { return rule->bytes.contains(end); });
+    const auto first = std::ranges::find_if(
+        matching, [end](const Rule* rule) { return rule->bytes.contains(end); });
     const Rule* const rule = first == matching.end() ? nullptr : *first;
     if (!spans.empty() && spans.back().rule == rule) {
       spans.back().most = end;

@@ -2,8 +2,8 @@
 #include "select/settings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,8 +71,7 @@ std::vector<SettingInfo> listed() {
 
 std::string setting_name(Collective collective) {
   std::string name = "TUTTI_" + std::string(name_of(collective));
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return name;
 }
 
@@ -89,15 +88,13 @@ std::string_view former_name_of(std::string_view name) {
 }
 
 bool is_setting(std::string_view name) {
-  constexpr std::array<std::string_view, 3> read_elsewhere = {"TUTTI_LIBRARY_DIR", "TUTTI_LIBRARY",
-                                                              "TUTTI_BENCH_MPI"};
-  if (std::find(read_elsewhere.begin(), read_elsewhere.end(), name) != read_elsewhere.end()) {
-    return true;
-  }
-  const auto settings = all_settings();
-  return std::any_of(settings.begin(), settings.end(), [name](const SettingInfo& setting) {
+  constexpr std::string_view read_elsewhere[] = {"TUTTI_LIBRARY_DIR", "TUTTI_LIBRARY",
+                                                 "TUTTI_BENCH_MPI"};
+  const auto is_it = [name](const SettingInfo& setting) {
     return setting.name == name || former_name_of(setting.name) == name;
-  });
+  };
+  return std::ranges::find(read_elsewhere, name) != std::end(read_elsewhere) ||
+         std::ranges::any_of(all_settings(), is_it);
 }
 
 Result<bool> switched(std::string_view text) {

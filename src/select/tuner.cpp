@@ -155,8 +155,8 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
   count_time(calls);
   add_samples(calls);
   const int error = plan(host);
-  selects_native_ = std::all_of(cases_.begin(), cases_.end(),
-                                [](const auto& known) { return !known || known->selected() == 0; });
+  selects_native_ = std::ranges::all_of(
+      cases_, [](const auto& known) { return !known || known->selected() == 0; });
   is_stopped_ = error != 0;
   if (!is_stopped_) plan_window();
   return error;
@@ -261,9 +261,7 @@ int Tuner::plan(TuningHost& host) {
   created_ = awaited_ = 0;
   const std::vector<SizeClass> turns = seen_classes();
   std::vector<SizeClass> by_length = turns;
-  std::stable_sort(by_length.begin(), by_length.end(), [this](SizeClass one, SizeClass other) {
-    return account(one).mean_call < account(other).mean_call;
-  });
+  std::ranges::stable_sort(by_length, {}, [this](SizeClass one) { return account(one).mean_call; });
   double planned = 0;
   bool has_new = false;
   for (const SizeClass size_class : by_length) {

@@ -113,13 +113,11 @@ double seconds_after_last(const Specification& specification, const TuningFeatur
   const std::vector<Bytes> blocks(static_cast<std::size_t>(features.p), features.block);
   Call call{features.collective, 0, blocks, machine.half_performance_length(), features.arrivals,
             1 / machine.per_byte};
-  const auto [first, last] = std::minmax_element(call.arrivals.begin(), call.arrivals.end());
-  const double zero = *first;
-  const double spread = *last - zero;
-  for (double& arrival : call.arrivals) arrival -= zero;
+  const auto [first, last] = std::ranges::minmax(call.arrivals);
+  for (double& arrival : call.arrivals) arrival -= first;
   const double seconds = *price(Problems(specification, call).schedules(), machine,
                                 PriceModel::overlapped, call.arrivals);
-  return std::max(seconds - spread, machine.latency / 8);
+  return std::max(seconds - (last - first), machine.latency / 8);
 }
 
 /// Many ranks by what 4, 8 and 16 take: each doubling adds so many times what the doubling before
@@ -170,9 +168,8 @@ std::vector<Priced> priced(const TuningFeatures& features, const Machine& machin
   std::erase_if(all, [&](const Priced& one) {
     return one.seconds[0] > hopeless * least[0] && one.seconds[1] > hopeless * least[1];
   });
-  std::stable_sort(all.begin(), all.end(), [](const Priced& a, const Priced& b) {
-    return a.seconds[0] * a.seconds[1] < b.seconds[0] * b.seconds[1];
-  });
+  std::ranges::stable_sort(all, {},
+                           [](const Priced& one) { return one.seconds[0] * one.seconds[1]; });
   return all;
 }
 

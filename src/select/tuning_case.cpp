@@ -102,12 +102,11 @@ void TuningCase::conclude(std::uint64_t calls) {
 /// All of at least 4 calls took much longer or shorter than when the case was settled.
 bool TuningCase::has_drifted() const {
   if (latest_.count() < min_calls) return false;
-  const std::vector<Nanoseconds>& times = latest_.times();
-  const auto [least, most] = std::minmax_element(times.begin(), times.end());
+  const auto [least, most] = std::ranges::minmax(latest_.times());
   // Beside the MPI's own time, changes of a much shorter one decide nothing.
   const Nanoseconds negligible = native_median_ / 8;
   const Nanoseconds usual = std::max(settled_median_, negligible);
-  return exceeds(*least, drift, usual) || exceeds(usual, drift, std::max(*most, negligible));
+  return exceeds(least, drift, usual) || exceeds(usual, drift, std::max(most, negligible));
 }
 
 bool TuningCase::is_faster(int candidate, int other) const {
@@ -206,8 +205,8 @@ void TuningCase::challenge(int candidate) {
 /// Do at most 1 in 8 calls of the selected candidate take so long?
 bool TuningCase::selected_rarely_takes(Nanoseconds time) const {
   const std::vector<Nanoseconds>& times = at(selected_).samples.times();
-  const auto as_long = std::count_if(times.begin(), times.end(),
-                                     [time](Nanoseconds other) { return other >= time; });
+  const auto as_long =
+      std::ranges::count_if(times, [time](Nanoseconds other) { return other >= time; });
   return 8 * as_long <= static_cast<std::ptrdiff_t>(times.size());
 }
 
@@ -245,8 +244,8 @@ int TuningCase::next_candidate() const {
 }
 
 bool TuningCase::has_deferred() const {
-  return std::any_of(candidates_.begin(), candidates_.end(),
-                     [](const State& state) { return state.is_deferred && !state.is_excluded; });
+  return std::ranges::any_of(
+      candidates_, [](const State& state) { return state.is_deferred && !state.is_excluded; });
 }
 
 bool TuningCase::needs_calls() const {
@@ -340,8 +339,8 @@ void TuningCase::note_evidence() {
 }
 
 void TuningCase::state_reason() {
-  const auto measured = std::count_if(candidates_.begin(), candidates_.end(),
-                                      [](const State& state) { return state.calls > 0; });
+  const auto measured =
+      std::ranges::count_if(candidates_, [](const State& state) { return state.calls > 0; });
   const CallSamples& samples = at(selected_).samples;
   if (selected_ != 0 && samples.count() > 0) {
     reason_ = faster_text({selected_, native_median_, samples.median(), samples.count(), ""});
