@@ -6,6 +6,7 @@
 #include "api/known_rules.hpp"
 #include "api/report.hpp"
 #include "api/selections.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
 
@@ -63,7 +64,7 @@ int Communicator::agree() {
     texts = {requests(), environment().nodes, own_rules(p_), kept_rules(p_)};
     agreed = own_broadcast(texts);
   }
-  if (const int error = mpi().Bcast(&agreed, sizeof agreed, mpi().byte, 0, comm_)) return error;
+  if (const int error = take_from_first(agreed, comm_)) return error;
   suppress_environment_report(agreed.environment);
   if (agreed.is_refused) return MPI_ERR_ARG;
   agreement_ = agreed.agreement;

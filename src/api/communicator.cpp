@@ -170,7 +170,7 @@ bool FreedCommunicatorWatch::is_freed() const {
   if (this_process.generation.load(std::memory_order_acquire) == generation_) return false;
   Registry& all = of_process<Registry>();
   const std::lock_guard lock(all.mutex);
-  return std::none_of(all.live.begin(), all.live.end(), [&](const Communicator* one) {
+  return std::ranges::none_of(all.live, [&](const Communicator* one) {
     return one == watched_ && one->agreement().id == id_;
   });
 }
@@ -281,7 +281,7 @@ int find_outsiders(MPI_Comm comm, int p, bool& found) {
   if (error == MPI_SUCCESS) error = mpi().Comm_group(mpi().comm_world, &world);
   if (error == MPI_SUCCESS) {
     error = mpi().Group_translate_ranks(group, p, ranks.data(), world, there.data());
-    found = std::count(there.begin(), there.end(), MPI_UNDEFINED) > 0;
+    found = std::ranges::count(there, MPI_UNDEFINED) > 0;
   }
   for (MPI_Group* each : {&group, &world}) {
     if (*each != mpi().group_null) mpi().Group_free(each);

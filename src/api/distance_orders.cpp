@@ -26,9 +26,7 @@ void warn_once(const std::string& why) {
 
 int DistanceOrders::open(MPI_Comm comm, const Machine& machine,
                          std::unique_ptr<DistanceOrders>& made) {
-  std::unique_ptr<DistanceOrders> orders(new DistanceOrders(comm));
-  mpi().Comm_rank(comm, &orders->rank_);
-  mpi().Comm_size(comm, &orders->p_);
+  std::unique_ptr<DistanceOrders> orders(new DistanceOrders(comm, size_of(comm)));
   std::vector<RankLocation> locations;
   int world = 0;
   if (const int error = gather_locations(comm, locations, world)) return error;
@@ -45,17 +43,15 @@ int DistanceOrders::open(MPI_Comm comm, const Machine& machine,
 /// Rank 0 finds the fabric of its rows, and all ranks learn whether it could.
 int DistanceOrders::agree(const Machine& machine) {
   if (rank_ == 0) find_fabric(machine);
-  char known = fabric_ ? 1 : 0;
-  const int error = mpi().Bcast(&known, 1, mpi().byte, 0, comm_);
-  known_ = known != 0;
-  return error;
+  known_ = fabric_.has_value();
+  return take_from_first(known_, comm_);
 }
 
 /// If this process knows the distances of all rows.
 void DistanceOrders::find_fabric(const Machine& machine) {
   const auto distances = known_distances();
   if (distances == nullptr || rows_.empty()) return;
-  if (*std::max_element(rows_.begin(), rows_.end()) >= distances->p()) return;
+  if (std::ranges::max(rows_) >= distances->p()) return;
   fabric_ = fabric_of(with_rows(*distances, rows_), machine.latency, machine.per_byte);
 }
 
@@ -97,9 +93,7 @@ int DistanceOrders::rank_orders(const Specification& specification, Rank root,
 int DistanceOrders::between(const Nodes& nodes, const Machine& machine, DistanceOrders*& between) {
   between = between_.get();
   if (!known_ || between_ != nullptr) return MPI_SUCCESS;
-  std::unique_ptr<DistanceOrders> made(new DistanceOrders(comm_));
-  made->rank_ = rank_;
-  made->p_ = nodes.count();
+  std::unique_ptr<DistanceOrders> made(new DistanceOrders(comm_, nodes.count()));
   for (int node = 0; node < nodes.count() && rank_ == 0; ++node) {
     made->rows_.push_back(rows_[static_cast<std::size_t>(nodes.rank_at(node, 0))]);
   }
@@ -121,7 +115,7 @@ int DistanceOrders::find_gain(Collective collective, Bytes block, Rank root,
                                 });
     if (found) to_text(*found).copy(text.data(), text.size() - 1);
   }
-  const int error = mpi().Bcast(text.data(), sizeof text, mpi().byte, 0, comm_);
+  const int error = take_from_first(text, comm_);
   if (error == MPI_SUCCESS && text[0] != 0) found = *specification(collective, text.data());
   return error;
 }

@@ -9,7 +9,7 @@
 #include "algorithms/algorithms.hpp"
 #include "core/fabric.hpp"
 #include "cost/machine.hpp"
-#include "run/mpi/functions.hpp"
+#include "run/mpi/exchange.hpp"
 #include "topology/distance_file.hpp"
 #include "topology/rank_orders.hpp"
 
@@ -67,7 +67,7 @@ class DistanceOrders {
   };
   using Entries = std::deque<Entry>;  ///< with stable addresses
 
-  explicit DistanceOrders(MPI_Comm comm) : comm_(comm) {}
+  DistanceOrders(MPI_Comm comm, int p) : comm_(comm), rank_(rank_in(comm)), p_(p) {}
   int agree(const Machine& machine);
   void find_fabric(const Machine& machine);
   int broadcast(std::vector<Rank>& ranks) const;
@@ -76,8 +76,8 @@ class DistanceOrders {
   const RankOrders& rank_orders_here(const Specification& specification, Rank root);
 
   MPI_Comm comm_;
-  Rank rank_ = 0;
-  int p_ = 1;
+  Rank rank_;
+  int p_;
   bool known_ = false;            ///< equal on all ranks
   std::vector<int> rows_;         ///< at rank 0: row of the distances by rank
   std::optional<Fabric> fabric_;  ///< at rank 0, or on all

@@ -75,7 +75,7 @@ int reorder(Communicator& communicator, MPI_Comm comm, std::optional<Collective>
   if (const int error = communicator.open_distances()) return error;
   std::vector<Rank> ranks;
   if (const int error = communicator.distances().order_of_all(collective, ranks)) return error;
-  const auto position = std::find(ranks.begin(), ranks.end(), communicator.rank());
+  const auto position = std::ranges::find(ranks, communicator.rank());
   return mpi().Comm_split(comm, 0, static_cast<int>(position - ranks.begin()), made);
 }
 

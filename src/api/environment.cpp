@@ -45,8 +45,7 @@ std::string remarks() {
   }
   for (const auto& [name, value] : own_variables()) {
     const bool is_shown =
-        std::any_of(all_collectives.begin(), all_collectives.end(),
-                    [&](Collective collective) { return setting_name(collective) == name; });
+        std::ranges::find(all_collectives, name, setting_name) != all_collectives.end();
     if (!is_shown && name != "TUTTI_VERBOSE") text += " " + name + "=" + value;
   }
   return text + "\n";

@@ -50,8 +50,7 @@ std::shared_ptr<RmaComm> find_opened(Is is_it) {
   std::unique_lock lock(all.mutex);
   const auto every = all.opened;
   lock.unlock();
-  const auto found =
-      std::find_if(every.begin(), every.end(), [&](const auto& one) { return is_it(*one); });
+  const auto found = std::ranges::find_if(every, [&](const auto& one) { return is_it(*one); });
   return found != every.end() ? *found : nullptr;
 }
 
@@ -219,8 +218,8 @@ int open(MPI_Comm comm) {
                        ? "the MPI completes puts while their target computes"
                        : "puts wait until Tutti's thread polls at their target";
   }
-  const auto after = std::find_if(all.opened.begin(), all.opened.end(),
-                                  [&](const auto& one) { return one->id() > opened->id(); });
+  const auto after = std::ranges::upper_bound(all.opened, opened->id(), {},
+                                              [](const auto& one) { return one->id(); });
   all.opened.insert(after, std::move(opened));
   return MPI_SUCCESS;
 }

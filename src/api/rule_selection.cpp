@@ -2,7 +2,6 @@
 #include "api/rule_selection.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "api/call.hpp"
@@ -25,17 +24,15 @@ void make_native(Decision& decision, const std::string& why) {
 
 std::size_t SizeTable::index_of(const std::optional<Bytes>& block) {
   if (block) latest = *block;
-  const auto found = std::find_if(spans.begin(), spans.end() - 1,
-                                  [this](const Span& span) { return latest <= span.most; });
+  const auto found =
+      std::ranges::lower_bound(spans.begin(), spans.end() - 1, latest, {}, &Span::most);
   return static_cast<std::size_t>(found - spans.begin());
 }
 
 int RuleSelection::open(Rules rules) {
   if (rules.all.empty()) return MPI_SUCCESS;
   rules_ = std::move(rules);
-  const auto& all = rules_.all;
-  const bool need_nodes = std::any_of(all.begin(), all.end(), std::mem_fn(&Rule::needs_nodes));
-  return need_nodes ? nodes_.guess() : MPI_SUCCESS;
+  return std::ranges::any_of(rules_.all, &Rule::needs_nodes) ? nodes_.guess() : MPI_SUCCESS;
 }
 
 Decision RuleSelection::decision_for(const Rule& rule, const Features& features,
@@ -76,10 +73,8 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
     decision = table->spans[0].decision;
   } else {
     decision.text = "native: rules decide by message size";
-    const auto& all = table->spans;
-    decision.uses_arrivals = std::any_of(all.begin(), all.end(), [](const SizeTable::Span& span) {
-      return span.decision.uses_background();
-    });
+    decision.uses_arrivals =
+        std::ranges::any_of(table->spans, &Decision::uses_background, &SizeTable::Span::decision);
     decision.table = std::move(table);
   }
   decision.needs_commutativity = depend_on_operation(features.collective);
@@ -87,7 +82,7 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
 }
 
 bool RuleSelection::depend_on_operation(Collective collective) const {
-  return std::any_of(rules_.all.begin(), rules_.all.end(), [collective](const Rule& rule) {
+  return std::ranges::any_of(rules_.all, [collective](const Rule& rule) {
     const bool is_forced = rule.use.kind == Setting::Kind::forced;
     return rule.collective == collective && reduces(collective) &&
            (rule.commutative || (is_forced && rule.use.specification.algorithm->commutative));

@@ -210,10 +210,9 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
 /// All ranks are at the first call of the collective, with the same kept rules.
 int TunedSelection::start(State& state) {
   state.has_started = true;
-  const auto is_of = [&state](const Rule& rule) { return rule.collective == state.collective; };
+  const auto of_collective = std::ranges::find(kept_.all, state.collective, &Rule::collective);
   // Which ranks are late may differ from run to run.
-  const bool is_none = std::none_of(kept_.all.begin(), kept_.all.end(), is_of);
-  if (is_none || state.has_arrivals) return MPI_SUCCESS;
+  if (of_collective == kept_.all.end() || state.has_arrivals) return MPI_SUCCESS;
   std::optional<QuietErrors> quiet;
   if (!nodes_.are_open()) quiet.emplace(communicator_.handle());
   int error = nodes_.guess();
@@ -256,7 +255,7 @@ std::vector<LearnedClass> TunedSelection::learned() const {
       LearnedClass one = {features, {}, evidence.value_or(TuningEvidence{})};
       if (evidence) one.use = candidates.all[static_cast<std::size_t>(evidence->candidate)];
       const auto is_kept = [&one](const Rule& rule) { return holds_for(rule, one.features); };
-      const bool was_kept = std::any_of(kept_.all.begin(), kept_.all.end(), is_kept);
+      const bool was_kept = std::ranges::any_of(kept_.all, is_kept);
       // What is still as it was kept keeps its date.
       if (evidence ? evidence->date.empty() : was_kept) found.push_back(std::move(one));
     }
