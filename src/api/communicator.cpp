@@ -105,10 +105,8 @@ int at_end_of_mpi(MPI_Comm, int, void*, void*) {
 
 void watch_end_of_mpi() {
   Registry& all = of_process<Registry>();
-  int initialized = 0;
-  mpi().Initialized(&initialized);
   // Programs that only use sessions have no MPI_COMM_SELF to watch.
-  if (all.watches_end || initialized == 0) return;
+  if (all.watches_end || !has_world()) return;
   int keyval = MPI_KEYVAL_INVALID;
   if (mpi().Comm_create_keyval(copy_nothing, at_end_of_mpi, &keyval, nullptr) != MPI_SUCCESS)
     return;

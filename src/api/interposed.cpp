@@ -4,12 +4,12 @@
 #include <dlfcn.h>
 #include <tutti/tutti.h>
 
-#include <cstring>
 #include <utility>
 
 #include "api/entry.hpp"
 #include "api/rma.hpp"
 #include "run/mpi/end.hpp"
+#include "run/mpi/exchange.hpp"
 
 namespace tutti {
 
@@ -38,11 +38,8 @@ class Freeing {
 /// The function of the next library that defines it.
 template <class Function>
 Function next_in_line(const char* name, Function of_mpi) {
-  void* const address = dlsym(RTLD_NEXT, name);
-  if (address == nullptr) return of_mpi;
-  Function next = nullptr;
-  std::memcpy(&next, &address, sizeof next);
-  return next;
+  const auto next = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  return next != nullptr ? next : of_mpi;
 }
 
 // Each calls `next` after Tutti's own clean-up. A tool behind the front forwards the call to the
@@ -73,11 +70,9 @@ int free_window_by(int (*next)(MPI_Win*), int (*of_mpi)(MPI_Win*), MPI_Win* wind
 /// The MPI refuses an invalid call of MPI_Finalize.
 int finalize_by(int (*next)(), int (*of_mpi)()) {
   static bool entered = false;
-  int initialized = 0;
   int finalized = 0;
-  mpi().Initialized(&initialized);
   mpi().Finalized(&finalized);
-  if (initialized != 0 && finalized == 0) prepare_end_of_mpi();
+  if (has_world() && finalized == 0) prepare_end_of_mpi();
   return std::exchange(entered, true) ? of_mpi() : next();
 }
 

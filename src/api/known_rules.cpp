@@ -11,7 +11,7 @@
 
 #include "api/environment.hpp"
 #include "run/file.hpp"
-#include "run/mpi/functions.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/network.hpp"
 #include "run/process.hpp"
@@ -106,14 +106,7 @@ std::string kept_rules(int p) {
   return rules.all.empty() ? "" : to_text(rules);
 }
 
-bool keeps_rules() {
-  if (!environment().keeps) return false;
-  int initialized = 0;
-  mpi().Initialized(&initialized);
-  // Programs that only use sessions have no MPI_COMM_WORLD.
-  int rank = -1;
-  return initialized != 0 && mpi().Comm_rank(mpi().comm_world, &rank) == MPI_SUCCESS && rank == 0;
-}
+bool keeps_rules() { return environment().keeps && has_world() && rank_in(mpi().comm_world) == 0; }
 
 void note_learned(const std::vector<LearnedClass>& learned) {
   const std::lock_guard lock(of_process<Collected>().mutex);

@@ -1,6 +1,8 @@
 /// Which large-count calls have the plain form.
 #include "api/plain_counts.hpp"
 
+#include "run/mpi/exchange.hpp"
+
 namespace tutti {
 
 namespace {
@@ -40,14 +42,11 @@ bool fit_between(const MpiCall& call) {
 }  // namespace
 
 PlainCounts::PlainCounts(const MpiCall& call) {
-  int rank = 0;
-  int p = 0;
   int is_inter = 0;
   mpi().Comm_test_inter(call.comm, &is_inter);
-  mpi().Comm_rank(call.comm, &rank);
-  mpi().Comm_size(call.comm, &p);
+  const int p = size_of(call.comm);
   if (is_inter == 0) {
-    fit_ = fit_all_ranks(call, rank, p);
+    fit_ = fit_all_ranks(call, rank_in(call.comm), p);
     entries_ = fit_ && reduces(call.collective) ? p : 0;
     return;
   }

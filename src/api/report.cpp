@@ -28,7 +28,7 @@
 #include "report/content.hpp"
 #include "run/clock.hpp"
 #include "run/file.hpp"
-#include "run/mpi/functions.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/process.hpp"
 
@@ -155,7 +155,7 @@ void put_own(const Recorder& all, const std::string& destination, int ranks) {
   if (destination.empty()) return;
   const bool is_empty = summary.calls.empty();
   int rank = is_empty ? -1 : 0;
-  if (is_empty && ranks > 0) mpi().Comm_rank(mpi().comm_world, &rank);
+  if (is_empty && ranks > 0) rank = rank_in(mpi().comm_world);
   if (rank != 0) return;
   const std::string who = "process " + std::to_string(getpid()) + " on " + host_name();
   ReportContent content =
@@ -221,11 +221,7 @@ void write_report(const std::string& destination, bool all_ranks) noexcept {
   const std::lock_guard lock(all.mutex);
   all.is_written = true;
   try {
-    if (!all_ranks) {
-      int p = 0;
-      mpi().Comm_size(mpi().comm_world, &p);
-      return put_own(all, destination, p);
-    }
+    if (!all_ranks) return put_own(all, destination, size_of(mpi().comm_world));
     const auto whole = collect([&](const ProcessLocation& place) {
       Summary own = own_summary(all, place);
       own.destination = destination;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <mutex>
 #include <set>
 #include <string>
@@ -52,9 +51,8 @@ struct Python {
 
 template <class Function>
 bool look_up(Function& function, const char* name) {
-  void* address = dlsym(RTLD_DEFAULT, name);
-  std::memcpy(&function, &address, sizeof function);
-  return address != nullptr;
+  function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+  return function != nullptr;
 }
 
 Python find_python() {

@@ -67,11 +67,9 @@ bool find_location(MPI_Comm world, ProcessLocation& location) {
       MPI_SUCCESS) {
     return false;
   }
-  Rank in_node = 0;
-  mpi().Comm_rank(node, &in_node);
   location.node = location.rank;
-  location.is_leader = in_node == 0;
-  const int error = mpi().Bcast(&location.node, sizeof location.node, mpi().byte, 0, node);
+  location.is_leader = rank_in(node) == 0;
+  const int error = take_from_first(location.node, node);
   mpi().Comm_free(&node);
   return error == MPI_SUCCESS;
 }

@@ -7,6 +7,7 @@
 
 #include "api/call.hpp"
 #include "run/hierarchical/mpi_shared.hpp"
+#include "run/mpi/exchange.hpp"
 
 namespace tutti {
 
@@ -149,11 +150,9 @@ int run(const MpiCall& call, int mode, void** result) {
 
 /// The error of a second release, created at its first use. MPI_ERR_ARG while MPI is not available.
 int released_before() {
-  int begun = 0;
   int ended = 0;
-  mpi().Initialized(&begun);
   mpi().Finalized(&ended);
-  if (begun == 0 || ended != 0) return MPI_ERR_ARG;
+  if (!has_world() || ended != 0) return MPI_ERR_ARG;
   // A new class, because not all MPIs have texts for new codes in existing classes.
   static const int error = []() -> int {
     int made = MPI_ERR_ARG;
