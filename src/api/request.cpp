@@ -153,17 +153,12 @@ int PersistentRequest::select(Communicator& communicator) {
   noted_ = communicator.selections().tuned.take_note();
   communicator.note_algorithm(call_.collective, decision.text);
   if (communicator.is_reported()) text_ = decision.text;
-  return use(decision, communicator);
-}
-
-int PersistentRequest::use(const Decision& decision, Communicator& communicator) {
+  is_schedule_ = decision.specification && !decision.level.hierarchical;
+  if (is_schedule_) return set(*decision.specification, communicator);
   if (decision.level.hierarchical) {
     // What runs in finish() counts as a call of its own.
     communicator.hierarchical().skip();
     hierarchical_ = decision;
-  } else if (decision.specification) {
-    is_schedule_ = true;
-    return set(*decision.specification, communicator);
   }
   return MPI_SUCCESS;
 }

@@ -54,7 +54,6 @@ class PersistentRequest final : public BackgroundTask {
   int open_schedule(Communicator& communicator, const Specification& specification);
   int set(const Specification& specification, Communicator& communicator);
   int select(Communicator& communicator);
-  int use(const Decision& decision, Communicator& communicator);
   /// Lets a call that has begun but does not start leave the exchange of arrivals; its number
   /// counts.
   struct Beginning {
