@@ -45,11 +45,6 @@ class TuningHost {
   /// Creates what a candidate needs; sets `ready` to whether all ranks could. Collective. Returns
   /// an MPI error code, 0 for success.
   virtual int prepare(SizeClass size_class, int candidate, bool& ready) = 0;
-
- protected:
-  TuningHost() = default;
-  TuningHost(const TuningHost&) = default;
-  TuningHost& operator=(const TuningHost&) = default;
 };
 
 /// The tuner of one collective on one communicator.
