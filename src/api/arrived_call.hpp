@@ -1,8 +1,6 @@
 /// A call whose ranks exchange their arrivals.
 #pragma once
 
-#include <memory>
-
 #include "api/communicator.hpp"
 
 namespace tutti {

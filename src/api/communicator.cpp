@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <mutex>
-#include <new>
 #include <numeric>
 #include <vector>
 

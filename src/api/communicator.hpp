@@ -1,8 +1,6 @@
 /// A communicator of the program and its ranks' agreed settings.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>

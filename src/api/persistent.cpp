@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <new>
 
 #include "api/call.hpp"
 #include "api/hooks.hpp"

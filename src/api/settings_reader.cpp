@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <optional>
 #include <string_view>
 
 #include "core/nearest.hpp"

@@ -1,7 +1,6 @@
 /// The arrivals of ranks at the calls of one site, and the division of their time in the calls.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
