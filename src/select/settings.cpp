@@ -5,7 +5,6 @@
 #include <cctype>
 #include <iterator>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/nearest.hpp"
@@ -14,32 +13,13 @@ namespace tutti {
 
 namespace {
 
-constexpr std::pair<std::string_view, std::string_view> renamed[] = {
-#define TUTTI_SETTING(name, by_default, accepted, meaning)
-#define TUTTI_SETTINGS_OF(callers, by_default, accepted)
-#define TUTTI_FORMER_SETTING(former, name) {name, former},
-#include "select/settings.inc"
-#undef TUTTI_SETTING
-#undef TUTTI_SETTINGS_OF
-#undef TUTTI_FORMER_SETTING
-};
-
-/// A function of MPI, or of Tutti's C API for collectives that MPI does not have.
-struct Function {
-  Collective collective;
-  std::string_view name;
-};
-constexpr Function functions[] = {
-#define TUTTI_FUNCTION(name, function, number, parameters) {Collective::name, "MPI_" #function},
-#include "core/collectives.inc"
-};
-
+/// Names the functions of MPI, or that of Tutti's C API for a collective that MPI does not have.
 std::string meaning_of(Collective collective) {
   std::string text;
-  for (const Function& function : functions) {
-    if (function.collective != collective) continue;
-    text += (text.empty() ? "algorithm for " : " and ") + std::string(function.name);
-  }
+#define TUTTI_FUNCTION(name, function, number, parameters) \
+  if (collective == Collective::name)                      \
+    text += (text.empty() ? "algorithm for " : " and ") + std::string("MPI_" #function);
+#include "core/collectives.inc"
   if (!text.empty()) return text;
   std::string name(name_of(collective));
   name.front() = static_cast<char>(std::toupper(name.front()));
@@ -59,7 +39,7 @@ std::vector<SettingInfo> listed() {
   for (const Collective collective : callers) {                                                \
     lines.push_back({setting_name(collective), by_default, accepted, meaning_of(collective)}); \
   }
-#define TUTTI_FORMER_SETTING(former, name)
+#define TUTTI_FORMER_SETTING(name) lines.back().former = name;
 #include "select/settings.inc"
 #undef TUTTI_SETTING
 #undef TUTTI_SETTINGS_OF
@@ -81,17 +61,15 @@ std::span<const SettingInfo> all_settings() {
 }
 
 std::string_view former_name_of(std::string_view name) {
-  for (const auto& [newer, former] : renamed) {
-    if (newer == name) return former;
-  }
-  return {};
+  const auto found = std::ranges::find(all_settings(), name, &SettingInfo::name);
+  return found == all_settings().end() ? std::string_view() : found->former;
 }
 
 bool is_setting(std::string_view name) {
   constexpr std::string_view read_elsewhere[] = {"TUTTI_LIBRARY_DIR", "TUTTI_LIBRARY",
                                                  "TUTTI_BENCH_MPI"};
   const auto is_it = [name](const SettingInfo& setting) {
-    return setting.name == name || former_name_of(setting.name) == name;
+    return setting.name == name || setting.former == name;
   };
   return std::ranges::find(read_elsewhere, name) != std::end(read_elsewhere) ||
          std::ranges::any_of(all_settings(), is_it);

@@ -16,6 +16,7 @@ struct SettingInfo {
   std::string_view by_default;
   std::string_view accepted;
   std::string meaning;
+  std::string_view former = {};  ///< see former_name_of
 };
 
 /// All settings, in the sequence of settings.inc.
