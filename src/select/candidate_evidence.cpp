@@ -2,8 +2,9 @@
 #include "select/candidate_evidence.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
+
+#include "core/numbers.hpp"
 
 namespace tutti {
 
@@ -35,13 +36,9 @@ std::string_view explanation_of(CandidateState state) { return states[static_cas
 std::string faster_text(const TuningEvidence& evidence) {
   const auto choice = static_cast<double>(std::max<Nanoseconds>(1, evidence.choice));
   const double gain = static_cast<double>(evidence.native) / choice;
-  const char* const format = gain < 1 ? "was faster than the MPI's own; %.2fx as fast over %d calls"
-                             : gain < 1.1
-                                 ? "measured %.2fx faster than the MPI's own over %d calls"
-                                 : "measured %.1fx faster than the MPI's own over %d calls";
-  char text[96];
-  std::snprintf(text, sizeof text, format, gain, evidence.calls);
-  return text;
+  const std::string over = " over " + std::to_string(evidence.calls) + " calls";
+  if (gain < 1) return "was faster than the MPI's own; " + fixed(gain, 2) + "x as fast" + over;
+  return "measured " + fixed(gain, gain < 1.1 ? 2 : 1) + "x faster than the MPI's own" + over;
 }
 
 }  // namespace tutti
