@@ -13,16 +13,6 @@ namespace tutti {
 
 namespace {
 
-/// Some collectives allow MPI_IN_PLACE at the root only.
-bool is_in_place_elsewhere(const MpiCall& call, const Communicator& communicator) {
-  return call.in_place() && has_root(call.collective) && call.collective != Collective::bcast &&
-         communicator.rank() != call.root;
-}
-
-bool has_no_root(const MpiCall& call, const Communicator& communicator) {
-  return has_root(call.collective) && (call.root < 0 || call.root >= communicator.p());
-}
-
 Bytes element_size(const CallSide& side, Rank rank) {
   MPI_Count size = 0;
   if (side.blocks.count(rank) > 0) mpi().Type_size_x(side.type_for(rank), &size);
@@ -42,10 +32,13 @@ void for_each_block(const CallSide& side, int blocks, Visit visit) {
 }  // namespace
 
 int fault_of(const MpiCall& call, const Communicator& communicator) {
-  if (has_no_root(call, communicator)) return MPI_ERR_ROOT;
-  if (is_in_place_elsewhere(call, communicator)) return MPI_ERR_ARG;
   const Rank rank = communicator.rank();
   const int p = communicator.p();
+  const bool is_rooted = has_root(call.collective);
+  if (is_rooted && (call.root < 0 || call.root >= p)) return MPI_ERR_ROOT;
+  // Rooted collectives but a bcast allow MPI_IN_PLACE at the root only.
+  const bool is_elsewhere = is_rooted && call.collective != Collective::bcast && rank != call.root;
+  if (is_elsewhere && call.in_place()) return MPI_ERR_ARG;
   for (const CallSide* side : {&call.send, &call.receive}) {
     const bool counts = side == &call.send ? call.sends(rank) : call.receives(rank);
     if (!counts || side->looks_valid(p)) continue;
@@ -59,11 +52,9 @@ namespace {
 
 /// The mean over `ranks` blocks of a side; none if arguments are invalid.
 std::optional<Bytes> mean_block(const CallSide& side, int ranks) {
-  const RankBlocks& blocks = side.blocks;
-  if (!blocks.are_given() || side.types != nullptr || side.type == mpi().type_null) return {};
-  if (!blocks.are_counted(ranks)) return {};
+  if (side.types != nullptr || !side.looks_valid(ranks)) return {};
   MPI_Count count = 0;
-  for (Rank rank = 0; rank < ranks; ++rank) count += blocks.count(rank);
+  for (Rank rank = 0; rank < ranks; ++rank) count += side.blocks.count(rank);
   MPI_Count size = 0;
   if (mpi().Type_size_x(side.type, &size) != MPI_SUCCESS) return {};
   return count * size / ranks;
@@ -83,10 +74,8 @@ std::optional<Bytes> own_block(const MpiCall& call, const Communicator& communic
 
 std::optional<Bytes> common_block(const MpiCall& call, const Communicator& communicator) {
   if (call.collective == Collective::barrier) return 0;
-  if (is_gather_or_scatter(call.collective)) {
-    return is_irregular(call.collective) ? std::nullopt : own_block(call, communicator);
-  }
   if (!is_block_common(call.collective)) return {};
+  if (is_gather_or_scatter(call.collective)) return own_block(call, communicator);
   const int ranks = is_irregular(call.collective) ? communicator.p() : 1;
   const auto block = mean_block(call.receive, ranks);
   const bool send_decides = call.sends(communicator.rank()) && ranks == 1;
@@ -119,7 +108,6 @@ void describe(const MpiCall& call, CallRecord& record) {
   const bool at_root = record.rank == record.root;
   const bool is_rooted = is_gather_or_scatter(call.collective);
   const bool has_all = kind == BlockKind::pairs || reduces(call.collective);
-  record.own = 0;
   if (at_root) record.total = record.largest = 0;
   if (kind == BlockKind::none) return;
   const CallSide& sent = call.in_place() ? call.receive : call.send;
