@@ -191,24 +191,20 @@ std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Mac
     hierarchical = hierarchical_candidates(features.collective, features.ranks_per_node);
   }
   std::vector<Setting> flat;
-  const std::vector<Priced> list =
-      features.only_native ? std::vector<Priced>{} : priced(features, machine);
-  for (const Priced& one : list) {
-    flat.push_back({Setting::Kind::forced, one.specification, Level{}});
+  if (!features.only_native) {
+    for (const Priced& one : priced(features, machine)) {
+      flat.push_back({Setting::Kind::forced, one.specification, Level{}});
+    }
   }
   std::vector<Setting> all = {flat_native};
-  const auto add = [&](const std::vector<Setting>& more) {
-    all.insert(all.end(), more.begin(), more.end());
-  };
-  add(features.knows_arrivals ? flat : hierarchical);
-  add(features.knows_arrivals ? hierarchical : flat);
-  if (!hierarchical.empty() && !flat.empty()) {
-    const auto caller = std::find_if(list.begin(), list.end(), [](const Priced& one) {
-      return one.specification.runner == Runner::caller;
-    });
-    if (caller != list.end()) {
-      all.push_back({Setting::Kind::forced, caller->specification, Level{true, 1}});
-    }
+  for (const auto* more : {features.knows_arrivals ? &flat : &hierarchical,
+                           features.knows_arrivals ? &hierarchical : &flat}) {
+    all.insert(all.end(), more->begin(), more->end());
+  }
+  const auto caller = std::ranges::find(
+      flat, Runner::caller, [](const Setting& one) { return one.specification.runner; });
+  if (!hierarchical.empty() && caller != flat.end()) {
+    all.push_back({Setting::Kind::forced, caller->specification, Level{true, 1}});
   }
   return all;
 }
