@@ -189,16 +189,6 @@ void convert_indexes(Summary& summary, Summary& other) {
   }
 }
 
-PendingCall pending(const TimedCall& timed) {
-  PendingCall call;
-  call.call = timed.call;
-  call.ranks = 1;
-  call.first_arrival = call.last_arrival = timed.arrival;
-  call.last_exit = timed.exit;
-  call.elapsed_sum = timed.exit - timed.arrival;
-  return call;
-}
-
 /// The stride of calls whose single ranks' times are kept, so that these fit into the memory. Equal
 /// on all ranks.
 std::uint64_t stride_of_times(const Track& track) {
@@ -218,7 +208,12 @@ PendingTrack pending(const Track& track, const CallLog& log, const ProcessLocati
   for (TimedCall timed : track.calls) {
     timed.arrival = location.clock.common(timed.arrival);
     timed.exit = location.clock.common(timed.exit);
-    PendingCall& call = waiting.calls.emplace_back(pending(timed));
+    PendingCall& call = waiting.calls.emplace_back();
+    call.call = timed.call;
+    call.ranks = 1;
+    call.first_arrival = call.last_arrival = timed.arrival;
+    call.last_exit = timed.exit;
+    call.elapsed_sum = timed.exit - timed.arrival;
     if (log.logged()[timed.logged].at_root) {
       call.at = line[timed.logged];
       // Without a root every rank needs all others, and rank 0 reports the call.
