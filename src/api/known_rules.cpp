@@ -87,12 +87,6 @@ std::string today() {
   return text.data();
 }
 
-std::string why_unwritten(const Rules& rules) {
-  if (kept_path().empty()) return "neither XDG_CACHE_HOME nor HOME is set";
-  const std::string why = replace_text_file(kept_path(), to_text(rules));
-  return why.empty() ? "" : kept_path() + " " + why;
-}
-
 }  // namespace
 
 const KnownRules& known_rules() {
@@ -119,9 +113,12 @@ void write_kept_rules() {
   const Result<Rules> others = read_kept();
   const Rules merged =
       of_process<Collected>().learned.merged(others ? *others : Rules{}, platform(), today());
-  const std::string why = why_unwritten(merged);
-  if (!why.empty())
-    std::fprintf(stderr, "tutti: what this run learned is not kept: %s\n", why.c_str());
+  const std::string path = kept_path();
+  const std::string why = path.empty() ? "neither XDG_CACHE_HOME nor HOME is set"
+                                       : replace_text_file(path, to_text(merged));
+  if (why.empty()) return;
+  std::fprintf(stderr, "tutti: what this run learned is not kept: %s%s%s\n", path.c_str(),
+               path.empty() ? "" : " ", why.c_str());
 }
 
 }  // namespace tutti
