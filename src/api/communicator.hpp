@@ -193,7 +193,6 @@ class alignas(cache_line) Communicator {
   [[nodiscard]] DistanceOrders& distances() { return *distances_; }
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
   [[nodiscard]] const NodeSettings& node_settings() const { return node_settings_; }
-  [[nodiscard]] const NodeMachine& node_machine() const { return agreement_.settings.node_machine; }
   /// Makes what runs hierarchical calls, over the private duplicate, at first use. Collective.
   /// Returns an MPI error code.
   int open_hierarchical();

@@ -39,9 +39,7 @@ class HierarchicalNodes {
   /// What is common to calls of a collective with such blocks; each rank is alone on its node until
   /// nodes are guessed.
   [[nodiscard]] Features features(Collective collective, Bytes block = 0) const;
-  /// The ranks of the largest node, once guessed.
-  [[nodiscard]] int max_ranks() const { return nodes_->most(); }
-  /// Their shape, once guessed.
+  /// Their number and the ranks of the largest one, once guessed.
   [[nodiscard]] NodeShape shape() const { return {nodes_->count(), nodes_->most()}; }
   /// The communicator on which ranks agree on what they create, and on leaders.
   [[nodiscard]] MPI_Comm comm() const;

@@ -106,8 +106,8 @@ const Decision& RuleSelection::resolve(SizeTable& table, const BlockOfCall& bloc
   }
   SizeTable::Span& span = table.spans[static_cast<std::size_t>(index)];
   if (error == MPI_SUCCESS && span.lacks_leaders()) {
-    span.decision.level.leaders =
-        best_leaders(table.collective, nodes_.shape(), span.most, communicator_.node_machine());
+    span.decision.level.leaders = best_leaders(table.collective, nodes_.shape(), span.most,
+                                               communicator_.agreement().settings.node_machine);
   }
   return span.decision;
 }
@@ -146,13 +146,14 @@ int RuleSelection::prepare_flat(Decision& decision) {
 int RuleSelection::prepare_hierarchical(Collective collective, Decision& decision) {
   const QuietErrors quiet(communicator_.handle());
   if (const int error = nodes_.guess()) return error;
-  if (nodes_.max_ranks() == 1) {
+  const int max_ranks = nodes_.shape().ranks;
+  if (max_ranks == 1) {
     decision.level = {};
     decision.text += "; runs flat because every node has a single rank";
     return MPI_SUCCESS;
   }
   int& leaders = decision.level.leaders;
-  leaders = std::min(leaders, nodes_.max_ranks());
+  leaders = std::min(leaders, max_ranks);
   bool is_ready = false;
   if (const int error = nodes_.open_for(collective, 0, leaders, is_ready)) return error;
   if (!is_ready) make_native(decision, "node memory or its communicators cannot be opened");
