@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tutti {
 
@@ -303,9 +304,12 @@ void TuningCase::reopen(int selected) {
   select(selected);
   is_settled_ = false;
   for (State& state : candidates_) {
-    clear(state);
-    state.calls = 0;
-    state.is_dropped = false;
+    State fresh;
+    fresh.former = known(state);
+    fresh.is_excluded = state.is_excluded;
+    fresh.is_deferred = state.is_deferred;
+    fresh.rejected = state.rejected;
+    state = std::move(fresh);
   }
   state_reason();
 }
@@ -351,16 +355,6 @@ void TuningCase::state_reason() {
   } else {
     reason_ = "exploring";
   }
-}
-
-void TuningCase::clear(State& state) {
-  state.former = known(state);
-  state.fresh = 0;
-  state.samples.clear();
-  state.means.clear();
-  state.maxima.clear();
-  state.absolute.clear();
-  state.weights = {};
 }
 
 const CallSamples& TuningCase::known(const State& state) {

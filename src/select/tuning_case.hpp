@@ -172,7 +172,6 @@ class TuningCase {
   void note_evidence();
   void state_reason();
   [[nodiscard]] static const CallSamples& known(const State& state);
-  static void clear(State& state);
   [[nodiscard]] CandidateState state_of(int candidate) const;
 
   std::vector<State> candidates_;
