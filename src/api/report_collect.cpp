@@ -46,18 +46,11 @@ void join_summary(Summary& summary, Rank from, MPI_Comm comm) {
 /// The first clock reading. Written before a communicator is used, read when MPI ends.
 std::optional<ClockReading> start;
 
+/// Compares all clocks with rank 0's. None if the MPI fails.
 std::optional<ClockReading> read_clock(MPI_Comm world) {
   MpiClock clock;
   if (clock.synchronise(world) != MPI_SUCCESS) return std::nullopt;
   return ClockReading{monotonic_seconds(), clock.offset(), clock.error()};
-}
-
-/// Compares all clocks with rank 0's. False if the MPI fails.
-bool compare_clocks(MPI_Comm world, ClockDrift& drift) {
-  const std::optional<ClockReading> end = read_clock(world);
-  if (!end) return false;
-  drift = {start, *end};
-  return true;
 }
 
 /// Nodes are identified by the world rank of their leader.
@@ -89,7 +82,10 @@ std::optional<Summary> collect(const std::function<Summary(const ProcessLocation
   ProcessLocation location;
   location.rank = rank;
   if (!find_location(world, location)) return std::nullopt;
-  if (compare_clocks(world, location.clock)) location.node = 0;
+  if (const std::optional<ClockReading> end = read_clock(world)) {
+    location.clock = {start, *end};
+    location.node = 0;
+  }
   Summary summary = make(location);
   for (Rank step = 1; step < p; step *= 2) {
     if ((rank & step) != 0) {
