@@ -1,7 +1,6 @@
 /// Decides by settings, rules and the model, and resolves what depends on more than a collective.
 #include "api/selections.hpp"
 
-#include <new>
 #include <sstream>
 #include <utility>
 
@@ -153,12 +152,10 @@ const Decision& Selections::with_several_ranks(const Decision& asked, int& error
 void Selections::record_candidates() {
   if (!communicator_.is_reported() || communicator_.rank() != 0) return;
   if (std::exchange(has_recorded_candidates_, true)) return;
-  try {
+  attempt([&] {
     tuned.record_candidates();
     rules_.record_candidates();
-  } catch (const std::bad_alloc&) {
-    // They are only missing in the report.
-  }
+  });
 }
 
 }  // namespace tutti
