@@ -44,24 +44,27 @@ int HierarchicalNodes::open_flat(bool& ready) {
   return MPI_SUCCESS;
 }
 
-int HierarchicalNodes::open_for(Collective collective, Bytes block, int leaders, bool& ready) {
+int HierarchicalNodes::open_for(Collective collective, Bytes block, const Level& level,
+                                bool& ready) {
+  if (!level.hierarchical) return open_flat(ready);
   ready = false;
   if (const int error = guess()) return error;
   if (nodes_->most() > 1 && !are_open_ && !gave_up_) {
     if (const int error = open()) return error;
   }
   // A rank that cannot reach the memory of the others is a node of its own.
-  const bool shares = !gave_up_ && nodes_->most() >= leaders && nodes_->most() > 1;
+  const bool shares = !gave_up_ && nodes_->most() >= level.leaders && nodes_->most() > 1;
   if (!shares) return MPI_SUCCESS;
   // The memory that a rank could map may differ.
   bool all_fit = false;
-  const int error = true_on_all(comm(), fits(collective, block, leaders), all_fit);
-  return error != MPI_SUCCESS || !all_fit ? error : prepare(leaders, ready);
+  const int error = true_on_all(comm(), fits(collective, block, level.leaders), all_fit);
+  return error != MPI_SUCCESS || !all_fit ? error : prepare(level.leaders, ready);
 }
 
-bool HierarchicalNodes::needs(int leaders) const {
+bool HierarchicalNodes::needs(const Level& level) const {
+  if (!level.hierarchical) return !flat_ready_ && !are_open_;
   if (gave_up_) return false;
-  return !are_open_ || !communicator_.hierarchical().is_prepared(leaders);
+  return !are_open_ || !communicator_.hierarchical().is_prepared(level.leaders);
 }
 
 /// Creates communicators that the program did not request. If the MPI has none left for some rank,

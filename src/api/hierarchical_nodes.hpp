@@ -24,16 +24,15 @@ class HierarchicalNodes {
   [[nodiscard]] bool are_open() const { return are_open_; }
   /// Guesses the nodes, the first time.
   int guess();
-  /// Opens the nodes and creates what `leaders` leaders need, where ranks share nodes. Sets `ready`
-  /// to whether all ranks could, and node memory holds whole calls with blocks of `block` bytes.
-  int open_for(Collective collective, Bytes block, int leaders, bool& ready);
+  /// Creates what calls of a level need. Flat: see open_flat(). Hierarchical: opens the nodes and
+  /// creates what the leaders need, where ranks share nodes, and sets `ready` to whether all ranks
+  /// could, and node memory holds whole calls with blocks of `block` bytes.
+  int open_for(Collective collective, Bytes block, const Level& level, bool& ready);
   /// Creates Tutti's duplicate of the communicator, which flat algorithms run on, for a limited
   /// number of communicators at a time; sets `ready` to whether all ranks could.
   int open_flat(bool& ready);
-  /// Has open_flat() anything to create? Local.
-  [[nodiscard]] bool needs_flat() const { return !flat_ready_ && !are_open_; }
-  /// Has open_for() anything to create for so many leaders? Local.
-  [[nodiscard]] bool needs(int leaders) const;
+  /// Has open_for() anything to create? Local.
+  [[nodiscard]] bool needs(const Level& level) const;
   /// Opens the nodes for calls that must use node memory.
   int take();
   /// What is common to calls of a collective with such blocks; each rank is alone on its node until

@@ -11,17 +11,6 @@
 
 namespace tutti {
 
-namespace {
-
-void make_native(Decision& decision, const std::string& why) {
-  decision.specification.reset();
-  decision.level = {};
-  decision.measured = {};
-  decision.text = "native: rules: " + why;
-}
-
-}  // namespace
-
 std::size_t SizeTable::index_of(const std::optional<Bytes>& block) {
   if (block) latest = *block;
   const auto found =
@@ -125,38 +114,34 @@ int RuleSelection::prepare(SizeTable& table, const BlockOfCall& block) {
     return MPI_SUCCESS;
   }
   for (SizeTable::Span& span : table.spans) {
-    Decision& decision = span.decision;
-    int error = MPI_SUCCESS;
-    if (decision.level.hierarchical) error = prepare_hierarchical(table.collective, decision);
-    const bool is_flat = !decision.level.hierarchical && decision.specification;
-    if (error == MPI_SUCCESS && is_flat) error = prepare_flat(decision);
-    if (error != MPI_SUCCESS) return error;
+    if (const int error = open_for(table.collective, span.decision)) return error;
   }
   table.is_ready = true;
   return MPI_SUCCESS;
 }
 
-int RuleSelection::prepare_flat(Decision& decision) {
-  bool is_ready = false;
-  if (const int error = nodes_.open_flat(is_ready)) return error;
-  if (!is_ready) make_native(decision, "no communicator is left for Tutti");
-  return MPI_SUCCESS;
-}
-
-int RuleSelection::prepare_hierarchical(Collective collective, Decision& decision) {
+/// Creates what a decision needs; if some rank cannot, makes it native.
+int RuleSelection::open_for(Collective collective, Decision& decision) {
+  if (decision.is_native()) return MPI_SUCCESS;
   const QuietErrors quiet(communicator_.handle());
-  if (const int error = nodes_.guess()) return error;
-  const int max_ranks = nodes_.shape().ranks;
-  if (max_ranks == 1) {
+  if (decision.level.hierarchical) {
+    if (const int error = nodes_.guess()) return error;
+    decision.level.leaders = std::min(decision.level.leaders, nodes_.shape().ranks);
+  }
+  if (decision.level.hierarchical && nodes_.shape().ranks == 1) {
     decision.level = {};
     decision.text += "; runs flat because every node has a single rank";
-    return MPI_SUCCESS;
+    if (decision.is_native()) return MPI_SUCCESS;
   }
-  int& leaders = decision.level.leaders;
-  leaders = std::min(leaders, max_ranks);
   bool is_ready = false;
-  if (const int error = nodes_.open_for(collective, 0, leaders, is_ready)) return error;
-  if (!is_ready) make_native(decision, "node memory or its communicators cannot be opened");
+  if (const int error = nodes_.open_for(collective, 0, decision.level, is_ready)) return error;
+  if (is_ready) return MPI_SUCCESS;
+  decision.text = decision.level.hierarchical
+                      ? "native: rules: node memory or its communicators cannot be opened"
+                      : "native: rules: no communicator is left for Tutti";
+  decision.specification.reset();
+  decision.level = {};
+  decision.measured = {};
   return MPI_SUCCESS;
 }
 

@@ -67,8 +67,7 @@ class RuleSelection {
   int prepare(SizeTable& table, const BlockOfCall& block);
   [[nodiscard]] CaseOfCall add_case(const Rule& rule, Bytes least, Bytes most,
                                     const std::string& text);
-  int prepare_flat(Decision& decision);
-  int prepare_hierarchical(Collective collective, Decision& decision);
+  int open_for(Collective collective, Decision& decision);
 
   Communicator& communicator_;
   Rules rules_;

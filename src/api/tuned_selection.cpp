@@ -58,13 +58,10 @@ class TunedSelection::Host final : public TuningHost {
   }
 
   int prepare(SizeClass size_class, int candidate, bool& ready) override {
-    const Setting& setting = setting_of(size_class, candidate);
     const bool creates = needs_creation(size_class, candidate);
     const double began = monotonic_seconds();
-    const int error = setting.asks_for_hierarchical()
-                          ? selection_.nodes_.open_for(state_.collective, largest_of(size_class),
-                                                       setting.level->leaders, ready)
-                          : selection_.nodes_.open_flat(ready);
+    const int error = selection_.nodes_.open_for(state_.collective, largest_of(size_class),
+                                                 level_of(size_class, candidate), ready);
     if (creates) latest_creation = nanoseconds_since(began);
     return error;
   }
@@ -76,19 +73,16 @@ class TunedSelection::Host final : public TuningHost {
   }
 
   bool needs_creation(SizeClass size_class, int candidate) override {
-    const Setting& setting = setting_of(size_class, candidate);
-    return setting.asks_for_hierarchical() ? selection_.nodes_.needs(setting.level->leaders)
-                                           : selection_.nodes_.needs_flat();
+    return selection_.nodes_.needs(level_of(size_class, candidate));
   }
 
   /// Of the last function that returned none.
   [[nodiscard]] int error() const { return error_; }
 
  private:
-  [[nodiscard]] const Setting& setting_of(SizeClass size_class, int candidate) {
-    return state_.candidates[size_class].all[index(candidate)];
+  [[nodiscard]] const Level& level_of(SizeClass size_class, int candidate) const {
+    return *state_.candidates[size_class].all[static_cast<std::size_t>(candidate)].level;
   }
-
   [[nodiscard]] TuningFeatures features(SizeClass size_class) const {
     const Communicator& communicator = selection_.communicator_;
     TuningFeatures features = {
