@@ -112,14 +112,11 @@ int PersistentRequest::start() {
     arrival_->begin_computing();
     number_ = arrival_->begin_call(call_.collective);
   }
-  const Beginning beginning{*this};
-  const int error = begin();
+  const int error = contained([&] { return begin(); });
   active_ = error == MPI_SUCCESS;
+  // A call that has begun leaves the exchange of arrivals even if it does not start.
+  if (!active_) const ArrivedCall lost(arrival_.get(), number_, this);
   return error;
-}
-
-PersistentRequest::Beginning::~Beginning() {
-  if (!request.active_) const ArrivedCall lost(request.arrival_.get(), request.number_, &request);
 }
 
 int PersistentRequest::begin() {

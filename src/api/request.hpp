@@ -54,12 +54,6 @@ class PersistentRequest final : public BackgroundTask {
   int open_schedule(Communicator& communicator, const Specification& specification);
   int set(const Specification& specification, Communicator& communicator);
   int select(Communicator& communicator);
-  /// Lets a call that has begun but does not start leave the exchange of arrivals; its number
-  /// counts.
-  struct Beginning {
-    ~Beginning();
-    PersistentRequest& request;
-  };
   int begin();
   /// Runs the call, or sets `is_native`: the MPI's own is to run. Returns an MPI error code.
   int run(const ArrivedCall& arrived, bool& is_native);
