@@ -98,7 +98,7 @@ Decision Selections::make(Collective collective, const OperationTraits& operatio
   } else if (setting.asks_for_hierarchical() && setting.kind == Setting::Kind::native) {
     decision.text += "; runs flat because results must be reproducible";
   }
-  const bool is_open = is_automatic ? !setting.asks_for_hierarchical() : !setting.level;
+  const bool is_open = is_automatic || !setting.level;
   const bool may_explore = !stays_flat && !is_one_sided(collective) && communicator_.p() > 1 &&
                            communicator_.agreement().settings.explore > 0;
   if (is_open && !decision.specification && may_explore) {

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <optional>
 #include <string_view>
 
 #include "core/nearest.hpp"
@@ -48,8 +49,7 @@ class Reader {
     if (environment_.distances == "none") environment_.distances.clear();
     environment_.rules = value_of("TUTTI_RULES");
     for (const Collective collective : all_collectives) read_algorithm(collective);
-    read("TUTTI_HIERARCHY", environment_.level, level);
-    apply_level();
+    read_level();
     read("TUTTI_NODE", environment_.nodes, nodes_from_value);
     read("TUTTI_NODE_MEMORY", environment_.node_memory, [](const std::string& value) {
       const Result<Bytes> read = bytes_from(value);
@@ -115,16 +115,18 @@ class Reader {
   }
 
   /// For collectives without their own setting.
-  void apply_level() {
+  void read_level() {
+    std::optional<Level> wanted;
+    read("TUTTI_HIERARCHY", wanted, level);
     for (const Collective collective : all_collectives) {
       Setting& setting = environment_.settings[collective];
       const bool is_open =
           setting.kind == Setting::Kind::automatic && can_be_hierarchical(collective);
       // The MPI's own reductions need not be reproducible.
       const bool is_fixed = environment_.reproducible && reduces(collective);
-      if (!environment_.level || !is_open || is_fixed) continue;
-      setting.level = environment_.level;
-      if (setting.level->hierarchical) setting.kind = Setting::Kind::native;
+      if (!wanted || !is_open || is_fixed) continue;
+      setting.level = wanted;
+      if (wanted->hierarchical) setting.kind = Setting::Kind::native;
     }
   }
 

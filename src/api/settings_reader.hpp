@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +35,6 @@ struct Environment : SharedSettings {
   std::string report;                 ///< "-", a file, or empty for none
   std::string distances;              ///< a file, or empty for none
   std::string rules;                  ///< a file, "none", or empty: see rule_files
-  std::optional<Level> level;         ///< for collectives without their own setting; see Setting
   std::string nodes;                  ///< emulated nodes, or empty
   bool keeps = false;                 ///< what was learned, for later runs
   std::vector<std::string> warnings;  ///< unknown TUTTI_ names, an invalid cache file
