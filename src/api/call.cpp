@@ -234,17 +234,13 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
   Profile epoch;
   error = arrived.find_epoch(specification, communicator.rank() == call.root, epoch);
   if (error != MPI_SUCCESS) return error;
-  const RankOrders* rank_orders = nullptr;
-  error = communicator.rank_orders(specification, call.root, rank_orders);
+  CallContext context = communicator.context();
+  error = communicator.rank_orders(specification, call.root, context.rank_orders);
   if (error != MPI_SUCCESS) return error;
-  const CallContext context = {communicator.machine().half_performance_length(),
-                               1 / communicator.machine().per_byte,
-                               epoch.get(),
-                               nullptr,
-                               rank_orders,
-                               communicator.arrival(),
-                               arrived.number(),
-                               order_matters_everywhere(specification)};
+  context.epoch = epoch.get();
+  context.arrival = communicator.arrival();
+  context.number = arrived.number();
+  context.agrees_on_order = order_matters_everywhere(specification);
   is_native = !valid || !comm.learn_types(call);
   if (is_native) {
     comm.give_up();

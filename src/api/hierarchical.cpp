@@ -16,11 +16,9 @@ int set_inner(const Decision& decision, Communicator& communicator, const Arriva
               Rank root, HierarchicalCall& hierarchical) {
   hierarchical.call.leaders = std::max(1, decision.level.leaders);
   if (!decision.specification) return MPI_SUCCESS;
-  const Machine& machine = communicator.machine();
   const Nodes& nodes = communicator.hierarchical().node().nodes();
   hierarchical.inner = &*decision.specification;
-  hierarchical.context.half_performance_length = machine.half_performance_length();
-  hierarchical.context.rate = 1 / machine.per_byte;
+  hierarchical.context = communicator.context();
   if (nodes.count() == 1) return MPI_SUCCESS;
   hierarchical.context.epoch = between;
   return communicator.rank_orders(*hierarchical.inner, root, hierarchical.context.rank_orders,

@@ -69,6 +69,7 @@ int PersistentRequest::agree_on_arguments(Communicator& communicator, bool usabl
 int PersistentRequest::open_schedule(Communicator& communicator,
                                      const Specification& specification) {
   int error = MPI_SUCCESS;
+  context_ = communicator.context();
   if (specification.uses_background()) error = communicator.open_arrival();
   arrival_ = communicator.arrival();
   if (error == MPI_SUCCESS) error = communicator.open_private();
@@ -78,8 +79,6 @@ int PersistentRequest::open_schedule(Communicator& communicator,
   error = PrivateComm::duplicate(shared.handle(), schedule_comm_);
   if (error != MPI_SUCCESS) return error;
   schedule_comm_->limit_staging(shared.memory());
-  context_.half_performance_length = communicator.machine().half_performance_length();
-  context_.rate = 1 / communicator.machine().per_byte;
   if (is_irregular(call_.collective) && specification.knowledge() != Knowledge::nothing) {
     // Exchanges the sizes now: the thread must not wait for other ranks later.
     const bool lasts =
@@ -93,13 +92,11 @@ int PersistentRequest::open_schedule(Communicator& communicator,
 /// Sets a specification whose sizes open_schedule() has exchanged, or whose runner is the caller,
 /// who may wait for others in finish(). Equal on all ranks.
 int PersistentRequest::set(const Specification& specification, Communicator& communicator) {
-  const RankOrders* rank_orders = nullptr;
-  const int error = communicator.rank_orders(specification, call_.root, rank_orders);
+  const int error = communicator.rank_orders(specification, call_.root, context_.rank_orders);
   if (error != MPI_SUCCESS) return error;
   if (specification != specification_) plan_ = nullptr;
   specification_ = specification;
   context_.agrees_on_order = order_matters_everywhere(specification);
-  context_.rank_orders = rank_orders;
   return MPI_SUCCESS;
 }
 
