@@ -43,13 +43,6 @@ auto place_of(const SiteCalls& calls) {
   return std::tie(calls.collective, calls.site, calls.decision);
 }
 
-std::uint32_t index_of(std::vector<SiteCalls>& all, const SiteCalls& wanted) {
-  const auto found = std::ranges::find(all, place_of(wanted), place_of);
-  const auto index = static_cast<std::uint32_t>(found - all.begin());
-  if (found == all.end()) all.push_back({{}, wanted.collective, wanted.site, wanted.decision});
-  return index;
-}
-
 /// True if the report shows `one` rather than `other`, independent of the sequence of comparisons.
 bool is_worse(const ArrivalPattern& one, const ArrivalPattern& other) {
   if (one.is_empty() || other.is_empty()) return !one.is_empty();
@@ -70,6 +63,18 @@ void add(SiteCalls& calls, const SiteCalls& more) {
   calls.parts += more.parts;
   calls.patterns += more.patterns;
   if (is_worse(more.pattern, calls.pattern)) calls.pattern = more.pattern;
+}
+
+/// Adds calls to those of the same place. Returns their index.
+std::uint32_t add(std::vector<SiteCalls>& all, SiteCalls&& more) {
+  const auto found = std::ranges::find(all, place_of(more), place_of);
+  const auto index = static_cast<std::uint32_t>(found - all.begin());
+  if (found != all.end()) {
+    add(*found, more);
+  } else {
+    all.push_back(std::move(more));
+  }
+  return index;
 }
 
 /// Adds further ranks of the same call.
@@ -174,10 +179,7 @@ void settle_complete(Summary& summary, PendingTrack& track) {
 /// Adds the calls and sites of `other`, and converts its indexes to indexes into `summary`.
 void convert_indexes(Summary& summary, Summary& other) {
   std::vector<std::uint32_t> calls_at;
-  for (const SiteCalls& calls : other.calls) {
-    calls_at.push_back(index_of(summary.calls, calls));
-    add(summary.calls[calls_at.back()], calls);
-  }
+  for (SiteCalls& calls : other.calls) calls_at.push_back(add(summary.calls, std::move(calls)));
   std::vector<std::uint32_t> site_at;
   for (const std::string& site : other.sites) site_at.push_back(index_of(summary.sites, site));
   for (PendingTrack& track : other.tracks) {
@@ -262,12 +264,8 @@ Summary summarise(const CallLog& log, const ProcessLocation& location, const Nam
     summary.seconds_sum += logged.seconds;
     SiteCalls calls = {logged, logged.collective, name_site(logged.site),
                        log.decisions()[logged.decision]};
-    if (logged.at_root) {
-      line.push_back(index_of(summary.calls, calls));
-      add(summary.calls[line.back()], calls);
-    } else {
-      line.push_back(index_of(summary.sites, calls.site));
-    }
+    line.push_back(logged.at_root ? add(summary.calls, std::move(calls))
+                                  : index_of(summary.sites, calls.site));
   }
   summary.seconds_max = summary.seconds_sum;
   summary.tuning = log.tuning();
