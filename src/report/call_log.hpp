@@ -124,7 +124,6 @@ class CallLog {
   [[nodiscard]] const std::vector<std::string>& decisions() const { return decisions_; }
   [[nodiscard]] const std::vector<Track>& tracks() const { return tracks_; }
   [[nodiscard]] const TuningRecords& tuning() const { return tuning_; }
-  [[nodiscard]] bool is_empty() const { return logged_.empty(); }
 
  private:
   std::uint32_t find_logged(const CallRecord& record);

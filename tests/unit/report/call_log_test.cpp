@@ -36,7 +36,7 @@ CallRecord record_of(Rank rank, std::uint64_t call, const void* from = site) {
 
 TEST(CallLog, AddsUpBySiteDecisionAndRole) {
   CallLog log;
-  EXPECT_TRUE(log.is_empty());
+  EXPECT_TRUE(log.logged().empty());
   for (std::uint64_t call = 0; call < 3; ++call) log.add(record_of(0, call));
   log.add(record_of(0, 3, other_site));
   CallRecord other = record_of(0, 4);
