@@ -80,9 +80,13 @@ class TunedSelection::Host final : public TuningHost {
   [[nodiscard]] int error() const { return error_; }
 
  private:
-  [[nodiscard]] const Level& level_of(SizeClass size_class, int candidate) const {
-    return *state_.candidates[size_class].all[static_cast<std::size_t>(candidate)].level;
+  [[nodiscard]] const Setting& setting_of(SizeClass size_class, int candidate) const {
+    return state_.candidates[size_class].all[index(candidate)];
   }
+  [[nodiscard]] const Level& level_of(SizeClass size_class, int candidate) const {
+    return *setting_of(size_class, candidate).level;
+  }
+
   [[nodiscard]] TuningFeatures features(SizeClass size_class) const {
     const Communicator& communicator = selection_.communicator_;
     TuningFeatures features = {
