@@ -84,7 +84,7 @@ TEST(Tuner, NotesThatComeLateCountForNothing) {
   } none;
   begin_calls(Tuner::window + 1);
   const std::vector<MaxAndSum> notes = tuner.notes(0);
-  tuner.note(Tuner::window - 1, 4, 8, {100, 100});  // a request that is waited for now
+  tuner.note(Tuner::window - 1, 4, 8, {100, 100});  // its request ends with this wait
   begin_calls(Tuner::overlap);
   ASSERT_EQ(tuner.conclude(notes, none), 0);
   tuner.note(0, 4, 8, {100, 100});
