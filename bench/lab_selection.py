@@ -27,6 +27,7 @@ import typer
 from lab_job import err, run_in_lab
 
 from tutti import _engine
+from tutti.statistics import Interval, median_interval
 from tutti.tuning_candidates import candidates
 
 VECTORS = "2,8192,262144"
@@ -37,20 +38,25 @@ PAIRS = "2,256,8192"
 """8 B, 1 KiB and 32 KiB for each other rank."""
 SETTLE = 500
 """Calls of `auto` before all others."""
+FEWEST = 7
+"""Calls of each contender that an interval needs."""
 
 app = typer.Typer(add_completion=False)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One collective and size: medians in ms, ratios with their intervals."""
+    """One collective and size: medians in ms by the criterion of a selection, with an interval."""
 
     collective: str
     distribution: str
     bytes: int
     native: float
     auto: float
-    auto_to_native: dict[str, Any]
+    gain: Interval
+    """Native's time over that of `auto`."""
+    whole_gain: float
+    """The same from the first arrival on."""
     fastest: float
     fastest_name: str
     of_best: float
@@ -113,28 +119,42 @@ def measure(
                    limit=1800)  # fmt: skip
 
 
+def times(line: dict[str, Any]) -> list[float]:
+    """The times after the last arrival, which `auto` compares; of older files from the first on."""
+    return line.get("after_last_arrival_us") or line["samples_us"]
+
+
 def fastest(lines: list[dict[str, Any]]) -> tuple[str, float]:
     """The algorithm of the least median, found in every second call, and its median in the others.
 
     The least of many medians is too short by noise if the same calls find and measure it.
     """
-    best = min(lines, key=lambda line: median(line["samples_us"][::2]))
-    return best["name"], median(best["samples_us"][1::2] or best["samples_us"])
+    best = min(lines, key=lambda line: median(times(line)[::2]))
+    return best["name"], median(times(best)[1::2] or times(best))
+
+
+def gain(native: list[float], auto: list[float]) -> Interval:
+    """The ratio of two medians; each interval has half of the permitted error (Bonferroni)."""
+    if min(len(native), len(auto)) < FEWEST:
+        return Interval(median(native) / median(auto), nan, nan)
+    over, under = (median_interval(samples, 0.975) for samples in (native, auto))
+    return Interval(over.median / under.median, over.low / under.high, over.high / under.low)
 
 
 def cells(document: dict[str, Any]) -> Iterator[Cell]:
     """The cells of one collective."""
     for row in document["rows"]:
         native, auto, *others = row["algorithms"]
-        again = next((line["median_us"] for line in others if line["name"] == "native"), nan)
+        again = next((median(times(line)) for line in others if line["name"] == "native"), nan)
         others = [line for line in others if line["name"] != "native"]
         name, of_list = fastest(others or [native])
         _, of_all = fastest([native, *others])
+        of_native, of_auto = median(times(native)), median(times(auto))
         yield Cell(
             row["collective"], row["distribution"], row["block"] * row["element_bytes"],
-            native["median_us"] / 1000, auto["median_us"] / 1000, auto["ratio_to_native"],
-            of_list / 1000, name, of_all / auto["median_us"], of_all / again,
-            native["median_us"] / again, auto["ran"].partition(": ")[0],
+            of_native / 1000, of_auto / 1000, gain(times(native), times(auto)),
+            native["median_us"] / auto["median_us"], of_list / 1000, name, of_all / of_auto,
+            of_all / again, of_native / again, auto["ran"].partition(": ")[0],
         )  # fmt: skip
 
 
@@ -159,7 +179,8 @@ def summary(found: list[Cell]) -> str:
     """The figures that the issue of a selection is judged by."""
     of_best = [cell.of_best for cell in found]
     native = [cell.native / cell.auto for cell in found]
-    lost = [cell for cell in found if (cell.auto_to_native["low"] or 0) > 1 / 0.97]
+    whole = geometric_mean([cell.whole_gain for cell in found])
+    lost = [cell for cell in found if cell.gain.high < 0.97]
     near = sum(one >= 0.95 for one in of_best)
     control = ""
     again = [cell for cell in found if not isnan(cell.control)]
@@ -171,23 +192,21 @@ def summary(found: list[Cell]) -> str:
             f"({as_near / len(again):.0%})."
         )
     return (
-        f"{len(found)} cells. Native / `auto`, geometric mean: {geometric_mean(native):.2f}. Fastest "
-        f"of all / `auto`: {geometric_mean(of_best):.2f}; at least 0.95 in {near} cells "
+        f"{len(found)} cells. Native / `auto`, geometric mean: {geometric_mean(native):.2f}, from the "
+        f"first arrival on {whole:.2f}. Fastest of all / `auto`: {geometric_mean(of_best):.2f}; at least 0.95 in {near} cells "
         f"({near / len(found):.0%}). Cells where `auto` is beyond doubt slower than native / 0.97: "
         f"{len(lost)}.{control}"
     )
 
 
-def interval(ratio: dict[str, Any]) -> str:
-    """That of native / `auto`; empty if there were too few calls for one."""
-    if ratio["low"] is None or ratio["high"] is None:
-        return ""
-    return f"{1 / ratio['high']:.2f} to {1 / ratio['low']:.2f}"
+def interval(ratio: Interval) -> str:
+    """Its ends; empty if there were too few calls."""
+    return "" if isnan(ratio.low) else f"{ratio.low:.2f} to {ratio.high:.2f}"
 
 
 def table(found: list[Cell]) -> list[str]:
     """A row for each cell."""
-    titles = ["collective", ">bytes", ">native, ms", ">native / `auto`", "95 %",
+    titles = ["collective", ">bytes", ">native, ms", ">native / `auto`", "95 %", ">from the first arrival",
               ">native / native", "fastest of the list",
               ">native / fastest", "`auto` ran"]  # fmt: skip
     rows = []
@@ -195,8 +214,8 @@ def table(found: list[Cell]) -> list[str]:
         spread = "" if cell.distribution in ("", "same") else f" ({cell.distribution})"
         rows.append([
             f"{cell.collective}{spread}", f"{cell.bytes:,}", f"{cell.native:.3f}",
-            f"{1 / cell.auto_to_native['median']:.2f}", interval(cell.auto_to_native),
-            "" if isnan(cell.native_again) else f"{cell.native_again:.2f}",
+            f"{cell.gain.median:.2f}", interval(cell.gain),
+            f"{cell.whole_gain:.2f}", "" if isnan(cell.native_again) else f"{cell.native_again:.2f}",
             f"`{cell.fastest_name}`", f"{cell.native / cell.fastest:.2f}", f"`{cell.ran}`",
         ])  # fmt: skip
     return lab_page.table(titles, rows)

@@ -96,13 +96,10 @@ double median_spread(const Calls& calls) {
   return summarize(std::move(spreads)).median;
 }
 
-/// Adds the times from the last arrival on to the lines of `calls`.
-void add_after_last_arrival(Row& row, const std::vector<Calls>& calls) {
-  for (std::size_t line = 0; line < calls.size(); ++line) {
-    for (int i = 0; i < calls[line].repetitions; ++i) {
-      row.lines[line].after_last_arrival.push_back(calls[line].after_last_arrival(i));
-    }
-  }
+std::vector<double> after_last_arrival(const Calls& calls) {
+  std::vector<double> seconds;
+  for (int i = 0; i < calls.repetitions; ++i) seconds.push_back(calls.after_last_arrival(i));
+  return seconds;
 }
 
 double mean_elapsed(const Calls& calls) {
@@ -222,6 +219,7 @@ std::vector<Line> lines_of(const std::vector<Contender>& contenders,
     if (native != contenders.end() && native_index != i) {
       line.to_native = ratio_of_medians(line.samples, seconds_of(calls[native_index]));
     }
+    line.after_last_arrival = after_last_arrival(calls[i]);
     if (machine != nullptr) {
       line.to_bound =
           Bounds(problem, contenders[i].workload->collective(), *machine).median_ratio(calls[i]);
@@ -249,7 +247,6 @@ Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine, Re
     Row row = row_of(problem, std::string(tutti::name_of(collective)));
     const bool bounded = bench.job.p() > 1;
     row.lines = lines_of(contenders, calls, problem, bounded ? &machine : nullptr);
-    if (options.delays.kind != Delays::Kind::none) add_after_last_arrival(row, calls);
     if (bounded) row.bound = Bounds(problem, collective, machine).of({});
     report->add(std::move(row));
   }

@@ -42,7 +42,7 @@ struct Line {
   std::optional<double> to_bound;  ///< median of time / lower bound
   std::optional<Resident> resident = {};
   std::optional<Predicted> predicted = {};
-  /// Last exit minus last arrival, by repetition; empty if ranks arrive together.
+  /// Last exit minus last arrival, by repetition; empty where arrivals are not noted.
   std::vector<double> after_last_arrival = {};
 };
 
