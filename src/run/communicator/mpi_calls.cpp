@@ -40,11 +40,11 @@ bool PrivateComm::learn(CallSide& side, std::vector<TypeInfo>& infos) {
     side.info = info_at(side.address, types_.of(side.type, handle()));
     return side.info.valid;
   }
-  infos.assign(static_cast<std::size_t>(p_), {});
+  infos.assign(index(p_), {});
   side.infos = infos.data();
   for (Rank rank = 0; rank < p_; ++rank) {
     if (side.blocks.count(rank) == 0) continue;
-    TypeInfo& info = infos[static_cast<std::size_t>(rank)];
+    TypeInfo& info = infos[index(rank)];
     const void* const block = static_cast<std::byte*>(side.address) + side.displacement(rank);
     info = info_at(block, types_.of(side.types[rank], handle()));
     if (!info.valid) return false;

@@ -164,9 +164,9 @@ std::string method_of(std::size_t pairs, double seconds) {
 int share(Hierarchy& hierarchy, Rank rank, MPI_Comm comm) {
   auto levels = static_cast<int>(hierarchy.levels.size());
   int error = take_from_first(levels, comm);
-  hierarchy.levels.resize(static_cast<std::size_t>(levels));
+  hierarchy.levels.resize(index(levels));
   for (std::vector<int>& level : hierarchy.levels) {
-    if (rank != 0) level.resize(static_cast<std::size_t>(hierarchy.p));
+    if (rank != 0) level.resize(index(hierarchy.p));
     const auto bytes = static_cast<int>(level.size() * sizeof(int));
     if (error == MPI_SUCCESS) error = mpi().Bcast(level.data(), bytes, mpi().byte, 0, comm);
   }

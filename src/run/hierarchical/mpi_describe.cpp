@@ -83,7 +83,7 @@ int Description::measure() {
     if (!irregular) return sizes.each == own ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
     words[0] = own;
     for (Rank other = 0; at_root && other < p_; ++other) {
-      words[static_cast<std::size_t>(other) + 1] = call_.whole().bytes(other);
+      words[index(other) + 1] = call_.whole().bytes(other);
     }
     return MPI_SUCCESS;
   }
@@ -94,8 +94,8 @@ int Description::measure() {
   }
   if (block_kind(call_.collective) == BlockKind::pairs) {
     for (Rank rank = 0; rank < p_; ++rank) {
-      words[static_cast<std::size_t>(rank)] = sent().bytes(rank);
-      words[static_cast<std::size_t>(p_ + rank)] = received.bytes(rank);
+      words[index(rank)] = sent().bytes(rank);
+      words[index(p_ + rank)] = received.bytes(rank);
     }
     return MPI_SUCCESS;
   }
@@ -159,11 +159,11 @@ int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, SideMemory& m
   plain.collective = call.collective;
   plain.root = has_root(call.collective) ? call.root : 0;
   hierarchical.is_dummy = is_dummy;
-  hierarchical.own_sizes.assign(
-      static_cast<std::size_t>(size_exchange_words(call.collective, p, rank == plain.root)), 0);
+  hierarchical.own_sizes.assign(index(size_exchange_words(call.collective, p, rank == plain.root)),
+                                0);
   if (is_irregular(call.collective) && hierarchical.own_sizes.empty()) {
-    plain.sizes.by_rank.reserve(static_cast<std::size_t>(p));
-    if (is_dummy) plain.sizes.by_rank.assign(static_cast<std::size_t>(p), 0);
+    plain.sizes.by_rank.reserve(index(p));
+    if (is_dummy) plain.sizes.by_rank.assign(index(p), 0);
   }
   if (is_dummy || call.collective == Collective::barrier) return MPI_SUCCESS;
   Description description(call, rank, p, memory, hierarchical);

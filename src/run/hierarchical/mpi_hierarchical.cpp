@@ -22,12 +22,11 @@ int HierarchicalRunner::lanes_of(int leaders, Lanes*& lanes) {
   leaders = std::clamp(leaders, 1, nodes.most());
   lanes = &lanes_[leaders];
   if (!lanes->empty() || nodes.count() == 1) return MPI_SUCCESS;
-  Lanes made(static_cast<std::size_t>(leaders));
+  Lanes made(index(leaders));
   int error = MPI_SUCCESS;
   // Continue after an error, which other ranks may not have.
   for (int lane = 0; lane < leaders; ++lane) {
-    keep_first(error,
-               lane_of_leaders(leaders_of(lane, leaders), made[static_cast<std::size_t>(lane)]));
+    keep_first(error, lane_of_leaders(leaders_of(lane, leaders), made[index(lane)]));
   }
   if (error == MPI_SUCCESS) *lanes = std::move(made);
   return error;
@@ -70,7 +69,7 @@ int HierarchicalRunner::lane_of_leaders(const std::vector<int>& locals, PrivateC
     return MPI_SUCCESS;
   }
   const int here = node_->nodes().node_of(rank_);
-  const bool leads = locals[static_cast<std::size_t>(here)] == node_->local();
+  const bool leads = locals[index(here)] == node_->local();
   std::unique_ptr<PrivateComm> made;
   const int error = PrivateComm::split(comm_, leads, here, made);
   if (made != nullptr) made->limit_staging(staging_);

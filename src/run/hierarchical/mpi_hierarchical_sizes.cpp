@@ -61,12 +61,12 @@ bool HierarchicalRunner::fits(const HierarchicalCall& hierarchical) const {
   if (hierarchical.is_dummy || !exchanges_sizes(collective)) return true;
   const HierarchicalSizes& sizes = hierarchical.call.sizes;
   const Nodes& nodes = node_->nodes();
-  const auto rank = static_cast<std::size_t>(rank_);
-  const auto p = static_cast<std::size_t>(nodes.p());
+  const auto rank = index(rank_);
+  const auto p = index(nodes.p());
   if (has_root(collective)) return sizes.by_rank[rank] == hierarchical.own_sizes[0];
   for (int local = 0; local < node_->ranks(); ++local) {
-    const auto from = static_cast<std::size_t>(nodes.rank_at(nodes.node_of(rank_), local));
-    const Bytes sent = sizes.sent[static_cast<std::size_t>(local) * p + rank];
+    const auto from = index(nodes.rank_at(nodes.node_of(rank_), local));
+    const Bytes sent = sizes.sent[index(local) * p + rank];
     if (sent != hierarchical.own_sizes[p + from]) return false;
   }
   return true;
@@ -101,7 +101,7 @@ int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& l
         chunks_for(hierarchical.call, node_->nodes(), rank_,
                    node_->capacity() - size_exchange_bytes(hierarchical.call.collective))
             .value_or(refused_chunks);
-    std::vector<int> all(static_cast<std::size_t>(node_->nodes().count()), chunks);
+    std::vector<int> all(index(node_->nodes().count()), chunks);
     if (!lanes.empty()) {
       error = mpi().Allgather(&chunks, sizeof chunks, mpi().byte, all.data(), sizeof chunks,
                               mpi().byte, lanes.front()->handle());
@@ -135,7 +135,7 @@ int HierarchicalRunner::exchange_sizes(HierarchicalCall& hierarchical) {
 
 void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
   const Nodes& nodes = node_->nodes();
-  const auto p = static_cast<std::size_t>(nodes.p());
+  const auto p = index(nodes.p());
   HierarchicalSizes& sizes = hierarchical.call.sizes;
   const int here = nodes.node_of(rank_);
   if (hierarchical.call.collective == Collective::alltoallv) {
@@ -146,10 +146,9 @@ void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
     }
     // If ranks of the node contradict one another, the sender's size counts (see fits).
     for (int from = 0; from < node_->ranks(); ++from) {
-      const auto sender = static_cast<std::size_t>(nodes.rank_at(here, from));
+      const auto sender = index(nodes.rank_at(here, from));
       for (int to = 0; to < node_->ranks(); ++to) {
-        sizes.received[static_cast<std::size_t>(to) * p + sender] =
-            exchanged_sizes(from)[nodes.rank_at(here, to)];
+        sizes.received[index(to) * p + sender] = exchanged_sizes(from)[nodes.rank_at(here, to)];
       }
     }
     return;
@@ -162,7 +161,7 @@ void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
   }
   sizes.by_rank.assign(p, 0);
   for (int local = 0; local < node_->ranks(); ++local) {
-    const auto rank = static_cast<std::size_t>(nodes.rank_at(here, local));
+    const auto rank = index(nodes.rank_at(here, local));
     sizes.by_rank[rank] = exchanged_sizes(local)[0];
   }
 }

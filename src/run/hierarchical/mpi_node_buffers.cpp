@@ -45,9 +45,9 @@ int NodeBuffers::run(const Operation& operation) {
   if (operation.kind == OperationKind::await) {
     return node_.wait(operation.first, operation.last, count_of(operation.sequence));
   }
-  const InnerCall& call = program_.calls[static_cast<std::size_t>(operation.call)];
-  return run_inner(call, hierarchical_, *lanes_[static_cast<std::size_t>(call.lane)],
-                   address_of(call.send), address_of(call.receive));
+  const InnerCall& call = program_.calls[index(operation.call)];
+  return run_inner(call, hierarchical_, *lanes_[index(call.lane)], address_of(call.send),
+                   address_of(call.receive));
 }
 
 }  // namespace tutti

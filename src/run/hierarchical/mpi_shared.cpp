@@ -39,7 +39,7 @@ std::shared_ptr<SharedMemory> mapped(std::optional<NodeSegment> segment) {
 
 /// The offset of each rank's part, and the end of the last one.
 std::vector<Bytes> offsets_of(const HierarchicalProblem& call, int p) {
-  std::vector<Bytes> at(static_cast<std::size_t>(p) + 1, 0);
+  std::vector<Bytes> at(index(p) + 1, 0);
   if (call.collective == Collective::bcast) return at;
   const std::vector<Bytes>& sizes = call.sizes.by_rank;
   for (std::size_t rank = 0; rank + 1 < at.size(); ++rank) {
@@ -69,8 +69,8 @@ int exchange(const HierarchicalProblem& call, const Nodes& nodes, const std::vec
   std::vector<int> counts;
   std::vector<int> displacements;
   for (int node = 0; node < nodes.count(); ++node) {
-    const auto first = static_cast<std::size_t>(nodes.rank_at(node, 0));
-    const auto last = first + static_cast<std::size_t>(nodes.size(node));
+    const auto first = index(nodes.rank_at(node, 0));
+    const auto last = first + index(nodes.size(node));
     displacements.push_back(static_cast<int>(offsets[first]));
     counts.push_back(static_cast<int>(offsets[last] - offsets[first]));
   }
@@ -106,7 +106,7 @@ int fill_in_place(HierarchicalRunner& runner, const HierarchicalProblem& call,
   SharedNode& node = runner.node();
   const std::vector<Bytes> offsets = offsets_of(call, node.nodes().p());
   if (own.address != nullptr) {
-    std::memcpy(memory.data() + offsets[static_cast<std::size_t>(own.rank)], own.address,
+    std::memcpy(memory.data() + offsets[index(own.rank)], own.address,
                 static_cast<std::size_t>(own.bytes));
   }
   const NodeSignal::Count written = runner.begin() + 1;
@@ -125,13 +125,13 @@ int share_outcome(HierarchicalRunner& runner, int error) {
   return error_of_first(runner.node(), outcome_word, runner.begin() + 1, error);
 }
 
-/// Bytes that memory `index` may keep, so that all memories together keep at most `most`.
-Bytes SharedResults::kept_of(std::size_t index, Bytes most) const {
+/// Bytes that memory `at` may keep, so that all memories together keep at most `most`.
+Bytes SharedResults::kept_of(std::size_t at, Bytes most) const {
   for (std::size_t i = 0; i < memories_.size(); ++i) {
-    if (i != index && memories_[i] != nullptr) most -= memories_[i]->kept();
+    if (i != at && memories_[i] != nullptr) most -= memories_[i]->kept();
   }
   const Bytes whole = most / page_bytes() * page_bytes();
-  return std::clamp<Bytes>(whole, 0, memories_[index]->capacity());
+  return std::clamp<Bytes>(whole, 0, memories_[at]->capacity());
 }
 
 /// On the first rank: finds or creates the memory. False if that fails.
@@ -169,8 +169,8 @@ bool SharedResults::choose(const SharedRequest& wanted, const SharedNode& node, 
 /// On the other ranks: opens the selected memory. False if that fails.
 bool SharedResults::open(const Order& order, Bytes bytes) {
   if (order.index < 0) return false;
-  memories_.resize(static_cast<std::size_t>(order.count));
-  auto& memory = memories_[static_cast<std::size_t>(order.index)];
+  memories_.resize(index(order.count));
+  auto& memory = memories_[index(order.index)];
   if (memory == nullptr || memory->segment().name() != order.name) {
     memory = mapped(NodeSegment::open(order.name));
   }
@@ -185,16 +185,16 @@ Bytes SharedResults::take(const SharedRequest& wanted, const SharedNode& node, O
   const bool is_first = node.local() == 0;
   try {
     if (is_first ? choose(wanted, node, order) : open(order, *wanted.bytes)) {
-      const auto index = static_cast<std::size_t>(order.index);
-      if (is_first) memories_[index]->begin(node.ranks(), kept_of(index, wanted.kept));
-      address = HeldResults::all().hold(memories_[index], wanted.view);
+      const std::size_t at = index(order.index);
+      if (is_first) memories_[at]->begin(node.ranks(), kept_of(at, wanted.kept));
+      address = HeldResults::all().hold(memories_[at], wanted.view);
       if (address != nullptr) return 0;
     }
   } catch (const std::bad_alloc&) {
     // It has no memory.
   }
   if (is_first) {
-    if (order.index >= 0) memories_[static_cast<std::size_t>(order.index)] = nullptr;
+    if (order.index >= 0) memories_[index(order.index)] = nullptr;
     order = {};
   }
   return no_memory;
@@ -208,7 +208,7 @@ int SharedResults::agree(HierarchicalRunner& runner, PrivateComm* others, const 
   Bytes here = 0;
   for (int local = 0; local < node.ranks(); ++local) here += node.further(local)[fault_word];
   std::shared_ptr<SharedMemory>* const chosen =
-      order.index < 0 ? nullptr : &memories_[static_cast<std::size_t>(order.index)];
+      order.index < 0 ? nullptr : &memories_[index(order.index)];
   // Before other nodes continue: a process killed until then leaves the name.
   if (chosen != nullptr) (*chosen)->segment().take_name_away();
   Bytes all = here;
@@ -242,7 +242,7 @@ int SharedResults::acquire(HierarchicalRunner& runner, const SharedRequest& want
     std::memcpy(static_cast<void*>(&order), node.further(0) + order_words, sizeof order);
     if (error == MPI_SUCCESS) fault = take(wanted, node, order, address);
   }
-  if (address != nullptr) result.memory = memories_[static_cast<std::size_t>(order.index)];
+  if (address != nullptr) result.memory = memories_[index(order.index)];
   node.further(node.local())[fault_word] = fault;
   node.signal(node.local()).signal_to(node.local() == 0 ? come : come + 1);
   if (node.local() == 0 && error == MPI_SUCCESS) error = agree(runner, others, order);

@@ -59,7 +59,7 @@ class SharedResults {
  private:
   struct Order;
   [[nodiscard]] bool choose(const SharedRequest& wanted, const SharedNode& node, Order& order);
-  [[nodiscard]] Bytes kept_of(std::size_t index, Bytes most) const;
+  [[nodiscard]] Bytes kept_of(std::size_t at, Bytes most) const;
   Bytes take(const SharedRequest& wanted, const SharedNode& node, Order& order,
              void*& address) noexcept;
   [[nodiscard]] bool open(const Order& order, Bytes bytes);

@@ -30,13 +30,13 @@ namespace tutti {
 /// Sets `all` to `mine` of each rank.
 template <class Plain>
 int gather_at_all(const Plain& mine, std::vector<Plain>& all, MPI_Comm comm) {
-  all.resize(static_cast<std::size_t>(size_of(comm)));
+  all.resize(index(size_of(comm)));
   return mpi().Allgather(&mine, sizeof mine, mpi().byte, all.data(), sizeof mine, mpi().byte, comm);
 }
 /// The same at rank 0; at all other ranks `all` becomes empty.
 template <class Plain>
 int gather_at_first(const Plain& mine, std::vector<Plain>& all, MPI_Comm comm) {
-  all.resize(rank_in(comm) == 0 ? static_cast<std::size_t>(size_of(comm)) : 0);
+  all.resize(rank_in(comm) == 0 ? index(size_of(comm)) : 0);
   return mpi().Gather(&mine, sizeof mine, mpi().byte, all.data(), sizeof mine, mpi().byte, 0, comm);
 }
 /// Sets `value` to that of rank 0.

@@ -57,9 +57,7 @@ int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
 /// All ranks know all attempts, and so the same nodes.
 int SharedNode::find(Nodes nodes, const NodeSettings& settings) {
   std::vector<Attempt> attempts;
-  const auto shares = [&](Rank rank) {
-    return attempts[static_cast<std::size_t>(rank)].shares != 0;
-  };
+  const auto shares = [&](Rank rank) { return attempts[index(rank)].shares != 0; };
   const auto is_shared = [&](int node) {
     const auto ranks = nodes.ranks(node);
     return ranks.size() == 1 || std::all_of(ranks.begin(), ranks.end(), shares);
@@ -102,7 +100,7 @@ int SharedNode::attempt(const Nodes& nodes, const NodeSettings& settings, NodeSe
   // unexpected message.
   if (const int error = gather_at_all(own, names, comm_)) return error;
   if (!is_open && ranks_ > 1) {
-    map_segment(names[static_cast<std::size_t>(nodes.rank_at(here, 0))], segment);
+    map_segment(names[index(nodes.rank_at(here, 0))], segment);
   } else if (!is_open) {
     map_private();
   }

@@ -127,12 +127,12 @@ int Executor::advance(const Program& program, Buffers& buffers, Transport& trans
 
 /// Makes an operation ready, or lets it wait for the first of its needs that is not done.
 void Executor::check_needs(const Program& program, int number) {
-  const Operation& operation = program.operations[static_cast<std::size_t>(number)];
+  const Operation& operation = program.operations[index(number)];
   Progress& known = at(number);
   for (known.need = std::max(known.need, operation.first_need); known.need < operation.last_need;
        ++known.need) {
     ++examined_;
-    Progress& other = at(program.needs[static_cast<std::size_t>(known.need)]);
+    Progress& other = at(program.needs[index(known.need)]);
     if (other.done) continue;
     known.next_waiter = std::exchange(other.first_waiter, number);
     return;
@@ -148,7 +148,7 @@ void Executor::check_needs(const Program& program, int number) {
 int Executor::start_ready(const Program& program, Buffers& buffers, Transport& transport) {
   const auto has_slot = [&] {
     if (served_ == queue_.size()) return false;
-    const auto first = static_cast<std::size_t>(queue_[served_]);
+    const auto first = index(queue_[served_]);
     return slots_in_use_ < program.operations[first].slots;
   };
   while (!ready_.empty() || has_slot()) {
@@ -167,7 +167,7 @@ int Executor::start_ready(const Program& program, Buffers& buffers, Transport& t
 }
 
 int Executor::start(const Program& program, int number, Buffers& buffers, Transport& transport) {
-  const Operation& operation = program.operations[static_cast<std::size_t>(number)];
+  const Operation& operation = program.operations[index(number)];
   const bool sends = operation.kind == OperationKind::send;
   if (!sends && operation.kind != OperationKind::recv) {
     int error = 0;
@@ -203,7 +203,7 @@ int Executor::copy(const Operation& operation, Buffers& buffers, Transport& tran
 void Executor::complete(const Program& program, int number) {
   at(number).done = true;
   --open_;
-  if (program.operations[static_cast<std::size_t>(number)].slots > 0) --slots_in_use_;
+  if (program.operations[index(number)].slots > 0) --slots_in_use_;
   for (int waiter = at(number).first_waiter; waiter != none;) {
     const int next = at(waiter).next_waiter;
     check_needs(program, waiter);
@@ -225,12 +225,12 @@ int Executor::poll(Transport& transport) {
 }
 
 bool Executor::is_over(const Operation& wait) {
-  const auto last = static_cast<std::size_t>(wait.last);
+  const auto last = index(wait.last);
   while (all_done_ < last && progress_[all_done_].done) {
     ++all_done_;
     ++examined_;
   }
-  for (std::size_t i = std::max(all_done_, static_cast<std::size_t>(wait.first)); i < last; ++i) {
+  for (std::size_t i = std::max(all_done_, index(wait.first)); i < last; ++i) {
     ++examined_;
     if (!progress_[i].done) return false;
   }

@@ -101,7 +101,7 @@ class Executor {
   int await(Transport& transport);
   int poll(Transport& transport);
   [[nodiscard]] bool is_over(const Operation& wait);
-  [[nodiscard]] Progress& at(int number) { return progress_[static_cast<std::size_t>(number)]; }
+  [[nodiscard]] Progress& at(int number) { return progress_[index(number)]; }
 
   std::int64_t distinguished_calls_;
   std::int64_t calls_ = 0;

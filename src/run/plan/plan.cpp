@@ -33,7 +33,7 @@ void PlanKey::describe(const CallProblem& problem) {
 std::size_t bytes_of(const Plan& plan) {
   std::size_t bytes = sizeof plan + bytes_of(plan.key.known) + bytes_of(plan.key.arrival_times) +
                       bytes_of(plan.program.operations) + bytes_of(plan.program.needs) +
-                      2 * sizeof(Rank) * static_cast<std::size_t>(plan.order.size());
+                      2 * sizeof(Rank) * index(plan.order.size());
   for (const Operation& operation : plan.program.operations) {
     bytes += bytes_of(operation.from) + bytes_of(operation.to);
   }

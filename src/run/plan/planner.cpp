@@ -65,7 +65,7 @@ int Planner::acquire(const CallProblem& problem, Executor& executor, Transport& 
     case Knowledge::all_sizes: {
       const int error = learn_sizes(problem, executor, transport, key_.known);
       if (error != 0) return error;
-      return key_.known[static_cast<std::size_t>(problem.rank)] == problem.own ? 0 : count_mismatch;
+      return key_.known[index(problem.rank)] == problem.own ? 0 : count_mismatch;
     }
     case Knowledge::tree_neighbours:
       break;
@@ -101,7 +101,7 @@ int Planner::learn_sizes(const CallProblem& problem, Executor& executor, Transpo
   if (problem.at_root()) {
     sizes = *problem.sizes;
   } else {
-    sizes.assign(static_cast<std::size_t>(problem.p), 0);
+    sizes.assign(index(problem.p), 0);
   }
   AllSizes protocol(knomial_edges(order, Knomial(problem.p, 2), problem.rank), sizes);
   const int error = executor.run(protocol, transport);
@@ -194,7 +194,7 @@ Order Planner::order_for(const CallProblem& problem) const {
     if (rooted && by_rank && !knows_all) {
       return Order::natural(problem.p, problem.root);  // a leaf of a linear shape
     }
-    if (!by_rank) equal.assign(static_cast<std::size_t>(problem.p), problem.own);
+    if (!by_rank) equal.assign(index(problem.p), problem.own);
     sizes = !by_rank ? &equal : rooted ? &key_.known : problem.sizes;
   }
   return order_of(spec, problem.p, problem.root, {sizes, problem.arrivals, problem.rank_order});
@@ -245,10 +245,9 @@ TreeNeighbours Planner::tree_of(const CallProblem& problem, const Problem& whole
     return grown_tree(problem, whole.order);
   }
   if (!spec.follows_arrivals()) return {};
-  const std::vector<Bytes> at_once(static_cast<std::size_t>(problem.p), 0);
+  const std::vector<Bytes> at_once(index(problem.p), 0);
   return informed_tree(problem.ready ? *problem.ready : at_once, problem.root,
-                       problem.half_performance_length +
-                           whole.vector_bytes())[static_cast<std::size_t>(problem.rank)];
+                       problem.half_performance_length + whole.vector_bytes())[index(problem.rank)];
 }
 
 TreeNeighbours Planner::grown_tree(const CallProblem& problem, const Order& order) const {

@@ -16,7 +16,7 @@ RmaAlgorithm to_numbers(const Specification& specification) {
 
 Specification specification_from(const RmaAlgorithm& numbers) {
   Specification specification;
-  specification.algorithm = &all_algorithms()[static_cast<std::size_t>(numbers.number)];
+  specification.algorithm = &all_algorithms()[index(numbers.number)];
   specification.order = static_cast<OrderName>(numbers.order);
   specification.parameters.carry = numbers.carry;
   specification.parameters.k = numbers.k;

@@ -19,13 +19,12 @@ constexpr int polls = 8;
 
 class RmaMessageQueue : public RmaNotifications {
  public:
-  RmaMessageQueue(MPI_Comm comm, int p)
-      : comm_(comm), p_(p), on_way_(static_cast<std::size_t>(p)) {}
+  RmaMessageQueue(MPI_Comm comm, int p) : comm_(comm), p_(p), on_way_(index(p)) {}
 
   int open() {
     if (p_ == 1) return MPI_SUCCESS;
     for (Receive& each : receives_) {
-      each.message.resize(sizeof(RmaControlMessage) + static_cast<std::size_t>(p_) * sizeof(Rank) +
+      each.message.resize(sizeof(RmaControlMessage) + index(p_) * sizeof(Rank) +
                           static_cast<std::size_t>(max_carried));
       if (const int error = receive(each)) return error;
     }
@@ -49,7 +48,7 @@ class RmaMessageQueue : public RmaNotifications {
 
   /// False while the MPI holds the maximum number of messages to that rank.
   [[nodiscard]] bool can_post(const RmaControlMessage&, Rank to) const override {
-    return on_way_[static_cast<std::size_t>(to)] < max_on_way;
+    return on_way_[index(to)] < max_on_way;
   }
 
   [[nodiscard]] std::span<std::byte> compose(RmaControlMessage control,
@@ -69,7 +68,7 @@ class RmaMessageQueue : public RmaNotifications {
     sends_.splice(sends_.end(), spare_, spare_.begin());
     Send& send = sends_.back();
     send.to = to;
-    ++on_way_[static_cast<std::size_t>(to)];
+    ++on_way_[index(to)];
     return mpi().Isend(send.message.data(), static_cast<int>(send.message.size()), mpi().byte, to,
                        tag, comm_, &send.request);
   }
@@ -92,7 +91,7 @@ class RmaMessageQueue : public RmaNotifications {
     RmaMessage received;
     received.from = status.MPI_SOURCE;
     std::memcpy(&received.control, oldest.message.data(), sizeof received.control);
-    received.order.resize(static_cast<std::size_t>(received.control.listed));
+    received.order.resize(index(received.control.listed));
     const std::size_t listed = received.order.size() * sizeof(Rank);
     const auto rest = std::span(oldest.message)
                           .first(static_cast<std::size_t>(bytes))
@@ -125,7 +124,7 @@ class RmaMessageQueue : public RmaNotifications {
       if (error != MPI_SUCCESS) return error;
       const auto tested = send++;
       if (is_sent == 0) continue;
-      --on_way_[static_cast<std::size_t>(tested->to)];
+      --on_way_[index(tested->to)];
       spare_.splice(spare_.begin(), sends_, tested);
       if (spare_.size() > max_spare) spare_.pop_back();
     }

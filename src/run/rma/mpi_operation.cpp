@@ -179,8 +179,7 @@ int RmaOperation::run(const Operation& operation) {
 }
 
 int RmaOperation::reduce(const BufferRef& from, const BufferRef& to) {
-  const MPI_Op op =
-      mpi().combining[static_cast<std::size_t>((control_.combination >> type_bits) - 1)];
+  const MPI_Op op = mpi().combining[index((control_.combination >> type_bits) - 1)];
   const MPI_Datatype type = type_of(control_.combination & ((std::int64_t{1} << type_bits) - 1));
   MPI_Count size = 1;
   mpi().Type_size_x(type, &size);

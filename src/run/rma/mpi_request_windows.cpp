@@ -25,14 +25,14 @@ class RmaRequestWindows : public RmaNotifications {
   RmaRequestWindows(Rank rank, int p)
       : rank_(rank),
         p_(p),
-        made_(static_cast<std::size_t>(p)),
+        made_(index(p)),
         taken_(made_.size()),
         requested_(2 * made_.size()),
         completed_(counters),
         reported_(counters) {}
 
   int open(MPI_Comm comm) {
-    const auto ranks = static_cast<std::size_t>(p_);
+    const auto ranks = index(p_);
     int error = requests_.open(comm, 2 * ranks * sizeof(Count), sizeof(Count));
     if (error == MPI_SUCCESS) {
       error = descriptions_.open(comm, ranks * slots * sizeof(RmaControlMessage),
@@ -50,12 +50,12 @@ class RmaRequestWindows : public RmaNotifications {
 
   [[nodiscard]] bool can_post(const RmaControlMessage& control, Rank to) const override {
     if (to == control.root) return true;
-    const auto number = static_cast<std::size_t>(to);
-    const Awaited& awaited = awaited_[static_cast<std::size_t>(control.operation) % counters];
+    const auto number = index(to);
+    const Awaited& awaited = awaited_[index(control.operation) % counters];
     const bool is_counted =
         control.root != rank_ || !awaited.is_on || awaited.control.operation == control.operation;
     // The second half of the numbers counts this rank's requests that others have taken.
-    const Count taken = requested_[static_cast<std::size_t>(p_) + number];
+    const Count taken = requested_[index(p_) + number];
     return is_counted && made_[number] - taken < static_cast<Count>(slots);
   }
 
@@ -66,17 +66,17 @@ class RmaRequestWindows : public RmaNotifications {
   }
 
   int post(Rank to) override {
-    const auto counter = static_cast<std::size_t>(composed_.operation) % counters;
+    const auto counter = index(composed_.operation) % counters;
     if (to == composed_.root) return done_.add(1, to, counter);
     Awaited& awaited = awaited_[counter];
     if (composed_.root == rank_ && !awaited.is_on) awaited = {composed_, 0, true};
-    const auto slot = static_cast<std::size_t>(made_[static_cast<std::size_t>(to)]++) % slots;
-    const auto at = static_cast<MPI_Aint>(static_cast<std::size_t>(rank_) * slots + slot);
+    const auto slot = index(made_[index(to)]++) % slots;
+    const auto at = static_cast<MPI_Aint>(index(rank_) * slots + slot);
     constexpr int bytes = sizeof composed_;
     int error =
         mpi().Put(&composed_, bytes, mpi().byte, to, at, bytes, mpi().byte, descriptions_.handle);
     if (error == MPI_SUCCESS) error = mpi().Win_flush(to, descriptions_.handle);
-    return error == MPI_SUCCESS ? requests_.add(1, to, static_cast<std::size_t>(rank_)) : error;
+    return error == MPI_SUCCESS ? requests_.add(1, to, index(rank_)) : error;
   }
 
   [[nodiscard]] std::optional<RmaMessage> take(int& error) override {
@@ -85,7 +85,7 @@ class RmaRequestWindows : public RmaNotifications {
     for (int reads = 0; reads < 2 && error == MPI_SUCCESS; ++reads) {
       if (take_done(received)) return received;
       for (Rank from = 0; from < p_; ++from) {
-        const auto number = static_cast<std::size_t>(from);
+        const auto number = index(from);
         if (taken_[number] == requested_[number]) continue;
         error = take_request(from, received);
         return error == MPI_SUCCESS ? std::optional(received) : std::nullopt;
@@ -117,15 +117,15 @@ class RmaRequestWindows : public RmaNotifications {
 
   /// Copies the oldest request of a rank. Senders learn of every 8th, so that few wait for it.
   int take_request(Rank from, RmaMessage& received) {
-    Count& taken = taken_[static_cast<std::size_t>(from)];
+    Count& taken = taken_[index(from)];
     if (const int error = mpi().Win_sync(descriptions_.handle)) return error;
-    const std::size_t slot = static_cast<std::size_t>(taken++) % slots;
+    const std::size_t slot = index(taken++) % slots;
     const auto* const own = static_cast<const RmaControlMessage*>(descriptions_.memory);
     received.from = from;
-    received.control = own[static_cast<std::size_t>(from) * slots + slot];
+    received.control = own[index(from) * slots + slot];
     constexpr Count together = slots / 2;
     if (taken % together != 0) return MPI_SUCCESS;
-    return requests_.add(together, from, static_cast<std::size_t>(p_ + rank_));
+    return requests_.add(together, from, index(p_ + rank_));
   }
 
   /// Counters do not name ranks: reports one rank after the other.

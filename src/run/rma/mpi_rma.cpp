@@ -74,7 +74,7 @@ int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings, bool wants
     error = open_request_windows(this->comm(), of(Notifications::windows));
   }
   if (error != MPI_SUCCESS) return error;
-  delays_.assign(static_cast<std::size_t>(p_), 0);
+  delays_.assign(index(p_), 0);
   Background::of_process().add(*this);
   is_task_ = true;
   return MPI_SUCCESS;
@@ -236,7 +236,7 @@ void RmaSystem::take(RmaMessage& received) {
   });
   if (answers) {
     if (at == own_.end()) return;
-    double& late = delays_[static_cast<std::size_t>(received.from)];
+    double& late = delays_[index(received.from)];
     late += (1e-6 * control.waited - late) / 4;
   } else if (at == others_.end()) {
     RmaControlMessage kept = control;

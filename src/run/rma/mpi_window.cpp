@@ -99,7 +99,7 @@ int RmaWindow::check(const RmaRegion& region) const {
 }
 
 std::byte* RmaWindow::at(const RmaRegion& region) const {
-  const Part& mine = parts_[static_cast<std::size_t>(rank_)];
+  const Part& mine = parts_[index(rank_)];
   return reinterpret_cast<std::byte*>(mine.base) + region.displacement * mine.unit;
 }
 
@@ -115,7 +115,7 @@ bool RmaWindow::may_overlap(const RmaRegion& a, const RmaRegion& b) const {
 int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
                    const RmaRegion& region) {
   constexpr Bytes most = Bytes{1} << 30;
-  const std::int64_t unit = parts_[static_cast<std::size_t>(to)].unit;
+  const std::int64_t unit = parts_[index(to)].unit;
   for (Bytes done = 0; done < bytes; done += most) {
     const int count = static_cast<int>(std::min(bytes - done, most));
     const Bytes at = offset + done;
