@@ -257,7 +257,7 @@ int PersistentRequest::begin_schedule() {
     if (error != MPI_SUCCESS) return error;
   }
   buffers_.emplace(call_, plan_->order, scratch_.reserve(plan_->program.scratch), iov_);
-  schedule_comm_->executor().begin(plan_->program);
+  schedule_comm_->executor().begin(plan_->program, *buffers_, schedule_comm_->transport());
   return MPI_SUCCESS;
 }
 
@@ -276,7 +276,7 @@ BackgroundTask::Progress PersistentRequest::proceed() {
     }
     if (error_ == MPI_SUCCESS) {
       bool more = false;
-      error_ = executor.progress(plan_->program, *buffers_, schedule_comm_->transport(), more);
+      error_ = executor.progress(more);
       moved = moved || more;
     }
   } catch (const std::bad_alloc&) {
@@ -294,10 +294,7 @@ int PersistentRequest::finish_schedule() {
       find_order(true);
       if (error_ == MPI_SUCCESS) error_ = begin_schedule();
     }
-    if (error_ == MPI_SUCCESS) {
-      error_ =
-          schedule_comm_->executor().finish(plan_->program, *buffers_, schedule_comm_->transport());
-    }
+    if (error_ == MPI_SUCCESS) error_ = schedule_comm_->executor().finish();
   } catch (const std::bad_alloc&) {
     error_ = MPI_ERR_NO_MEM;
   }

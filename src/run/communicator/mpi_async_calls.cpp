@@ -157,8 +157,7 @@ int AsyncCalls::proceed(bool& moved) {
     if (begun_ == nullptr) return MPI_SUCCESS;
   }
   bool more = false;
-  const int error =
-      comm_.executor().progress(begun_->plan->program, *begun_->buffers, transport_, more);
+  const int error = comm_.executor().progress(more);
   in_error_ = error != MPI_SUCCESS;
   begun_->error = error;
   moved = moved || more;
@@ -207,7 +206,7 @@ int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
   begun->buffers.emplace(call, begun->plan->order,
                          begun->scratch.reserve(begun->plan->program.scratch), begun->iov);
   comm_.executor().begin_call();
-  comm_.executor().begin(begun->plan->program);
+  comm_.executor().begin(begun->plan->program, *begun->buffers, transport_);
   begun_ = std::move(begun);
   return send_announcements(announcement, *begun_->plan);
 }
@@ -225,9 +224,7 @@ bool AsyncCalls::has_begun(const MpiCall& call, Bytes bytes, const Specification
 
 int AsyncCalls::finish(const MpiCall& call) {
   int error = begun_->error;  // after an error nothing of the call is in flight
-  if (error == MPI_SUCCESS) {
-    error = comm_.executor().finish(begun_->plan->program, *begun_->buffers, transport_);
-  }
+  if (error == MPI_SUCCESS) error = comm_.executor().finish();
   if (error == MPI_SUCCESS) error = hand_over(call);
   in_error_ = in_error_ || error != MPI_SUCCESS;
   begun_.reset();

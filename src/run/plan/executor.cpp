@@ -47,11 +47,14 @@ void Executor::begin_call() {
 }
 
 int Executor::run(const Program& program, Buffers& buffers, Transport& transport) {
-  begin(program);
-  return finish(program, buffers, transport);
+  begin(program, buffers, transport);
+  return finish();
 }
 
-void Executor::begin(const Program& program, bool arrived) {
+void Executor::begin(const Program& program, Buffers& buffers, Transport& transport, bool arrived) {
+  program_ = &program;
+  buffers_ = &buffers;
+  transport_ = &transport;
   progress_.assign(program.operations.size(), {});
   held_.clear();
   ready_.clear();
@@ -66,32 +69,31 @@ void Executor::begin(const Program& program, bool arrived) {
   arrived_ = arrived;
 }
 
-int Executor::progress(const Program& program, Buffers& buffers, Transport& transport,
-                       bool& moved) {
+int Executor::progress(bool& moved) {
   const std::size_t open = open_;
   const std::size_t next = next_;
-  Abandon unless(transport);
-  int error = poll(transport);
-  complete_received(program);
-  if (error == 0) error = start_ready(program, buffers, transport);
-  if (error == 0) error = advance(program, buffers, transport);
+  Abandon unless(*transport_);
+  int error = poll();
+  complete_received();
+  if (error == 0) error = start_ready();
+  if (error == 0) error = advance();
   moved = open_ != open || next_ != next;
   if (error == 0) unless.finished();
   return error;
 }
 
-int Executor::finish(const Program& program, Buffers& buffers, Transport& transport) {
+int Executor::finish() {
   arrived_ = true;
-  Abandon unless(transport);
-  for (const int number : held_) check_needs(program, number);
+  Abandon unless(*transport_);
+  for (const int number : held_) check_needs(number);
   held_.clear();
-  int error = start_ready(program, buffers, transport);
-  if (error == 0) error = advance(program, buffers, transport);
+  int error = start_ready();
+  if (error == 0) error = advance();
   while (error == 0 && open_ > 0) {
-    error = await(transport);
-    complete_received(program);
-    if (error == 0) error = start_ready(program, buffers, transport);
-    if (error == 0) error = advance(program, buffers, transport);
+    error = await();
+    complete_received();
+    if (error == 0) error = start_ready();
+    if (error == 0) error = advance();
   }
   if (error != 0) return error;
   unless.finished();
@@ -99,45 +101,45 @@ int Executor::finish(const Program& program, Buffers& buffers, Transport& transp
 }
 
 /// Polls until something completes.
-int Executor::await(Transport& transport) {
-  int error = poll(transport);
+int Executor::await() {
+  int error = poll();
   while (error == 0 && completed_.empty()) {
-    transport.idle();
-    error = poll(transport);
+    transport_->idle();
+    error = poll();
   }
   return error;
 }
 
-int Executor::advance(const Program& program, Buffers& buffers, Transport& transport) {
-  for (; next_ < program.operations.size(); ++next_) {
-    const Operation& operation = program.operations[next_];
+int Executor::advance() {
+  for (; next_ < program_->operations.size(); ++next_) {
     const auto number = static_cast<int>(next_);
-    if (operation.kind == OperationKind::wait) {
-      if (!is_over(operation)) return 0;
-      complete(program, number);
-    } else if (!arrived_ && operation.runner == Runner::caller) {
+    const Operation& next = operation(number);
+    if (next.kind == OperationKind::wait) {
+      if (!is_over(next)) return 0;
+      complete(number);
+    } else if (!arrived_ && next.runner == Runner::caller) {
       held_.push_back(number);
     } else {
-      check_needs(program, number);
-      if (const int error = start_ready(program, buffers, transport)) return error;
+      check_needs(number);
+      if (const int error = start_ready()) return error;
     }
   }
   return 0;
 }
 
 /// Makes an operation ready, or lets it wait for the first of its needs that is not done.
-void Executor::check_needs(const Program& program, int number) {
-  const Operation& operation = program.operations[index(number)];
+void Executor::check_needs(int number) {
+  const Operation& wanted = operation(number);
   Progress& known = at(number);
-  for (known.need = std::max(known.need, operation.first_need); known.need < operation.last_need;
+  for (known.need = std::max(known.need, wanted.first_need); known.need < wanted.last_need;
        ++known.need) {
     ++examined_;
-    Progress& other = at(program.needs[index(known.need)]);
+    Progress& other = at(program_->needs[index(known.need)]);
     if (other.done) continue;
     known.next_waiter = std::exchange(other.first_waiter, number);
     return;
   }
-  if (operation.slots > 0) {
+  if (wanted.slots > 0) {
     queue_.push_back(number);
   } else {
     ready_.push_back(number);
@@ -145,11 +147,9 @@ void Executor::check_needs(const Program& program, int number) {
   }
 }
 
-int Executor::start_ready(const Program& program, Buffers& buffers, Transport& transport) {
+int Executor::start_ready() {
   const auto has_slot = [&] {
-    if (served_ == queue_.size()) return false;
-    const auto first = index(queue_[served_]);
-    return slots_in_use_ < program.operations[first].slots;
+    return served_ < queue_.size() && slots_in_use_ < operation(queue_[served_]).slots;
   };
   while (!ready_.empty() || has_slot()) {
     int number = 0;
@@ -161,64 +161,64 @@ int Executor::start_ready(const Program& program, Buffers& buffers, Transport& t
       number = ready_.back();
       ready_.pop_back();
     }
-    if (const int error = start(program, number, buffers, transport)) return error;
+    if (const int error = start(number)) return error;
   }
   return 0;
 }
 
-int Executor::start(const Program& program, int number, Buffers& buffers, Transport& transport) {
-  const Operation& operation = program.operations[index(number)];
-  const bool sends = operation.kind == OperationKind::send;
-  if (!sends && operation.kind != OperationKind::recv) {
+int Executor::start(int number) {
+  const Operation& ready = operation(number);
+  const bool sends = ready.kind == OperationKind::send;
+  if (!sends && ready.kind != OperationKind::recv) {
     int error = 0;
-    if (operation.kind == OperationKind::copy) {
-      if (const int lost = copy(operation, buffers, transport, error)) return lost;
+    if (ready.kind == OperationKind::copy) {
+      if (const int lost = copy(ready, error)) return lost;
     } else {
-      error = operation.kind == OperationKind::reduce ? buffers.reduce(operation.from, operation.to)
-                                                      : buffers.run(operation);
+      error = ready.kind == OperationKind::reduce ? buffers_->reduce(ready.from, ready.to)
+                                                  : buffers_->run(ready);
     }
     // An error without a message must not make other ranks wait.
     if (damage_ == 0) damage_ = error;
-    complete(program, number);
+    complete(number);
     return 0;
   }
   Region region;
-  if (const int error = buffers.find(sends ? operation.from : operation.to, region)) return error;
-  const int tag = tag_base_ + first_message_tag + operation.message % message_tags;
-  return transport.begin(number, {sends, operation.peer, tag, region});
+  if (const int error = buffers_->find(sends ? ready.from : ready.to, region)) return error;
+  const int tag = tag_base_ + first_message_tag + ready.message % message_tags;
+  return transport_->begin(number, {sends, ready.peer, tag, region});
 }
 
 /// Copies, and sets `error` to that of the copy itself. Returns the error of a missing buffer.
-int Executor::copy(const Operation& operation, Buffers& buffers, Transport& transport, int& error) {
-  if (buffers.copy(operation.from, operation.to)) return 0;
+int Executor::copy(const Operation& operation, int& error) {
+  if (buffers_->copy(operation.from, operation.to)) return 0;
   Region from;
   Region to;
-  if (const int lost = buffers.find(operation.from, from)) return lost;
-  if (const int lost = buffers.find(operation.to, to)) return lost;
-  error = transport.copy(from, to);
+  if (const int lost = buffers_->find(operation.from, from)) return lost;
+  if (const int lost = buffers_->find(operation.to, to)) return lost;
+  error = transport_->copy(from, to);
   return 0;
 }
 
 /// Ends an operation, and examines again those that wait for it.
-void Executor::complete(const Program& program, int number) {
+void Executor::complete(int number) {
   at(number).done = true;
   --open_;
-  if (program.operations[index(number)].slots > 0) --slots_in_use_;
+  if (operation(number).slots > 0) --slots_in_use_;
   for (int waiter = at(number).first_waiter; waiter != none;) {
     const int next = at(waiter).next_waiter;
-    check_needs(program, waiter);
+    check_needs(waiter);
     waiter = next;
   }
 }
 
-void Executor::complete_received(const Program& program) {
-  for (const int number : completed_) complete(program, number);
+void Executor::complete_received() {
+  for (const int number : completed_) complete(number);
   completed_.clear();
 }
 
-int Executor::poll(Transport& transport) {
+int Executor::poll() {
   completed_.clear();
-  const int error = transport.poll(completed_);
+  const int error = transport_->poll(completed_);
   if (error != 0 && completed_.empty()) return error;
   if (damage_ == 0) damage_ = error;
   return 0;
@@ -240,6 +240,7 @@ bool Executor::is_over(const Operation& wait) {
 int Executor::run(Protocol& protocol, Transport& transport) {
   Exchange exchange;
   Abandon unless(transport);
+  transport_ = &transport;
   damage_ = 0;
   while (protocol.next(exchange)) {
     int slot = 0;
@@ -252,7 +253,7 @@ int Executor::run(Protocol& protocol, Transport& transport) {
       if (error == 0) error = transport.begin(slot++, transfer_of(message, true, tag_base_));
     }
     while (error == 0 && open_ > 0) {
-      error = await(transport);
+      error = await();
       open_ -= completed_.size();
     }
     // Protocols cannot continue without the right words.

@@ -18,23 +18,16 @@ class Buffers {
   virtual int find(const BufferRef& ref, Region& region) = 0;
   /// Copies plain bytes in several ranges. False if they are not plain: then the transport copies
   /// between the regions of find().
-  virtual bool copy(const BufferRef& from, const BufferRef& to) {
-    static_cast<void>(from);
-    static_cast<void>(to);
-    return false;
-  }
+  virtual bool copy(const BufferRef& /*from*/, const BufferRef& /*to*/) { return false; }
   /// Sets `to` to `from` op `to`, element by element; for reductions only. Returns 0 or an error
   /// code of the transport.
-  virtual int reduce(const BufferRef& from, const BufferRef& to) {
-    static_cast<void>(from);
-    static_cast<void>(to);
+  virtual int reduce(const BufferRef& /*from*/, const BufferRef& /*to*/) {
     assert(!"these buffers have no operation");
     return -1;
   }
   /// Runs a signal, an await or a collective between nodes, and waits until it has completed.
   /// Returns 0 or an error code of the transport.
-  virtual int run(const Operation& operation) {
-    static_cast<void>(operation);
+  virtual int run(const Operation& /*operation*/) {
     assert(!"these buffers have no node memory");
     return -1;
   }
@@ -63,14 +56,15 @@ class Executor {
   int run(const Program& program, Buffers& buffers, Transport& transport);
 
   /// The same in parts, by two threads that alternate: begin(), then progress() any number of times
-  /// before this rank has arrived, then finish(). Without a call that waits, the rank counts as
-  /// `arrived` from the beginning, and progress() runs all operations.
-  void begin(const Program& program, bool arrived = false);
+  /// before this rank has arrived, then finish(). The arguments must last until then. Without a
+  /// call that waits, the rank counts as `arrived` from the beginning, and progress() runs all
+  /// operations.
+  void begin(const Program& program, Buffers& buffers, Transport& transport, bool arrived = false);
   /// Runs the operations that may run now, and sets `moved` if any did. Never waits. Errors are
   /// those of run().
-  int progress(const Program& program, Buffers& buffers, Transport& transport, bool& moved);
+  int progress(bool& moved);
   /// Runs all remaining operations, after the rank has arrived.
-  int finish(const Program& program, Buffers& buffers, Transport& transport);
+  int finish();
   [[nodiscard]] bool is_done() const { return open_ == 0; }
   /// The first error of an operation that others waited for, which ended all the same.
   [[nodiscard]] int damage() const { return damage_; }
@@ -91,22 +85,28 @@ class Executor {
     bool done = false;
   };
 
-  int advance(const Program& program, Buffers& buffers, Transport& transport);
-  void check_needs(const Program& program, int number);
-  int start_ready(const Program& program, Buffers& buffers, Transport& transport);
-  int start(const Program& program, int number, Buffers& buffers, Transport& transport);
-  int copy(const Operation& operation, Buffers& buffers, Transport& transport, int& error);
-  void complete(const Program& program, int number);
-  void complete_received(const Program& program);
-  int await(Transport& transport);
-  int poll(Transport& transport);
+  int advance();
+  void check_needs(int number);
+  int start_ready();
+  int start(int number);
+  int copy(const Operation& operation, int& error);
+  void complete(int number);
+  void complete_received();
+  int await();
+  int poll();
   [[nodiscard]] bool is_over(const Operation& wait);
+  [[nodiscard]] const Operation& operation(int number) const {
+    return program_->operations[index(number)];
+  }
   [[nodiscard]] Progress& at(int number) { return progress_[index(number)]; }
 
   std::int64_t distinguished_calls_;
   std::int64_t calls_ = 0;
   std::int64_t examined_ = 0;
   int tag_base_ = 0;
+  const Program* program_ = nullptr;  ///< of the current run, as are all members from here on
+  Buffers* buffers_ = nullptr;
+  Transport* transport_ = nullptr;
   std::vector<Progress> progress_;  ///< by operation
   std::vector<int> held_;           ///< operations whose turn came before the rank arrived
   std::vector<int> ready_;          ///< a heap, the first operation on top: these can start

@@ -61,13 +61,13 @@ void RmaOperation::start(const Nodes& nodes, Rank rank, RmaWindow& window,
   position_ = problem.position();
   window_ = &window;
   notifications_ = &notifications;
-  executor_.begin(program_, true);
+  executor_.begin(program_, *this, *this, true);
 }
 
 int RmaOperation::proceed(bool& moved) {
   int error = MPI_SUCCESS;
   for (bool more = true; more && error == MPI_SUCCESS; moved = moved || more) {
-    error = executor_.progress(program_, *this, *this, more);
+    error = executor_.progress(more);
   }
   return error == MPI_SUCCESS ? executor_.damage() : error;
 }

@@ -89,7 +89,8 @@ class OrderedCall {
     std::vector<Rank> turn;
     for (Rank rank = 0; rank < call_.p(); ++rank) {
       transports.push_back(std::make_unique<ThreadTransport>(network, rank));
-      executors[static_cast<std::size_t>(rank)].begin(placements_[static_cast<std::size_t>(rank)]);
+      const auto at = static_cast<std::size_t>(rank);
+      executors[at].begin(placements_[at], buffers_[at], *transports[at]);
       turn.push_back(rank);
     }
     std::mt19937 random(seed);
@@ -99,9 +100,7 @@ class OrderedCall {
       for (const Rank rank : turn) {
         const auto at = static_cast<std::size_t>(rank);
         bool moved = false;
-        if (executors[at].progress(placements_[at], buffers_[at], *transports[at], moved) != 0) {
-          return false;
-        }
+        if (executors[at].progress(moved) != 0) return false;
         any = any || moved;
       }
       fruitless = any ? 0 : fruitless + 1;

@@ -120,21 +120,20 @@ class ThreadedCall {
     if (const int error = planner.prepare(problem, executor, transport, plan)) return error;
     PlainBuffers buffers(gathers(), own_[static_cast<std::size_t>(rank)], call_.sizes, all_, *plan);
     if (spec_.runner == Runner::caller) return executor.run(plan->program, buffers, transport);
-    return run_by_two_threads(rank, executor, plan->program, buffers, transport);
+    executor.begin(plan->program, buffers, transport);
+    return run_by_two_threads(rank, executor);
   }
 
   /// The background runs what it may until the rank arrives, which takes it a while.
-  int run_by_two_threads(Rank rank, Executor& executor, const Program& program, Buffers& buffers,
-                         Transport& transport) {
+  int run_by_two_threads(Rank rank, Executor& executor) {
     std::mutex mutex;
     std::atomic<bool> arrived = false;
     int error = 0;
-    executor.begin(program);
     std::thread background([&] {
       while (!arrived) {
         const std::lock_guard lock(mutex);
         bool moved = false;
-        if (!arrived && error == 0) error = executor.progress(program, buffers, transport, moved);
+        if (!arrived && error == 0) error = executor.progress(moved);
       }
     });
     std::this_thread::sleep_for(std::chrono::microseconds((rank * 7919) % 300));
@@ -144,7 +143,7 @@ class ThreadedCall {
       // Its data is ready no sooner than now: whoever has read it before has read something else.
       if (gathers()) own_[static_cast<std::size_t>(rank)] = sent_[static_cast<std::size_t>(rank)];
       if (!gathers() && rank == call_.root) all_ = whole_;
-      if (error == 0) error = executor.finish(program, buffers, transport);
+      if (error == 0) error = executor.finish();
     }
     background.join();
     return error;
@@ -348,11 +347,11 @@ TEST(Executor, RunsTheCallersOperationsInPartsOnceItHasArrived) {
   NodeRecord buffers;
   Executor executor;
   bool moved = false;
-  executor.begin(program);
-  EXPECT_EQ(executor.progress(program, buffers, transport, moved), 0);
+  executor.begin(program, buffers, transport);
+  EXPECT_EQ(executor.progress(moved), 0);
   EXPECT_TRUE(buffers.ran.empty());
-  executor.begin(program, true);
-  EXPECT_EQ(executor.progress(program, buffers, transport, moved), 0);
+  executor.begin(program, buffers, transport, true);
+  EXPECT_EQ(executor.progress(moved), 0);
   EXPECT_TRUE(moved && executor.is_done());
   EXPECT_EQ(executor.damage(), NodeRecord::failure);
   EXPECT_EQ(buffers.ran, ran_on_node);
