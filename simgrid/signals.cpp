@@ -15,7 +15,7 @@ void NodeSignal::signal_to(Count count) noexcept {
 }
 
 /// SimGrid moves messages without the ranks' calls.
-int NodeSignal::wait(Count count, const Patience&, WhileWaiting&) noexcept {
+int NodeSignal::wait(Count count, const Patience&, const WhileWaiting&) noexcept {
   if (has_reached(count)) return 0;
   while (!has_reached(count)) tutti_simgrid_wait_for(this);
   sg_actor_sleep_for(sg_host_get_route_latency(sg_host_self(), sg_host_self()));

@@ -29,12 +29,6 @@ Bytes SharedNode::header_bytes() const {
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-int MpiProgress::progress() {
-  int found = 0;
-  MPI_Status status;
-  return mpi().Iprobe(0, 0, comm_, &found, &status);
-}
-
 /// The outcome of a rank's attempt to share the memory of its node.
 struct SharedNode::Attempt {
   std::int64_t shares;
@@ -167,8 +161,15 @@ int SharedNode::take(const Nodes& nodes, const std::vector<Attempt>& attempts) {
 
 int SharedNode::wait(int first, int last, NodeSignal::Count count) {
   const Patience& patience = each_rank_has_a_core() ? patience_alone : patience_sharing;
+  // Drives the progress of the MPI: probes for a message without receiving it. If the MPI detects
+  // that a process has died, the probe fails or does not return.
+  const WhileWaiting probe = [this] {
+    int found = 0;
+    MPI_Status status;
+    return mpi().Iprobe(0, 0, comm_, &found, &status);
+  };
   for (int local = first; local < last; ++local) {
-    if (const int error = signals_[local].wait(count, patience, progress_)) return error;
+    if (const int error = signals_[local].wait(count, patience, probe)) return error;
   }
   return MPI_SUCCESS;
 }

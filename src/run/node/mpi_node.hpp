@@ -24,19 +24,6 @@ struct NodeSettings {
 /// The rank of this process in MPI_COMM_WORLD; that in `comm` if the program uses sessions alone.
 [[nodiscard]] Rank world_rank(MPI_Comm comm);
 
-/// Drives the progress of the MPI while a rank waits for another one of its node: probes for a
-/// message without receiving it. If the MPI detects that a process has died, the probe fails or
-/// does not return.
-class MpiProgress final : public WhileWaiting {
- public:
-  /// `comm` must return its errors.
-  explicit MpiProgress(MPI_Comm comm) : comm_(comm) {}
-  int progress() override;
-
- private:
-  MPI_Comm comm_;
-};
-
 /// The memory that the ranks of one node share for one communicator. A node is a set of ranks that
 /// can open the same memory. Ranks of one system that cannot, as in separate containers, form nodes
 /// of their own.
@@ -69,7 +56,7 @@ class SharedNode {
   int wait(int local, NodeSignal::Count count) { return wait(local, local + 1, count); }
 
  private:
-  SharedNode(MPI_Comm comm, Rank rank, int p) : comm_(comm), rank_(rank), p_(p), progress_(comm) {}
+  SharedNode(MPI_Comm comm, Rank rank, int p) : comm_(comm), rank_(rank), p_(p) {}
   [[nodiscard]] Bytes header_bytes() const;
   struct Attempt;
   int find(Nodes nodes, const NodeSettings& settings);
@@ -83,7 +70,6 @@ class SharedNode {
   MPI_Comm comm_;
   Rank rank_;
   int p_;
-  MpiProgress progress_;
   Nodes nodes_;
   int ranks_ = 1;
   int local_ = 0;

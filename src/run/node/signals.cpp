@@ -15,7 +15,7 @@ namespace tutti {
 
 namespace {
 
-/// Checks between two calls of WhileWaiting::progress().
+/// Checks between two calls of WhileWaiting.
 constexpr int checks_between_progress = 64;
 constexpr long shortest_sleep = 50'000;  ///< nanoseconds
 constexpr long longest_sleep = 1'000'000;
@@ -56,7 +56,8 @@ void NodeSignal::signal_to(Count count) noexcept {
   if (sleepers_.load(std::memory_order_seq_cst) != 0) futex_wake(count_);
 }
 
-int NodeSignal::wait(Count count, const Patience& patience, WhileWaiting& meanwhile) noexcept {
+int NodeSignal::wait(Count count, const Patience& patience,
+                     const WhileWaiting& meanwhile) noexcept {
   int checks = 0;
   for (; !has_reached(count); ++checks) {
     if (checks >= patience.spins + patience.yields) return sleep(count, meanwhile);
@@ -66,19 +67,19 @@ int NodeSignal::wait(Count count, const Patience& patience, WhileWaiting& meanwh
       sched_yield();
     }
     if (checks % checks_between_progress != checks_between_progress - 1) continue;
-    if (const int error = meanwhile.progress()) return error;
+    if (const int error = meanwhile()) return error;
   }
   return 0;
 }
 
-int NodeSignal::sleep(Count count, WhileWaiting& meanwhile) noexcept {
+int NodeSignal::sleep(Count count, const WhileWaiting& meanwhile) noexcept {
   int error = 0;
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
   for (long limit = shortest_sleep; error == 0; limit = std::min(2 * limit, longest_sleep)) {
     const Count seen = count_.load(std::memory_order_seq_cst);
     if (seen >= count) break;
     futex_wait(count_, seen, limit);
-    error = meanwhile.progress();
+    error = meanwhile();
   }
   sleepers_.fetch_sub(1, std::memory_order_relaxed);
   return error;

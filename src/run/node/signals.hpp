@@ -3,17 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 namespace tutti {
 
 /// Work that a process repeats while it waits for another one of its node. The other may depend on
-/// it: MPIs move messages only while their functions are called.
-class WhileWaiting {
- public:
-  virtual ~WhileWaiting() = default;
-  /// Never blocks. An error ends the wait.
-  virtual int progress() = 0;
-};
+/// it: MPIs move messages only while their functions are called. Never blocks. An error code other
+/// than 0 ends the wait.
+using WhileWaiting = std::function<int()>;
 
 /// How often a waiting process checks before it yields, then before it sleeps. Spinning is fastest
 /// with a core of its own; on a shared core it delays the process that it waits for.
@@ -42,10 +39,10 @@ class alignas(64) NodeSignal {
   /// Waits until the signal reaches `count`: spins, then yields, then sleeps for up to 1 ms at a
   /// time. Calls `meanwhile` in between, at the latest after each sleep, so that neither messages
   /// nor the end of the job wait for this signal. Returns 0, or the error of `meanwhile`.
-  int wait(Count count, const Patience& patience, WhileWaiting& meanwhile) noexcept;
+  int wait(Count count, const Patience& patience, const WhileWaiting& meanwhile) noexcept;
 
  private:
-  int sleep(Count count, WhileWaiting& meanwhile) noexcept;
+  int sleep(Count count, const WhileWaiting& meanwhile) noexcept;
 
   std::atomic<Count> count_{0};
   std::atomic<std::uint32_t> sleepers_{0};  ///< an upper bound on sleeping processes

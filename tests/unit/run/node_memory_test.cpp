@@ -35,9 +35,7 @@ bool succeeds(const std::function<bool()>& body) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-struct Nothing final : WhileWaiting {
-  int progress() override { return 0; }
-};
+int nothing() { return 0; }
 
 class Kinds : public testing::TestWithParam<NodeSegment::Kind> {};
 INSTANTIATE_TEST_SUITE_P(NodeMemory, Kinds,
@@ -58,20 +56,18 @@ TEST_P(Kinds, ProcessesExchangeThroughFlags) {
     if (!opened) _exit(2);
     const Mapping there = opened->map(SegmentView::shared);
     auto* theirs = reinterpret_cast<NodeSignal*>(there.data());
-    Nothing meanwhile;
     for (unsigned round = 1; round <= rounds; ++round) {
-      theirs[0].wait(round, patience_sharing, meanwhile);
+      theirs[0].wait(round, patience_sharing, nothing);
       there.data()[4096] =
           static_cast<std::byte>(std::to_integer<unsigned>(there.data()[4096]) * 3);
       theirs[1].signal_to(round);
     }
     _exit(0);
   }
-  Nothing meanwhile;
   for (unsigned round = 1; round <= rounds; ++round) {
     here.data()[4096] = static_cast<std::byte>(round);
     signals[0].signal_to(round);
-    signals[1].wait(round, patience_sharing, meanwhile);
+    signals[1].wait(round, patience_sharing, nothing);
     EXPECT_EQ(here.data()[4096], static_cast<std::byte>(3 * round));
   }
   int status = -1;

@@ -12,11 +12,7 @@
 namespace tutti {
 namespace {
 
-struct CountProgress final : WhileWaiting {
-  int progress() override { return ++calls == fails_at ? 7 : 0; }
-  int calls = 0;
-  int fails_at = -1;
-};
+int do_nothing() { return 0; }
 
 constexpr Patience patiences[] = {patience_alone, patience_sharing, {0, 0}, {10, 0}, {0, 10}};
 
@@ -30,15 +26,14 @@ TEST(NodeSignals, BarriersOfThreadsSeeWhatWasWritten) {
     std::array<int, threads> written{};
     std::atomic<int> wrong{0};
     const auto body = [&](std::size_t me) {
-      CountProgress meanwhile;
       for (int round = 1; round <= rounds; ++round) {
         written[me] = round;
         const auto first = static_cast<NodeSignal::Count>(2 * round - 1);
         signals[me].signal_to(first);
-        for (NodeSignal& signal : signals) signal.wait(first, patience, meanwhile);
+        for (NodeSignal& signal : signals) signal.wait(first, patience, do_nothing);
         for (const int other : written) wrong += other != round ? 1 : 0;
         signals[me].signal_to(first + 1);
-        for (NodeSignal& signal : signals) signal.wait(first + 1, patience, meanwhile);
+        for (NodeSignal& signal : signals) signal.wait(first + 1, patience, do_nothing);
       }
     };
     {
@@ -65,19 +60,17 @@ TEST(NodeSignals, AreNotReachedHoweverFarAhead) {
 // The kernel is asked about the low half alone, which does not change here.
 TEST(NodeSignals, SleepersSeeRaisesOfTheirHighHalf) {
   NodeSignal signal;
-  CountProgress meanwhile;
   std::jthread other([&] { signal.signal_to(NodeSignal::Count{1} << 32); });
-  EXPECT_EQ(signal.wait(NodeSignal::Count{1} << 32, Patience{0, 0}, meanwhile), 0);
+  EXPECT_EQ(signal.wait(NodeSignal::Count{1} << 32, Patience{0, 0}, do_nothing), 0);
 }
 
 /// Nobody raises the signal: only what is done meanwhile ends the wait, in each way of waiting.
 TEST(NodeSignals, ErrorsMeanwhileEndTheWait) {
   for (const Patience& patience : patiences) {
     NodeSignal signal;
-    CountProgress meanwhile;
-    meanwhile.fails_at = 3;
-    EXPECT_EQ(signal.wait(1, patience, meanwhile), 7);
-    EXPECT_EQ(meanwhile.calls, 3);
+    int calls = 0;
+    EXPECT_EQ(signal.wait(1, patience, [&] { return ++calls == 3 ? 7 : 0; }), 7);
+    EXPECT_EQ(calls, 3);
   }
 }
 
@@ -85,15 +78,11 @@ TEST(NodeSignals, ErrorsMeanwhileEndTheWait) {
 TEST(NodeSignals, ProgressIsMadeWhileOneSleeps) {
   NodeSignal signal;
   std::atomic<int> calls{0};
-  struct Counting final : WhileWaiting {
-    explicit Counting(std::atomic<int>& c) : calls(c) {}
-    int progress() override {
-      ++calls;
-      return 0;
-    }
-    std::atomic<int>& calls;
-  } meanwhile(calls);
-  const std::jthread sleeper([&] { signal.wait(1, {0, 0}, meanwhile); });
+  const auto count = [&] {
+    ++calls;
+    return 0;
+  };
+  const std::jthread sleeper([&] { signal.wait(1, {0, 0}, count); });
   while (calls < 5) std::this_thread::yield();
   signal.signal_to(1);
 }
