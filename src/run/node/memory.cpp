@@ -43,23 +43,12 @@ bool is_file_of(const SegmentName& name, const struct stat& found) {
 
 }  // namespace
 
-Mapping::Mapping(Mapping&& other) noexcept
-    : address_(std::exchange(other.address_, nullptr)), bytes_(other.bytes_) {}
-
-Mapping& Mapping::operator=(Mapping&& other) noexcept {
-  std::swap(address_, other.address_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-Mapping::~Mapping() {
-  if (address_ != nullptr) munmap(address_, bytes_);
-}
+void Mapping::Unmap::operator()(std::byte* address) const { munmap(address, bytes); }
 
 void Mapping::forbid() {
   constexpr int reservation = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  if (address_ == nullptr) return;
-  if (mmap(address_, bytes_, PROT_NONE, reservation, -1, 0) == MAP_FAILED) *this = Mapping();
+  if (!*this) return;
+  if (mmap(data(), bytes(), PROT_NONE, reservation, -1, 0) == MAP_FAILED) *this = Mapping();
 }
 
 std::optional<NodeSegment> NodeSegment::create(Bytes bytes, Kind kind) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "core/types.hpp"
@@ -31,20 +32,20 @@ enum class SegmentView : std::uint8_t {
 class Mapping {
  public:
   Mapping() = default;
-  Mapping(void* address, std::size_t bytes) : address_(address), bytes_(bytes) {}
-  Mapping(Mapping&& other) noexcept;
-  Mapping& operator=(Mapping&& other) noexcept;
-  ~Mapping();
-  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(address_); }
-  [[nodiscard]] explicit operator bool() const { return address_ != nullptr; }
-  [[nodiscard]] std::size_t bytes() const { return address_ == nullptr ? 0 : bytes_; }
+  Mapping(void* address, std::size_t bytes) : range_(static_cast<std::byte*>(address), {bytes}) {}
+  [[nodiscard]] std::byte* data() const { return range_.get(); }
+  [[nodiscard]] explicit operator bool() const { return range_ != nullptr; }
+  [[nodiscard]] std::size_t bytes() const { return *this ? range_.get_deleter().bytes : 0; }
   /// Releases the memory but keeps the addresses reserved: any later access is a protection fault.
   /// Unmaps the range if the system refuses.
   void forbid();
 
  private:
-  void* address_ = nullptr;
-  std::size_t bytes_ = 0;
+  struct Unmap {
+    std::size_t bytes;
+    void operator()(std::byte* address) const;
+  };
+  std::unique_ptr<std::byte, Unmap> range_{nullptr, {0}};
 };
 
 /// A file in memory. The kernel allocates its pages, zeroed, at first touch, so a large segment
