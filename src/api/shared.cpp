@@ -212,7 +212,7 @@ TUTTI_SHARED_FUNCTIONS(_c)
 
 int TUTTI_Shared_free(void* result) {
   using namespace tutti;
-  switch (HeldResults::all().release(result)) {
+  switch (of_process<HeldResults>().release(result)) {
     case HeldResults::Released::now:
       return MPI_SUCCESS;
     case HeldResults::Released::before:

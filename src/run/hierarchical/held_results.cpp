@@ -37,11 +37,6 @@ void SharedMemory::release() {
   now.holders = 0;
 }
 
-HeldResults& HeldResults::all() {
-  static HeldResults* const results = new HeldResults;  // outlives every static destructor
-  return *results;
-}
-
 void* HeldResults::hold(std::shared_ptr<SharedMemory> memory, SegmentView view) {
   const std::lock_guard lock(mutex_);
   Mapping mapped = memory->view(view);

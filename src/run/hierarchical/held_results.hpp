@@ -52,9 +52,6 @@ class SharedMemory {
 /// detected. Thread-safe.
 class HeldResults {
  public:
-  /// The instance of this process.
-  static HeldResults& all();
-
   /// Maps a result for the program and returns the address of its data; null if the system refuses.
   /// SharedMemory::begin has counted the holder.
   void* hold(std::shared_ptr<SharedMemory> memory, SegmentView view);

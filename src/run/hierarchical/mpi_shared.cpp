@@ -187,7 +187,7 @@ Bytes SharedResults::take(const SharedRequest& wanted, const SharedNode& node, O
     if (is_first ? choose(wanted, node, order) : open(order, *wanted.bytes)) {
       const std::size_t at = index(order.index);
       if (is_first) memories_[at]->begin(node.ranks(), kept_of(at, wanted.kept));
-      address = HeldResults::all().hold(memories_[at], wanted.view);
+      address = of_process<HeldResults>().hold(memories_[at], wanted.view);
       if (address != nullptr) return 0;
     }
   } catch (const std::bad_alloc&) {
@@ -250,7 +250,7 @@ int SharedResults::acquire(HierarchicalRunner& runner, const SharedRequest& want
   if (error == MPI_SUCCESS) {
     result.address.reset(address);
   } else if (address != nullptr) {
-    HeldResults::all().withdraw(address);
+    of_process<HeldResults>().withdraw(address);
     result.memory = nullptr;
   }
   return error;

@@ -7,6 +7,7 @@
 
 #include "run/hierarchical/held_results.hpp"
 #include "run/hierarchical/mpi_hierarchical.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -33,7 +34,7 @@ int share_outcome(HierarchicalRunner& runner, int error);
 /// Releases a result of this rank. The program gets one by address.release(); TUTTI_Shared_free
 /// ends that one.
 struct ReleaseResult {
-  void operator()(void* address) const { HeldResults::all().release(address); }
+  void operator()(void* address) const { of_process<HeldResults>().release(address); }
 };
 struct SharedResult {
   std::shared_ptr<SharedMemory> memory;
