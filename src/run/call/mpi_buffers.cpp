@@ -116,8 +116,7 @@ TypedBuffer CallBuffers::find_iov(const BufferRef& ref) {
 int CallBuffers::find_in(const TypedBuffer& buffer, const BufferRef& ref, Region& region) {
   if (iov_.size() != 1) {
     IndexedType& type = made_.emplace_back();
-    for (const auto& [displacement, count] : iov_) type.add(displacement, count);
-    const int error = type.make(buffer.type);
+    const int error = type.make(buffer.type, iov_);
     region = {buffer.address, 1, region_type(type.handle())};
     return error;
   }

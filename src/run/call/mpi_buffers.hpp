@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <list>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "run/call/mpi_call.hpp"
@@ -12,9 +11,6 @@
 #include "run/plan/executor.hpp"
 
 namespace tutti {
-
-/// Address ranges of a buffer: displacement in bytes and number of elements.
-using Iov = std::vector<std::pair<MPI_Aint, MPI_Count>>;
 
 /// A buffer of elements of one datatype.
 struct TypedBuffer {

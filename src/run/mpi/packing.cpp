@@ -16,8 +16,8 @@ class FromBase {
   FromBase(void* address, int count, MPI_Datatype type, void* base)
       : address_(address), count_(count), type_(type) {
     if (address != nullptr) return;
-    whole_.add(static_cast<MPI_Aint>(-reinterpret_cast<std::intptr_t>(base)), count);
-    error_ = whole_.make(type);
+    error_ =
+        whole_.make(type, {{static_cast<MPI_Aint>(-reinterpret_cast<std::intptr_t>(base)), count}});
     address_ = base;
     count_ = 1;
     type_ = whole_.handle();

@@ -21,14 +21,14 @@ std::unique_lock<std::mutex> alone_with_types() {
 
 }  // namespace
 
-int IndexedType::make(MPI_Datatype element) {
+int IndexedType::make(MPI_Datatype element, const Iov& ranges) {
   constexpr MPI_Count most = MPI_Count{1} << 30;
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
   if (const int error = mpi().Type_get_extent(element, &lower, &extent)) return error;
   std::vector<int> lengths;
   std::vector<MPI_Aint> displacements;
-  for (const auto& [displacement, count] : ranges_) {
+  for (const auto& [displacement, count] : ranges) {
     for (MPI_Count done = 0; done < count; done += most) {
       lengths.push_back(static_cast<int>(std::min(most, count - done)));
       displacements.push_back(displacement + static_cast<MPI_Aint>(done) * extent);

@@ -12,6 +12,9 @@
 
 namespace tutti {
 
+/// Address ranges of a buffer: displacement in bytes and number of elements.
+using Iov = std::vector<std::pair<MPI_Aint, MPI_Count>>;
+
 /// Elements of a datatype at any places, as one datatype of Tutti's own, which is freed with the
 /// object.
 class IndexedType {
@@ -21,14 +24,11 @@ class IndexedType {
   IndexedType(const IndexedType&) = delete;
   IndexedType& operator=(const IndexedType&) = delete;
 
-  /// Adds any number of consecutive elements; `displacement` in bytes.
-  void add(MPI_Aint displacement, MPI_Count count) { ranges_.emplace_back(displacement, count); }
-  /// Makes the datatype, once. Returns an MPI error code.
-  int make(MPI_Datatype element);
+  /// Makes the datatype, once, of any numbers of elements. Returns an MPI error code.
+  int make(MPI_Datatype element, const Iov& ranges);
   [[nodiscard]] MPI_Datatype handle() const { return made_; }
 
  private:
-  std::vector<std::pair<MPI_Aint, MPI_Count>> ranges_;
   MPI_Datatype made_{};
   bool is_made_ = false;
 };

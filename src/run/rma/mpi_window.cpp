@@ -128,8 +128,7 @@ int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
     }
     // Not a multiple of the target's unit: a datatype adds the distance from the region's start.
     IndexedType shifted;
-    shifted.add(static_cast<MPI_Aint>(at), count);
-    int error = shifted.make(mpi().byte);
+    int error = shifted.make(mpi().byte, {{static_cast<MPI_Aint>(at), count}});
     if (error == MPI_SUCCESS) {
       error = mpi().Put(from + done, count, mpi().byte, to,
                         static_cast<MPI_Aint>(region.displacement), 1, shifted.handle(), handle_);

@@ -26,8 +26,7 @@ class Typed {
   explicit Typed(const Region& region)
       : count_(static_cast<int>(region.count)), type_(datatype(region.type)) {
     if (region.count <= INT_MAX) return;
-    large_.emplace().add(0, region.count);
-    error_ = large_->make(type_);
+    error_ = large_.emplace().make(type_, {{0, region.count}});
     count_ = 1;
     type_ = large_->handle();
   }
