@@ -117,12 +117,12 @@ int CallBuffers::find_in(const TypedBuffer& buffer, const BufferRef& ref, Region
   if (iov_.size() != 1) {
     IndexedType& type = made_.emplace_back();
     const int error = type.make(buffer.type, iov_);
-    region = {buffer.address, 1, region_type(type.handle())};
+    region = {buffer.address, 1, handle_bits(type.handle())};
     return error;
   }
   const auto& [displacement, count] = iov_.front();
   if (!buffer.info.contiguous) {
-    region = {at(buffer.address, displacement), count, region_type(buffer.type)};
+    region = {at(buffer.address, displacement), count, handle_bits(buffer.type)};
     return MPI_SUCCESS;
   }
   // Whole blocks have this rank's own length, even if the sender's size exchange said more.

@@ -70,7 +70,7 @@ int ReductionBuffers::find(const BufferRef& ref, Region& region) {
   const CallSide& side = call_.receive;
   region = side.info.contiguous
                ? Region{address(ref), ref.bytes, 0}
-               : Region{address(ref), ref.bytes / layout_.element(), region_type(side.type)};
+               : Region{address(ref), ref.bytes / layout_.element(), handle_bits(side.type)};
   return 0;
 }
 
@@ -104,7 +104,7 @@ int HostVectors::take(MpiCall& call, Rank rank, int p) {
     all = 0;
     for (Rank other = 0; other < p; ++other) all += call.receive.blocks.count(other);
   }
-  const std::uint64_t type = region_type(call.receive.type);
+  const std::uint64_t type = handle_bits(call.receive.type);
   int error = MPI_SUCCESS;
   if (!call.in_place()) {
     const Region users = {call.send.address, all, type};

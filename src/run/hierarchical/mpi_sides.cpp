@@ -10,12 +10,12 @@ namespace {
 
 Region region_of(const TypedBlock& block) {
   if (block.info.contiguous) return {block.address, block.bytes(), 0};
-  return {block.address, block.count, region_type(block.type)};
+  return {block.address, block.count, handle_bits(block.type)};
 }
 
 /// The same elements in staging.
 Region held_region(const TypedBlock& block, std::byte* at) {
-  if (block.keeps_gaps) return {at, block.count, region_type(block.type)};
+  if (block.keeps_gaps) return {at, block.count, handle_bits(block.type)};
   return {at, block.bytes(), 0};
 }
 

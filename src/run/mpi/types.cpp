@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
-#include <type_traits>
 
 #include "run/mpi/devices.hpp"
 
@@ -47,24 +46,9 @@ IndexedType::~IndexedType() {
   mpi().Type_free(&made_);
 }
 
-namespace {
-
-template <class Handle>
-Handle from_number(std::uint64_t number) {
-  if constexpr (std::is_pointer_v<Handle>) {
-    return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(number));
-  } else {
-    return static_cast<Handle>(number);
-  }
-}
-
-}  // namespace
-
 MPI_Datatype datatype(std::uint64_t type) {
-  return type == 0 ? mpi().packed : from_number<MPI_Datatype>(type);
+  return type == 0 ? mpi().packed : std::bit_cast<MPI_Datatype>(static_cast<HandleNumber>(type));
 }
-
-std::uint64_t region_type(MPI_Datatype type) { return handle_bits(type); }
 
 bool is_named(MPI_Datatype type) {
   int integers = 0;

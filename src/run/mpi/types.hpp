@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -33,20 +34,15 @@ class IndexedType {
   bool is_made_ = false;
 };
 
-/// A handle, which is a pointer or an int, as a number.
+/// An unsigned number of the size of a handle, which is a pointer or an int.
+using HandleNumber = std::conditional_t<sizeof(MPI_Datatype) == 8, std::uint64_t, std::uint32_t>;
+
+/// A handle as a number, as in Region::type, where 0, which is no valid handle, stands for bytes.
 template <class Handle>
 [[nodiscard]] std::uint64_t handle_bits(Handle handle) {
-  if constexpr (std::is_pointer_v<Handle>) {
-    return reinterpret_cast<std::uintptr_t>(handle);
-  } else {
-    return static_cast<std::make_unsigned_t<Handle>>(handle);
-  }
+  return std::bit_cast<HandleNumber>(handle);
 }
-
-/// A datatype handle as a number, as in Region::type; 0, which is no valid handle, stands for
-/// bytes.
-[[nodiscard]] std::uint64_t region_type(MPI_Datatype type);
-/// The inverse; bytes are MPI_PACKED.
+/// The datatype of Region::type; bytes are MPI_PACKED.
 [[nodiscard]] MPI_Datatype datatype(std::uint64_t type);
 
 struct TypeInfo {

@@ -19,7 +19,7 @@ namespace {
 std::int64_t number_of(MPI_Datatype type) { return mpi().Type_c2f(type); }
 MPI_Datatype type_of(std::int64_t number) { return mpi().Type_f2c(static_cast<MPI_Fint>(number)); }
 #else
-std::int64_t number_of(MPI_Datatype type) { return static_cast<std::int64_t>(region_type(type)); }
+std::int64_t number_of(MPI_Datatype type) { return static_cast<std::int64_t>(handle_bits(type)); }
 MPI_Datatype type_of(std::int64_t number) { return datatype(static_cast<std::uint64_t>(number)); }
 #endif
 
