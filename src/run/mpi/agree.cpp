@@ -2,7 +2,6 @@
 #include "run/mpi/agree.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "run/mpi/quirks.hpp"
@@ -14,13 +13,13 @@ namespace {
 
 /// Not nonblocking on an MPI that yields by itself, whose nonblocking collectives may not match
 /// (see OwnedComm::check_nonblocking).
-int combine(MPI_Comm comm, std::span<const std::int64_t> mine, std::int64_t* result, MPI_Op op) {
-  const int count = static_cast<int>(mine.size());
+int combine(MPI_Comm comm, std::int64_t mine, std::int64_t& result, std::size_t op) {
+  const MPI_Op combining = mpi().combining[op];
   if (makes_communicators_nonblocking()) {
-    return mpi().Allreduce(mine.data(), result, count, mpi().int64, op, comm);
+    return mpi().Allreduce(&mine, &result, 1, mpi().int64, combining, comm);
   }
   MPI_Request request = mpi().request_null;
-  const int error = mpi().Iallreduce(mine.data(), result, count, mpi().int64, op, comm, &request);
+  const int error = mpi().Iallreduce(&mine, &result, 1, mpi().int64, combining, comm, &request);
   return error != MPI_SUCCESS ? error : wait_yielding(request);
 }
 
@@ -35,20 +34,18 @@ extern "C" void combine_max_and_sum(void* more, void* all, int* count, MPI_Datat
 }  // namespace
 
 int true_on_all(MPI_Comm comm, bool mine, bool& all) {
-  const std::int64_t denied = mine ? 0 : 1;
-  std::int64_t most = 0;
-  const int error = combine(comm, {&denied, 1}, &most, mpi().combining[MpiFunctions::max]);
-  all = error == MPI_SUCCESS && most == 0;
+  std::int64_t denied = 0;
+  const int error = combine(comm, mine ? 0 : 1, denied, MpiFunctions::max);
+  all = error == MPI_SUCCESS && denied == 0;
   return error;
 }
 
 int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum) {
-  return combine(comm, {&mine, 1}, &sum, mpi().combining[MpiFunctions::sum]);
+  return combine(comm, mine, sum, MpiFunctions::sum);
 }
 
-int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& values) {
-  const std::array<Bytes, 2> mine = values;
-  return combine(comm, mine, values.data(), mpi().combining[MpiFunctions::max]);
+int max_on_all(MPI_Comm comm, Bytes mine, Bytes& max) {
+  return combine(comm, mine, max, MpiFunctions::max);
 }
 
 Combination::~Combination() {

@@ -1,7 +1,6 @@
 /// Agreement of all ranks of a communicator.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -18,8 +17,8 @@ namespace tutti {
 int true_on_all(MPI_Comm comm, bool mine, bool& all);
 /// Sets `sum` to the sum of `mine` over the ranks.
 int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum);
-/// Sets each of `values` to its maximum over the ranks.
-int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& values);
+/// Sets `max` to the maximum of `mine` over the ranks.
+int max_on_all(MPI_Comm comm, Bytes mine, Bytes& max);
 
 /// The largest `max` and the sum of `sum` over the ranks, for each of some numbers. One nonblocking
 /// reduction, which other calls on the communicator may overtake and drive.

@@ -1,5 +1,4 @@
 /// The windows of a system: their numbers, registration and release.
-#include <array>
 #include <iterator>
 
 #include "run/mpi/agree.hpp"
@@ -40,9 +39,9 @@ int RmaSystem::confirm_window(int number, int error) {
 int RmaSystem::find_number(int& number) {
   static std::atomic<int> last = 0;
   for (bool is_new = false; !is_new;) {
-    std::array<Bytes, 2> largest = {last + 1, 0};
-    if (const int error = max_on_all(comm(), largest)) return error;
-    number = static_cast<int>(largest[0]);
+    Bytes largest = 0;
+    if (const int error = max_on_all(comm(), last + 1, largest)) return error;
+    number = static_cast<int>(largest);
     int before = last;
     while (before < number && !last.compare_exchange_weak(before, number)) {
     }
