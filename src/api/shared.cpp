@@ -42,13 +42,12 @@ int fill_by_first(const SharedCall& shared, HierarchicalRunner& runner, const Sh
 }
 
 /// Fills the result of a bcast or allgather.
-int fill_gathered(const SharedCall& shared, Rank rank, HierarchicalRunner& runner,
+int fill_gathered(const SharedCall& shared, HierarchicalRunner& runner,
                   const SharedMemory& memory) {
   const bool is_bcast = shared.call.collective == Collective::bcast;
   const bool is_in_order = runner.node().nodes().in_rank_order() && shared.bytes <= INT_MAX;
   if (is_bcast || is_in_order) {
-    const SharedPart own = {rank, shared.send.base, shared.send.bytes};
-    return fill_in_place(runner, shared.problem, own, memory);
+    return fill_in_place(runner, shared.problem, shared.send, memory);
   }
   std::string refused;
   return fill_by_first(shared, runner, memory, refused);
@@ -131,9 +130,8 @@ int run(SharedCall& shared, Communicator& communicator, int mode, void** result)
   int error = communicator.shared_results().acquire(runner, wanted, made);
   if (bad != MPI_SUCCESS) return bad;
   if (error != MPI_SUCCESS) return error;
-  error = reduces(shared.call.collective)
-              ? fill_reduced(shared, communicator, runner, *made.memory)
-              : fill_gathered(shared, communicator.rank(), runner, *made.memory);
+  error = reduces(shared.call.collective) ? fill_reduced(shared, communicator, runner, *made.memory)
+                                          : fill_gathered(shared, runner, *made.memory);
   if (error == MPI_SUCCESS) *result = made.address.release();
   return error;
 }

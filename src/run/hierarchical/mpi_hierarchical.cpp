@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <set>
 
-#include "run/mpi/exchange.hpp"
-
 namespace tutti {
 
 int HierarchicalRunner::open(MPI_Comm comm, const NodeSettings& settings,
                              std::unique_ptr<HierarchicalRunner>& made) {
-  std::unique_ptr<HierarchicalRunner> runner(new HierarchicalRunner(comm, rank_in(comm)));
+  std::unique_ptr<HierarchicalRunner> runner(new HierarchicalRunner(comm));
   runner->staging_ = settings.staging;
   const int error = SharedNode::open(comm, settings, runner->node_);
   if (error == MPI_SUCCESS) made = std::move(runner);
@@ -68,7 +66,7 @@ int HierarchicalRunner::lane_of_leaders(const std::vector<int>& locals, PrivateC
     lane = known->second.get();
     return MPI_SUCCESS;
   }
-  const int here = node_->nodes().node_of(rank_);
+  const int here = node_->nodes().node_of(node_->rank());
   const bool leads = locals[index(here)] == node_->local();
   std::unique_ptr<PrivateComm> made;
   const int error = PrivateComm::split(comm_, leads, here, made);
@@ -135,13 +133,13 @@ const Program* HierarchicalRunner::program_of(const HierarchicalProblem& call,
   const Nodes& nodes = node_->nodes();
   HierarchicalProblem cut = call;
   if (!exchanges_sizes(call.collective)) {
-    cut.chunks = chunks_for(call, nodes, rank_, node_->capacity()).value_or(refused_chunks);
+    cut.chunks = chunks_for(call, nodes, node_->rank(), node_->capacity()).value_or(refused_chunks);
   }
   if (cut.chunks == refused_chunks) {
     refused = "node memory cannot hold one element of each block";
     return nullptr;
   }
-  Result<Program> program = hierarchical_program(cut, nodes, rank_);
+  Result<Program> program = hierarchical_program(cut, nodes, node_->rank());
   if (!program) {
     refused = program.error();
     return nullptr;

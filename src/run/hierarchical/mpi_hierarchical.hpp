@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "run/hierarchical/mpi_node_buffers.hpp"
+#include "run/mpi/exchange.hpp"
 
 namespace tutti {
 
@@ -99,7 +100,7 @@ class HierarchicalRunner {
     if (error == MPI_SUCCESS) error = another;
   }
 
-  HierarchicalRunner(MPI_Comm comm, Rank rank) : comm_(comm), rank_(rank), transport_(comm, rank) {}
+  explicit HierarchicalRunner(MPI_Comm comm) : comm_(comm), transport_(comm, rank_in(comm)) {}
   int lanes_of(int leaders, Lanes*& lanes);
   [[nodiscard]] std::vector<int> leaders_of(int lane, int leaders) const;
   int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
@@ -123,7 +124,6 @@ class HierarchicalRunner {
   MPI_Comm comm_;
   Bytes staging_ = 0;
   std::unique_ptr<SharedNode> node_;
-  Rank rank_;
   MpiTransport transport_;  ///< without messages; programs need one
   Executor executor_;
   NodeSignal::Count begin_ = 0;  ///< value of the signals when all have left the last call

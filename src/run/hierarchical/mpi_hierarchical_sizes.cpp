@@ -61,11 +61,11 @@ bool HierarchicalRunner::fits(const HierarchicalCall& hierarchical) const {
   if (hierarchical.is_dummy || !exchanges_sizes(collective)) return true;
   const HierarchicalSizes& sizes = hierarchical.call.sizes;
   const Nodes& nodes = node_->nodes();
-  const auto rank = index(rank_);
+  const auto rank = index(node_->rank());
   const auto p = index(nodes.p());
   if (has_root(collective)) return sizes.by_rank[rank] == hierarchical.own_sizes[0];
   for (int local = 0; local < node_->ranks(); ++local) {
-    const auto from = index(nodes.rank_at(nodes.node_of(rank_), local));
+    const auto from = index(nodes.rank_at(nodes.node_of(node_->rank()), local));
     const Bytes sent = sizes.sent[index(local) * p + rank];
     if (sent != hierarchical.own_sizes[p + from]) return false;
   }
@@ -98,7 +98,7 @@ int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& l
   int error = MPI_SUCCESS;
   if (node_->local() == 0) {
     const int chunks =
-        chunks_for(hierarchical.call, node_->nodes(), rank_,
+        chunks_for(hierarchical.call, node_->nodes(), node_->rank(),
                    node_->capacity() - size_exchange_bytes(hierarchical.call.collective))
             .value_or(refused_chunks);
     std::vector<int> all(index(node_->nodes().count()), chunks);
@@ -137,7 +137,7 @@ void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
   const Nodes& nodes = node_->nodes();
   const auto p = index(nodes.p());
   HierarchicalSizes& sizes = hierarchical.call.sizes;
-  const int here = nodes.node_of(rank_);
+  const int here = nodes.node_of(node_->rank());
   if (hierarchical.call.collective == Collective::alltoallv) {
     for (int local = 0; local < node_->ranks(); ++local) {
       const std::int64_t* exchanged = exchanged_sizes(local);

@@ -99,14 +99,14 @@ int error_of_first(SharedNode& node, int word, NodeSignal::Count sequence, int e
 }  // namespace
 
 int fill_in_place(HierarchicalRunner& runner, const HierarchicalProblem& call,
-                  const SharedPart& own, const SharedMemory& memory) {
+                  const HierarchicalSide& own, const SharedMemory& memory) {
   const HierarchicalRunner::Turn turn(runner);
   PrivateComm* others = nullptr;
   int error = runner.first_ranks(others);
   SharedNode& node = runner.node();
   const std::vector<Bytes> offsets = offsets_of(call, node.nodes().p());
-  if (own.address != nullptr) {
-    std::memcpy(memory.data() + offsets[index(own.rank)], own.address,
+  if (own.base != nullptr) {
+    std::memcpy(memory.data() + offsets[index(node.rank())], own.base,
                 static_cast<std::size_t>(own.bytes));
   }
   const NodeSignal::Count written = runner.begin() + 1;

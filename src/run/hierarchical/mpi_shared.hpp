@@ -11,20 +11,12 @@
 
 namespace tutti {
 
-/// One rank's contribution to a result.
-struct SharedPart {
-  Rank rank = 0;
-  const std::byte* address = nullptr;  ///< null: none
-  Bytes bytes = 0;
-};
-
-/// Fills a result without other memory: each rank copies its contribution behind those of
+/// Fills a result without other memory: each rank copies its contribution, `own`, behind those of
 /// the ranks before it, and the first ranks of the nodes exchange the nodes' parts in place. In a
-/// bcast only the root passes an address. For bcast, and for allgathers of
-/// less than 2 GiB on nodes in rank order. Collective over the communicator. Returns an MPI error
-/// code.
+/// bcast only the root passes memory. For bcast, and for allgathers of less than 2 GiB on nodes in
+/// rank order. Collective over the communicator. Returns an MPI error code.
 int fill_in_place(HierarchicalRunner& runner, const HierarchicalProblem& call,
-                  const SharedPart& own, const SharedMemory& memory);
+                  const HierarchicalSide& own, const SharedMemory& memory);
 
 /// Gives all ranks of the node the error of the first one, for a result filled by other means.
 /// Collective over the node; each rank keeps an error of its own that comes later. Returns an MPI

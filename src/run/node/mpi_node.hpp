@@ -36,6 +36,7 @@ class SharedNode {
 
   /// The nodes of the communicator, equal on all ranks.
   [[nodiscard]] const Nodes& nodes() const { return nodes_; }
+  [[nodiscard]] Rank rank() const { return rank_; }   ///< of this process
   [[nodiscard]] int ranks() const { return ranks_; }  ///< on this node
   [[nodiscard]] int local() const { return local_; }  ///< this rank's number on its node
   /// The kind of segment that the ranks of this node share.
