@@ -6,7 +6,7 @@
 #include "lowering/hierarchical.hpp"
 #include "run/mpi/agree.hpp"
 #include "run/mpi/owned_comm.hpp"
-#include "run/node/mpi_node_names.hpp"
+#include "run/node/mpi_node.hpp"
 
 namespace tutti {
 

@@ -9,7 +9,6 @@
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/oversubscription.hpp"
 #include "run/node/groups.hpp"
-#include "run/node/mpi_node_names.hpp"
 
 namespace tutti {
 

@@ -24,6 +24,12 @@ struct NodeSettings {
 /// The rank of this process in MPI_COMM_WORLD; that in `comm` if the program uses sessions alone.
 [[nodiscard]] Rank world_rank(MPI_Comm comm);
 
+/// Sets `nodes` to those of a communicator's ranks, by host name and boot, and emulated ones.
+/// Creates no memory, so SharedNode::open may find that fewer ranks can share. Notes how many ranks
+/// share processors if `comm` has all processes of the world. Collective: one allgather of 56 bytes
+/// per rank. The result is equal on all ranks. Returns an MPI error code.
+int guess_nodes(MPI_Comm comm, const NodeSettings& settings, Nodes& nodes);
+
 /// The memory that the ranks of one node share for one communicator. A node is a set of ranks that
 /// can open the same memory. Ranks of one system that cannot, as in separate containers, form nodes
 /// of their own.

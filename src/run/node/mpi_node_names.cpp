@@ -1,6 +1,4 @@
 /// Identifies a node by a hash of host and boot.
-#include "run/node/mpi_node_names.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "core/hash.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/oversubscription.hpp"
+#include "run/node/mpi_node.hpp"
 #include "run/processors.hpp"
 
 namespace tutti {
