@@ -6,7 +6,6 @@
 #include <string>
 
 #include "run/file.hpp"
-#include "run/processors.hpp"
 
 namespace tutti {
 
@@ -79,10 +78,6 @@ int group_of_processors(const std::filesystem::path& root, const std::vector<int
   }
   const std::vector<int> cache = beside(root, own.front());
   return !cache.empty() && are_within(own, cache) ? cache.front() : -1;
-}
-
-int group_on_node(const std::filesystem::path& root) {
-  return group_of_processors(root, processors_of(0));
 }
 
 }  // namespace tutti

@@ -17,7 +17,4 @@ namespace tutti {
 [[nodiscard]] int group_of_processors(const std::filesystem::path& root,
                                       const std::vector<int>& own);
 
-/// The group to which the calling thread is bound now.
-[[nodiscard]] int group_on_node(const std::filesystem::path& root);
-
 }  // namespace tutti

@@ -9,6 +9,7 @@
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/oversubscription.hpp"
 #include "run/node/groups.hpp"
+#include "run/processors.hpp"
 
 namespace tutti {
 
@@ -99,7 +100,8 @@ int SharedNode::attempt(const Nodes& nodes, const NodeSettings& settings, NodeSe
   }
   const auto& emulated = settings.emulated;
   const Attempt mine = {mapping_ ? 1 : 0, mapping_ ? capacity_ : -1,
-                        emulated ? emulated->group_of(world_rank(comm_)) : group_on_node("/sys")};
+                        emulated ? emulated->group_of(world_rank(comm_))
+                                 : group_of_processors("/sys", processors_of(0))};
   const int error = gather_at_all(mine, attempts, comm_);
   // All ranks of the node have opened the segment, or have tried to.
   if (segment) segment->take_name_away();

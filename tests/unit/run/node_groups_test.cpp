@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "run/node/groups.hpp"
+#include "run/processors.hpp"
 
 namespace tutti {
 namespace {
@@ -58,7 +59,7 @@ TEST_F(NodeGroups, AreThoseOfACacheWhereThereIsOneMemory) {
 
 TEST_F(NodeGroups, AreNotKnownWithoutFiles) {
   EXPECT_EQ(group_of_processors(root_, {0}), -1);
-  EXPECT_GE(group_on_node("/sys"), -1);
+  EXPECT_GE(group_of_processors("/sys", processors_of(0)), -1);
 }
 
 TEST(Processors, AreReadAsLinuxWritesThem) {
