@@ -34,48 +34,33 @@ std::int32_t microseconds_since(std::chrono::steady_clock::time_point time) {
 
 }  // namespace
 
-void give_up_core(long rounds) {
-  constexpr long impatient = 200;
-  if (rounds < impatient) {
-    sched_yield();
-  } else {
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
-}
-
 int RmaSystem::open(MPI_Comm comm, const NodeSettings& settings, bool wants_windows,
                     std::unique_ptr<RmaSystem>& made) {
-  std::unique_ptr<RmaSystem> system(new RmaSystem);
-  if (const int error = system->open_here(comm, settings, wants_windows)) return error;
-  made = std::move(system);
-  return MPI_SUCCESS;
-}
-
-int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings, bool wants_windows) {
   look_for_devices();
-  if (const int error = OwnedComm::duplicate(comm, comm_)) return error;
-  rank_ = rank_in(this->comm());
-  p_ = size_of(this->comm());
+  std::unique_ptr<RmaSystem> system(new RmaSystem);
+  if (const int error = OwnedComm::duplicate(comm, system->comm_)) return error;
+  const MPI_Comm own = system->comm();
+  system->rank_ = rank_in(own);
+  system->p_ = size_of(own);
+  system->delays_.assign(index(system->p_), 0);
   bool have_threads = false;
-  int error = true_on_all(this->comm(), start_thread(), have_threads);
+  int error = true_on_all(own, start_thread(), have_threads);
   if (error != MPI_SUCCESS) return error;
   if (!have_threads) return MPI_ERR_UNSUPPORTED_OPERATION;
-  error = guess_nodes(this->comm(), settings, nodes_);
-  if (error == MPI_SUCCESS) error = probe_rma_progress(this->comm(), progresses_);
-  if (error == MPI_SUCCESS) {
-    error = open_message_queue(this->comm(), of(Notifications::messages));
-  }
   bool nobody_wants_windows = true;
+  error = guess_nodes(own, settings, system->nodes_);
+  if (error == MPI_SUCCESS) error = probe_rma_progress(own, system->progresses_);
   if (error == MPI_SUCCESS) {
-    error = true_on_all(this->comm(), !wants_windows, nobody_wants_windows);
+    error = open_message_queue(own, system->of(Notifications::messages));
   }
+  if (error == MPI_SUCCESS) error = true_on_all(own, !wants_windows, nobody_wants_windows);
   if (error == MPI_SUCCESS && !nobody_wants_windows) {
-    error = open_request_windows(this->comm(), of(Notifications::windows));
+    error = open_request_windows(own, system->of(Notifications::windows));
   }
   if (error != MPI_SUCCESS) return error;
-  delays_.assign(index(p_), 0);
-  Background::of_process().add(*this);
-  is_task_ = true;
+  Background::of_process().add(*system);
+  system->is_task_ = true;
+  made = std::move(system);
   return MPI_SUCCESS;
 }
 
@@ -164,6 +149,19 @@ int RmaSystem::arrived(int window, Rank root, std::int64_t& number) {
   if (found == windows_.end()) return MPI_ERR_WIN;
   number = found->second->arrivals(root).all_up_to();
   return error_;
+}
+
+int RmaSystem::wait(const std::function<bool()>& is_over) {
+  constexpr long impatient = 200;
+  for (long rounds = 0; !is_over(); ++rounds) {
+    if (const int error = go_on()) return error;
+    if (rounds < impatient) {
+      sched_yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+  return MPI_SUCCESS;
 }
 
 int RmaSystem::go_on() {

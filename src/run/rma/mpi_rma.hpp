@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -17,9 +18,6 @@
 #include "run/rma/notifications.hpp"
 
 namespace tutti {
-
-/// Yields the core, for longer after many rounds in vain.
-void give_up_core(long rounds);
 
 /// The one-sided collectives of one communicator. The next thread to poll takes the notifications
 /// that have arrived: the background thread (Paznikov's Broadcaster), or a thread
@@ -56,9 +54,9 @@ class RmaSystem : public BackgroundTask {
   /// MPI_ERR_WIN, MPI_ERR_RMA_RANGE; MPI_ERR_UNSUPPORTED_OPERATION if it needs notifications in
   /// windows, and lists an order or there are none.
   int begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome> outcome);
-  /// Makes progress on all operations until `is_over()`.
-  template <class Over>
-  int wait(Over is_over);
+  /// Makes progress on all operations until `is_over()`. Yields the core, for longer after many
+  /// rounds in vain.
+  int wait(const std::function<bool()>& is_over);
   /// Sets `number`: all operations of `root` on the window up to it have arrived here.
   int arrived(int window, Rank root, std::int64_t& number);
   /// Makes all progress that needs no waiting. Returns an MPI error code; an error stays.
@@ -88,7 +86,6 @@ class RmaSystem : public BackgroundTask {
 
  private:
   RmaSystem() = default;
-  int open_here(MPI_Comm comm, const NodeSettings& settings, bool wants_windows);
   int find_number(int& number);
   int meet();
   void advance();
@@ -132,14 +129,5 @@ class RmaSystem : public BackgroundTask {
   std::chrono::steady_clock::time_point seen_;  ///< moved_ at the thread's last poll
   int error_ = MPI_SUCCESS;
 };
-
-template <class Over>
-int RmaSystem::wait(Over is_over) {
-  for (long rounds = 0; !is_over(); ++rounds) {
-    if (const int error = go_on()) return error;
-    give_up_core(rounds);
-  }
-  return MPI_SUCCESS;
-}
 
 }  // namespace tutti
