@@ -52,7 +52,8 @@ class Background {
   void stop();
 
   void add(BackgroundTask& task);
-  /// The task does not run any more once this has returned. A task must not call it.
+  /// The task, if it was added, does not run any more once this has returned. A task must not call
+  /// it.
   void remove(BackgroundTask& task);
   /// Ends the parked state: tasks expect something from now on.
   void wake();

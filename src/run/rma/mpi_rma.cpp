@@ -59,13 +59,12 @@ int RmaSystem::open(MPI_Comm comm, const NodeSettings& settings, bool wants_wind
   }
   if (error != MPI_SUCCESS) return error;
   Background::of_process().add(*system);
-  system->is_task_ = true;
   made = std::move(system);
   return MPI_SUCCESS;
 }
 
 RmaSystem::~RmaSystem() {
-  if (is_task_) Background::of_process().remove(*this);
+  Background::of_process().remove(*this);
   // Not closed because of an error: the MPI may still write into its memory.
   for (auto& each : notifications_) static_cast<void>(each.release());
 }
@@ -74,8 +73,7 @@ int RmaSystem::close() {
   while (!windows_.empty()) {
     if (const int error = remove_window(windows_.begin()->first)) return error;
   }
-  if (is_task_) Background::of_process().remove(*this);
-  is_task_ = false;
+  Background::of_process().remove(*this);
   if (const int error = mpi().Barrier(comm())) return error;
   int error = MPI_SUCCESS;
   for (auto& each : notifications_) {

@@ -112,7 +112,6 @@ class RmaSystem : public BackgroundTask {
   Rank rank_ = 0;
   int p_ = 1;
   bool progresses_ = false;
-  bool is_task_ = false;
   Nodes nodes_;
   std::array<std::unique_ptr<RmaNotifications>, 2> notifications_;  ///< by protocol; some null
   std::mutex handles_mutex_;  ///< for handles_; never held while calling the MPI
