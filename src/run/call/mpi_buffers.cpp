@@ -65,14 +65,9 @@ void Scratch::trim() {
 
 bool packing_pays(const RankBlocks& blocks, Bytes element, int p, bool are_shuffled) {
   if (blocks.are_equal()) return are_shuffled && blocks.count(0) * element < packed_block;
-  bool scattered = are_shuffled;
-  Bytes elements = blocks.count(0);
-  for (Rank rank = 1; rank < p; ++rank) {
-    scattered = scattered ||
-                blocks.displacement(rank) != blocks.displacement(rank - 1) + blocks.count(rank - 1);
-    elements += blocks.count(rank);
-  }
-  return scattered && elements * element < packed_block * p;
+  Bytes elements = 0;
+  for (Rank rank = 0; rank < p; ++rank) elements += blocks.count(rank);
+  return elements * element < packed_block * p && (are_shuffled || blocks.are_scattered(p));
 }
 
 bool has_one_block(Collective collective, Area area) {

@@ -56,6 +56,13 @@ class RankBlocks {
   }
   /// One count for all ranks, as in MPI_Gather and MPI_Scatter.
   [[nodiscard]] bool are_equal() const { return counts_ == nullptr; }
+  /// Are the blocks of ranks 0..p-1 not one after the other?
+  [[nodiscard]] bool are_scattered(int p) const {
+    for (Rank rank = 1; rank < p && !are_equal(); ++rank) {
+      if (displacement(rank) != displacement(rank - 1) + count(rank - 1)) return true;
+    }
+    return false;
+  }
   friend bool operator==(const RankBlocks&, const RankBlocks&) = default;
   /// Displacement of a rank's block from the start of the buffer, in extents of the datatype.
   [[nodiscard]] MPI_Aint displacement(Rank rank) const {

@@ -6,21 +6,6 @@
 
 namespace tutti {
 
-namespace {
-
-/// True if consecutive blocks are not contiguous in memory.
-bool are_scattered(const CallSide& side, int p) {
-  for (Rank rank = 1; rank < p && !side.blocks.are_equal(); ++rank) {
-    if (side.blocks.displacement(rank) !=
-        side.blocks.displacement(rank - 1) + side.blocks.count(rank - 1)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
 bool PrivateComm::learn_types(MpiCall& call) {
   if (reduces(call.collective)) {
     // One datatype for both sides, and one layout.
@@ -72,7 +57,6 @@ void PrivateComm::find_sizes(const MpiCall& call) {
 
 BufferTraits PrivateComm::traits_of(const MpiCall& call, const Specification& specification,
                                     bool is_shuffled) const {
-  const Rank rank = rank_;
   BufferTraits traits;
   traits.in_place = call.in_place();
   if (reduces(call.collective)) {
@@ -80,11 +64,11 @@ BufferTraits PrivateComm::traits_of(const MpiCall& call, const Specification& sp
     traits.padding = layout_.padding();
     return traits;
   }
-  traits.send_contiguous = !call.sends(rank) || call.send.info.contiguous;
-  traits.receive_contiguous = !call.receives(rank) || call.receive.info.contiguous;
+  traits.send_contiguous = !call.sends(rank_) || call.send.info.contiguous;
+  traits.receive_contiguous = !call.receives(rank_) || call.receive.info.contiguous;
   if (is_gather_or_scatter(call.collective)) {
     const CallSide& whole = call.whole();
-    traits.packs_blocks = rank == call.root && whole.info.contiguous &&
+    traits.packs_blocks = rank_ == call.root && whole.info.contiguous &&
                           packing_pays(whole.blocks, whole.info.size, p_, is_shuffled);
     return traits;
   }
@@ -93,7 +77,7 @@ BufferTraits PrivateComm::traits_of(const MpiCall& call, const Specification& sp
   traits.packs_blocks = all < packed_block * static_cast<Bytes>(sizes_.size());
   const bool as_numbered =
       specification.order == OrderName::natural || specification.order == OrderName::rotated;
-  traits.receive_scattered = !as_numbered || are_scattered(call.receive, p_);
+  traits.receive_scattered = !as_numbered || call.receive.blocks.are_scattered(p_);
   return traits;
 }
 
@@ -169,16 +153,12 @@ int PrivateComm::run(const MpiCall& call, const Specification& specification,
                      const CallContext& context) {
   if (const int error = learn_layout(call)) return error;
   const CallProblem problem = problem_of(call, specification, context);
-  return in_turn(call, problem.own, specification,
-                 [&] { return run_in_turn(call, problem, context); });
-}
-
-int PrivateComm::run_in_turn(const MpiCall& call, const CallProblem& problem,
-                             const CallContext& context) {
-  const Plan* plan = nullptr;
-  if (const int error = acquire(problem, plan)) return error;
-  if (!problem.specification->needs_arrivals()) remember(call, *plan);
-  return execute(call, *plan, &context);
+  return in_turn(call, problem.own, specification, [&] {
+    const Plan* plan = nullptr;
+    if (const int error = acquire(problem, plan)) return error;
+    if (!specification.needs_arrivals()) remember(call, *plan);
+    return execute(call, *plan, &context);
+  });
 }
 
 /// Sets the layout of a reduction's elements.

@@ -122,7 +122,6 @@ class PrivateComm {
   int learn_layout(const MpiCall& call);
   template <class Run>
   int in_turn(const MpiCall& call, Bytes own, const Specification& specification, Run run);
-  int run_in_turn(const MpiCall& call, const CallProblem& problem, const CallContext& context);
   int execute(const MpiCall& call, const Plan& plan, const CallContext* context = nullptr);
   int execute_reduction(const MpiCall& call, const Plan& plan);
   [[nodiscard]] bool is_same(const MpiCall& call, const Prepared& before) const;
