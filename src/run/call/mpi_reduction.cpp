@@ -130,8 +130,8 @@ int HostVectors::finish() {
 
 bool OperationCache::can_reduce(const MpiCall& call, MPI_Comm comm) {
   const MPI_Datatype type = call.receive.type;
-  for (std::size_t i = 0; i < used_; ++i) {
-    if (entries_[i].type == type && entries_[i].op == call.op) return true;
+  for (const Entry& known : entries_) {
+    if (known.type == type && known.op == call.op) return true;
   }
   std::int64_t in = 0;
   std::int64_t out = 0;
@@ -139,8 +139,6 @@ bool OperationCache::can_reduce(const MpiCall& call, MPI_Comm comm) {
   if (!call.receive.info.named) return true;
   entries_[next_] = {type, call.op};
   next_ = (next_ + 1) % entries_.size();
-  used_ = std::max(used_, next_);
-  if (next_ == 0) used_ = entries_.size();
   return true;
 }
 

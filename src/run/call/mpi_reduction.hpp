@@ -97,8 +97,7 @@ class OperationCache {
     MPI_Datatype type{};
     MPI_Op op{};
   };
-  std::array<Entry, 8> entries_{};
-  std::size_t used_ = 0;
+  std::array<Entry, 8> entries_{};  ///< at first with null handles, which are not valid
   std::size_t next_ = 0;
 };
 
