@@ -50,11 +50,6 @@ void tighten(const fs::path& mount, const std::string& path, ProcessorQuota& tig
   }
 }
 
-/// Is "cpu" in a list such as "cpu,cpuacct"?
-bool has_processors(const std::string& controllers) {
-  return ("," + controllers + ",").find(",cpu,") != std::string::npos;
-}
-
 }  // namespace
 
 std::vector<int> processors_of(pid_t process) {
@@ -76,7 +71,9 @@ ProcessorQuota processor_quota(const fs::path& root) {
     const std::size_t second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (!controllers.empty() && !has_processors(controllers)) continue;
+    // In version 1 a list such as "cpu,cpuacct".
+    const bool limits = ("," + controllers + ",").find(",cpu,") != std::string::npos;
+    if (!controllers.empty() && !limits) continue;
     tighten(root / "sys/fs/cgroup" / controllers, line.substr(second + 1), tightest);
   }
   return tightest;

@@ -45,7 +45,8 @@ int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
   arrival->p_ = size_of(comm);
   arrival->coordinator_ = ArrivalCoordinator(arrival->p_);
   arrival->gaps_.reserve(max_sites);
-  if (const int error = arrival->agree_on_threads(comm)) return error;
+  if (const int error = true_on_all(comm, start_thread(), arrival->has_thread_)) return error;
+  if (arrival->rank_ == 0 && !arrival->has_thread_) say_once_that_there_is_no_thread();
   std::unique_ptr<MpiChannel> channel;
   if (const int error = MpiChannel::open(comm, max_arrival_words(arrival->p_), channel)) {
     return error;
@@ -59,12 +60,6 @@ int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
   if (arrival->has_thread_) Background::of_process().add(*arrival);
   made = std::move(arrival);
   return MPI_SUCCESS;
-}
-
-int Arrival::agree_on_threads(MPI_Comm comm) {
-  const int error = true_on_all(comm, start_thread(), has_thread_);
-  if (error == MPI_SUCCESS && rank_ == 0 && !has_thread_) say_once_that_there_is_no_thread();
-  return error;
 }
 
 Arrival::~Arrival() {

@@ -106,7 +106,6 @@ class Arrival final : public BackgroundTask {
   };
 
   Arrival() = default;
-  int agree_on_threads(MPI_Comm comm);
   void say_farewell();
   bool estimate_next_call(CallNumber call, const void* site);
   void send(std::vector<std::int64_t> words);

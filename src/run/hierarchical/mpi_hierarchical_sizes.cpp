@@ -101,11 +101,8 @@ int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& l
         chunks_for(hierarchical.call, node_->nodes(), node_->rank(),
                    node_->capacity() - size_exchange_bytes(hierarchical.call.collective))
             .value_or(refused_chunks);
-    std::vector<int> all(index(node_->nodes().count()), chunks);
-    if (!lanes.empty()) {
-      error = mpi().Allgather(&chunks, sizeof chunks, mpi().byte, all.data(), sizeof chunks,
-                              mpi().byte, lanes.front()->handle());
-    }
+    std::vector<int> all = {chunks};
+    if (!lanes.empty()) error = gather_at_all(chunks, all, lanes.front()->handle());
     node_->further(0)[chunks_word] = *std::max_element(all.begin(), all.end());
   }
   keep_first(error, signal_and_await(begin_ + chunks_sequence, 0, 1));
