@@ -38,10 +38,7 @@ class BackgroundTask {
 /// thread does not pause while a task is eager and no other thread needs the core.
 class Background {
  public:
-  Background() = default;
   ~Background() { stop(); }
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
 
   /// The process's instance. After fork() the child has a new one, without a thread.
   static Background& of_process();

@@ -40,8 +40,6 @@ class Arrival final : public BackgroundTask {
   /// an MPI error code.
   static int open(MPI_Comm comm, std::shared_ptr<Arrival>& made);
   ~Arrival() override;
-  Arrival(const Arrival&) = delete;
-  Arrival& operator=(const Arrival&) = delete;
 
   /// One step of closing the exchange; to be repeated until it is true, which requires that all
   /// ranks have begun to close. Does not wait, so that ranks can close several communicators in

@@ -18,8 +18,6 @@ class MpiChannel final : public ControlChannel {
   /// Collective. No message is longer than `longest` words.
   static int open(MPI_Comm of, std::size_t longest, std::unique_ptr<MpiChannel>& made);
   ~MpiChannel() override;
-  MpiChannel(const MpiChannel&) = delete;
-  MpiChannel& operator=(const MpiChannel&) = delete;
 
   int send(Rank to, std::vector<std::int64_t> words) override;
   int receive(Rank& from, std::vector<std::int64_t>& words) override;

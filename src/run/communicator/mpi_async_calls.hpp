@@ -34,8 +34,6 @@ class AsyncCalls {
  public:
   AsyncCalls(PrivateComm& comm, Transport& transport) : comm_(comm), transport_(transport) {}
   ~AsyncCalls();
-  AsyncCalls(const AsyncCalls&) = delete;
-  AsyncCalls& operator=(const AsyncCalls&) = delete;
 
   /// The rank enters its next call. False if the thread has begun a call.
   bool enter();

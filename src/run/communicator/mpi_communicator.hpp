@@ -29,8 +29,6 @@ class PrivateComm {
   static int duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made);
   static int split(MPI_Comm of, bool member, int key, std::unique_ptr<PrivateComm>& made);
   ~PrivateComm();
-  PrivateComm(const PrivateComm&) = delete;
-  PrivateComm& operator=(const PrivateComm&) = delete;
 
   /// Frees the communicator. If call announcements from other ranks are still missing
   /// (UnexpectedMessages::settle), leaks it: MPI_Finalize frees it. No call may follow. Collective.

@@ -23,8 +23,6 @@ class UnexpectedMessages final : public Transport, public BackgroundTask {
  public:
   UnexpectedMessages(Transport& inner, PrivateComm& comm);
   ~UnexpectedMessages() override;
-  UnexpectedMessages(const UnexpectedMessages&) = delete;
-  UnexpectedMessages& operator=(const UnexpectedMessages&) = delete;
 
   /// Receives the announcements that are in flight after the last call. False if none arrived for
   /// `max_seconds` and some are missing, because their sender is that late or has failed. They may

@@ -23,9 +23,6 @@ struct RmaMessage {
 /// once.
 class RmaNotifications {
  public:
-  RmaNotifications() = default;
-  RmaNotifications(const RmaNotifications&) = delete;
-  RmaNotifications& operator=(const RmaNotifications&) = delete;
   virtual ~RmaNotifications() = default;
 
   /// No notification may be in transit to any rank. Collective.
