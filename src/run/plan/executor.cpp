@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <utility>
 
 namespace tutti {
@@ -15,21 +16,12 @@ constexpr int first_message_tag = 1024;
 constexpr int message_tags = 3072;
 constexpr int tags_of_call = first_message_tag + message_tags;
 
-/// Abandons open messages when a run ends early, by an error or an exception.
-class Abandon {
- public:
-  explicit Abandon(Transport& transport) : transport_(transport) {}
-  ~Abandon() {
-    if (!finished_) transport_.abandon();
-  }
-  Abandon(const Abandon&) = delete;
-  Abandon& operator=(const Abandon&) = delete;
-  void finished() { finished_ = true; }
-
- private:
-  Transport& transport_;
-  bool finished_ = false;
+struct Abandon {
+  void operator()(Transport* transport) const { transport->abandon(); }
 };
+/// Abandons open messages when a run ends early, by an error or an exception: unless it is
+/// released.
+using OpenMessages = std::unique_ptr<Transport, Abandon>;
 
 Transfer transfer_of(const Exchange::Message& message, bool sends, int tag_base) {
   void* words = const_cast<std::int64_t*>(message.words.data());
@@ -72,19 +64,19 @@ void Executor::begin(const Program& program, Buffers& buffers, Transport& transp
 int Executor::progress(bool& moved) {
   const std::size_t open = open_;
   const std::size_t next = next_;
-  Abandon unless(*transport_);
+  OpenMessages messages(transport_);
   int error = poll();
   complete_received();
   if (error == 0) error = start_ready();
   if (error == 0) error = advance();
   moved = open_ != open || next_ != next;
-  if (error == 0) unless.finished();
+  if (error == 0) static_cast<void>(messages.release());
   return error;
 }
 
 int Executor::finish() {
   arrived_ = true;
-  Abandon unless(*transport_);
+  OpenMessages messages(transport_);
   for (const int number : held_) check_needs(number);
   held_.clear();
   int error = start_ready();
@@ -96,7 +88,7 @@ int Executor::finish() {
     if (error == 0) error = advance();
   }
   if (error != 0) return error;
-  unless.finished();
+  static_cast<void>(messages.release());
   return damage_;
 }
 
@@ -239,7 +231,7 @@ bool Executor::is_over(const Operation& wait) {
 
 int Executor::run(Protocol& protocol, Transport& transport) {
   Exchange exchange;
-  Abandon unless(transport);
+  OpenMessages messages(&transport);
   transport_ = &transport;
   damage_ = 0;
   while (protocol.next(exchange)) {
@@ -260,7 +252,7 @@ int Executor::run(Protocol& protocol, Transport& transport) {
     if (error == 0) error = damage_;
     if (error != 0) return error;
   }
-  unless.finished();
+  static_cast<void>(messages.release());
   return 0;
 }
 
