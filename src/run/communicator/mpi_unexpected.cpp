@@ -139,12 +139,10 @@ int UnexpectedMessages::begin(int slot, const Transfer& transfer) {
 int UnexpectedMessages::poll(std::vector<int>& completed) {
   int damage = MPI_SUCCESS;
   for (auto message = messages_.begin(); message != messages_.end();) {
-    if (!message->is_claimed) {
-      ++message;
-      continue;
+    if (message->is_claimed) {
+      if (const int error = test(*message)) return error;
     }
-    if (const int error = test(*message)) return error;
-    if (!message->is_here) {
+    if (!message->is_claimed || !message->is_here) {
       ++message;
       continue;
     }
