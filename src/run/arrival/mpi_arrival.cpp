@@ -184,8 +184,7 @@ bool Arrival::estimate_next_call(CallNumber call, const void* site) {
 
 /// NaN while unknown.
 double& Arrival::gap_after(const void* site) {
-  const auto found =
-      std::find_if(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return gap.site == site; });
+  const auto found = std::ranges::find(gaps_, site, &Gap::site);
   if (found != gaps_.end()) return found->seconds;
   if (gaps_.size() == max_sites) gaps_.erase(gaps_.begin());
   return gaps_.emplace_back(Gap{site, std::nan("")}).seconds;

@@ -30,7 +30,7 @@ struct Announcements {
 };
 
 void add_once(std::vector<Rank>& ranks, Rank rank) {
-  if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
+  if (std::ranges::find(ranks, rank) == ranks.end()) ranks.push_back(rank);
 }
 
 Announcements announcements_of(const Plan& plan, Collective collective, Rank rank, Bytes block) {
@@ -128,7 +128,7 @@ void AsyncCalls::take(const CallAnnouncement& announcement) {
 }
 
 const AsyncCalls::Known* AsyncCalls::find(const CallAnnouncement& announcement) const {
-  const auto found = std::find_if(known_.begin(), known_.end(), [&](const Known& known) {
+  const auto found = std::ranges::find_if(known_, [&](const Known& known) {
     return static_cast<std::int64_t>(known.collective) == announcement[2] &&
            known.root == announcement[3] && known.bytes == announcement[4] &&
            known.digest == announcement[5];
@@ -143,8 +143,7 @@ int AsyncCalls::proceed(bool& moved) {
     std::erase_if(announcements_,
                   [&](const CallAnnouncement& announcement) { return announcement[0] < next; });
     const auto announcement =
-        std::find_if(announcements_.begin(), announcements_.end(),
-                     [&](const CallAnnouncement& one) { return one[0] == next; });
+        std::ranges::find(announcements_, next, [](const CallAnnouncement& one) { return one[0]; });
     if (announcement == announcements_.end()) return MPI_SUCCESS;
     const Known* known = find(*announcement);
     std::shared_ptr<const ArrivalEpoch> epoch;

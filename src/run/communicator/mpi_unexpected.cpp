@@ -126,7 +126,7 @@ int UnexpectedMessages::test(Message& message) {
 int UnexpectedMessages::begin(int slot, const Transfer& transfer) {
   if (error_ != MPI_SUCCESS) return error_;
   if (transfer.sends) return inner_.begin(slot, transfer);
-  const auto found = std::find_if(messages_.begin(), messages_.end(), [&](const Message& message) {
+  const auto found = std::ranges::find_if(messages_, [&](const Message& message) {
     return !message.is_claimed && message.peer == transfer.peer && message.tag == transfer.tag;
   });
   if (found == messages_.end()) return inner_.begin(slot, transfer);

@@ -60,9 +60,8 @@ HeldResults::Released HeldResults::release(void* address) {
   const std::lock_guard lock(mutex_);
   const auto found = held_.find(address);
   if (found == held_.end()) {
-    const bool before =
-        std::any_of(reserved_.begin(), reserved_.end(),
-                    [address](const Mapping& view) { return view && data_of(view) == address; });
+    const bool before = std::ranges::any_of(
+        reserved_, [address](const Mapping& view) { return view && data_of(view) == address; });
     return before ? Released::before : Released::unknown;
   }
   Held held = std::move(found->second);

@@ -103,7 +103,7 @@ int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& l
             .value_or(refused_chunks);
     std::vector<int> all = {chunks};
     if (!lanes.empty()) error = gather_at_all(chunks, all, lanes.front()->handle());
-    node_->further(0)[chunks_word] = *std::max_element(all.begin(), all.end());
+    node_->further(0)[chunks_word] = std::ranges::max(all);
   }
   keep_first(error, signal_and_await(begin_ + chunks_sequence, 0, 1));
   hierarchical.call.chunks = static_cast<int>(node_->further(0)[chunks_word]);
@@ -125,8 +125,7 @@ Bytes HierarchicalRunner::size_exchange_bytes(Collective collective) const {
 int HierarchicalRunner::exchange_sizes(HierarchicalCall& hierarchical) {
   // Wait until all have read the sizes of the last call.
   if (const int error = node_->wait(0, node_->ranks(), begin_)) return error;
-  std::copy(hierarchical.own_sizes.begin(), hierarchical.own_sizes.end(),
-            exchanged_sizes(node_->local()));
+  std::ranges::copy(hierarchical.own_sizes, exchanged_sizes(node_->local()));
   return signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
 }
 

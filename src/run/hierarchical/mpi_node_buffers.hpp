@@ -92,9 +92,8 @@ int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, Priva
 template <class Visit>
 void HierarchicalSide::visit(Bytes offset, Bytes count, Visit visit) const {
   if (blocks.empty()) return visit(base == nullptr ? nullptr : base + offset, count);
-  auto block = std::partition_point(blocks.begin(), blocks.end(), [offset](const Block& before) {
-    return before.begin + before.bytes <= offset;
-  });
+  auto block = std::ranges::partition_point(
+      blocks, [offset](const Block& before) { return before.begin + before.bytes <= offset; });
   for (const Bytes end = offset + count; offset < end; ++block) {
     const Bytes part = std::min(end, block->begin + block->bytes) - offset;
     visit(block->address + (offset - block->begin), part);

@@ -74,8 +74,7 @@ int exchange(const HierarchicalProblem& call, const Nodes& nodes, const std::vec
     displacements.push_back(static_cast<int>(offsets[first]));
     counts.push_back(static_cast<int>(offsets[last] - offsets[first]));
   }
-  const bool equal = std::all_of(counts.begin(), counts.end(),
-                                 [&counts](int count) { return count == counts.front(); });
+  const bool equal = std::ranges::count(counts, counts.front()) == nodes.count();
   if (equal) return mpi().Allgather(MPI_IN_PLACE, 0, byte, result, counts.front(), byte, comm);
   return mpi().Allgatherv(MPI_IN_PLACE, 0, byte, result, counts.data(), displacements.data(), byte,
                           comm);
@@ -143,7 +142,7 @@ bool SharedResults::choose(const SharedRequest& wanted, const SharedNode& node, 
   while (!memories_.empty() && is_free(memories_.back()) && is_empty(memories_.back())) {
     memories_.pop_back();
   }
-  auto at = std::find_if(memories_.begin(), memories_.end(), [&](const auto& memory) {
+  auto at = std::ranges::find_if(memories_, [&](const auto& memory) {
     return memory != nullptr && is_free(memory) && memory->capacity() >= bytes;
   });
   if (at == memories_.end()) {
@@ -154,7 +153,7 @@ bool SharedResults::choose(const SharedRequest& wanted, const SharedNode& node, 
     }
     if (made == nullptr) return false;
     // Replace a free memory, which is too small.
-    at = std::find_if(memories_.begin(), memories_.end(), is_free);
+    at = std::ranges::find_if(memories_, is_free);
     if (at == memories_.end()) at = memories_.insert(memories_.end(), nullptr);
     *at = std::move(made);
   } else if (!(*at)->segment().allocate()) {

@@ -44,9 +44,8 @@ HierarchicalSide side_of(std::span<const TypedBlock> blocks, std::byte* packed) 
 
 /// Are all blocks contiguous? The types of empty ones do not matter.
 bool are_contiguous(std::span<const TypedBlock> blocks) {
-  return std::all_of(blocks.begin(), blocks.end(), [](const TypedBlock& block) {
-    return block.bytes() == 0 || block.info.contiguous;
-  });
+  return std::ranges::all_of(
+      blocks, [](const TypedBlock& block) { return block.bytes() == 0 || block.info.contiguous; });
 }
 
 /// Is a buffer missing? It would be read as zeros. With types that have gaps, null is MPI_BOTTOM.
@@ -84,7 +83,7 @@ int SideMemory::pack(std::span<const TypedBlock> blocks, Use use, std::byte*& pa
 }
 
 int SideMemory::hold(std::span<const TypedBlock> blocks, Use use, HierarchicalSide& side) {
-  if (std::any_of(blocks.begin(), blocks.end(), is_nowhere)) return MPI_ERR_BUFFER;
+  if (std::ranges::any_of(blocks, is_nowhere)) return MPI_ERR_BUFFER;
   std::byte* packed = nullptr;
   if (use == Use::copied || !are_contiguous(blocks)) {
     if (const int error = pack(blocks, use, packed)) return error;

@@ -69,7 +69,7 @@ void* buffer_from_fortran(void* address) {
   // Looked up after MPI_Init, which sets MPICH's addresses.
   static const Sentinels sentinels = find_sentinels();
   const auto is_one_of = [address](const std::array<const void*, 2>& all) {
-    return address != nullptr && std::find(all.begin(), all.end(), address) != all.end();
+    return address != nullptr && std::ranges::find(all, address) != all.end();
   };
   if (is_one_of(sentinels.in_place)) return MPI_IN_PLACE;
   return is_one_of(sentinels.bottom) ? MPI_BOTTOM : address;

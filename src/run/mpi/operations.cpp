@@ -9,7 +9,7 @@ namespace {
 
 template <class Handles, class Handle>
 bool has(const Handles& handles, Handle handle) {
-  return std::find(handles.begin(), handles.end(), handle) != handles.end();
+  return std::ranges::find(handles, handle) != handles.end();
 }
 
 }  // namespace

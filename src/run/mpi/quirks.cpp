@@ -37,7 +37,7 @@ std::string library_version() { return version_text(); }
 std::string library_name() {
   const std::string version = version_text();
   std::string line = version.substr(0, version.find_first_of("\n,"));
-  std::replace(line.begin(), line.end(), '\t', ' ');
+  std::ranges::replace(line, '\t', ' ');
   return line;
 }
 

@@ -13,10 +13,6 @@ namespace {
 
 constexpr int max_processors = 1 << 16;
 
-bool are_within(const std::vector<int>& own, const std::vector<int>& all) {
-  return std::includes(all.begin(), all.end(), own.begin(), own.end());
-}
-
 /// The processors of each NUMA memory that has any.
 std::vector<std::vector<int>> memories(const std::filesystem::path& root) {
   std::vector<std::vector<int>> found;
@@ -63,7 +59,7 @@ std::vector<int> processors_in(std::string_view list) {
     for (int processor = first; processor <= last; ++processor) processors.push_back(processor);
     if (at < end && *at++ != ',') return {};
   }
-  std::sort(processors.begin(), processors.end());
+  std::ranges::sort(processors);
   return processors;
 }
 
@@ -72,12 +68,12 @@ int group_of_processors(const std::filesystem::path& root, const std::vector<int
   const std::vector<std::vector<int>> all = memories(root);
   if (all.size() > 1) {
     for (const std::vector<int>& memory : all) {
-      if (are_within(own, memory)) return memory.front();
+      if (std::ranges::includes(memory, own)) return memory.front();
     }
     return -1;
   }
   const std::vector<int> cache = beside(root, own.front());
-  return !cache.empty() && are_within(own, cache) ? cache.front() : -1;
+  return !cache.empty() && std::ranges::includes(cache, own) ? cache.front() : -1;
 }
 
 }  // namespace tutti

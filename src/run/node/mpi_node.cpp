@@ -54,7 +54,7 @@ int SharedNode::find(Nodes nodes, const NodeSettings& settings) {
   const auto shares = [&](Rank rank) { return attempts[index(rank)].shares != 0; };
   const auto is_shared = [&](int node) {
     const auto ranks = nodes.ranks(node);
-    return ranks.size() == 1 || std::all_of(ranks.begin(), ranks.end(), shares);
+    return ranks.size() == 1 || std::ranges::all_of(ranks, shares);
   };
   bool is_open = false;
   for (auto kind = NodeSegment::Kind::anonymous;;) {

@@ -135,7 +135,7 @@ void Executor::check_needs(int number) {
     queue_.push_back(number);
   } else {
     ready_.push_back(number);
-    std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
+    std::ranges::push_heap(ready_, std::greater<>());
   }
 }
 
@@ -149,7 +149,7 @@ int Executor::start_ready() {
       number = queue_[served_++];
       ++slots_in_use_;
     } else {
-      std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
+      std::ranges::pop_heap(ready_, std::greater<>());
       number = ready_.back();
       ready_.pop_back();
     }

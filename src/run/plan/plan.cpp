@@ -41,8 +41,8 @@ std::size_t bytes_of(const Plan& plan) {
 }
 
 const Plan* PlanCache::find(const PlanKey& key) {
-  const auto found = std::find_if(plans_.begin(), plans_.end(),
-                                  [&](const auto& plan) { return plan->key == key; });
+  const auto found =
+      std::ranges::find_if(plans_, [&](const auto& plan) { return plan->key == key; });
   if (found == plans_.end()) return nullptr;
   std::rotate(plans_.begin(), found, found + 1);
   return plans_.front().get();

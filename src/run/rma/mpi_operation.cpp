@@ -33,7 +33,7 @@ void move_bytes(std::byte* to, const std::byte* from, Bytes bytes) {
 
 std::int64_t combination_of(MPI_Op op, MPI_Datatype type) {
   const auto& ops = mpi().combining;
-  const auto found = std::find(ops.begin(), ops.end(), op);
+  const auto found = std::ranges::find(ops, op);
   if (found == ops.end()) return 0;
   return (found - ops.begin() + 1) << type_bits | number_of(type);
 }

@@ -88,8 +88,7 @@ bool RmaSystem::has_own_operations(int window) const {
   const auto is_on = [&](const RmaOperation& operation) {
     return operation.control().window == window;
   };
-  return std::any_of(own_.begin(), own_.end(), is_on) ||
-         std::any_of(waiting_.begin(), waiting_.end(), is_on);
+  return std::ranges::any_of(own_, is_on) || std::ranges::any_of(waiting_, is_on);
 }
 
 int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome> outcome) {
@@ -226,7 +225,7 @@ void RmaSystem::take(RmaMessage& received) {
   if (found == windows_.end()) return;  // the program freed it before its operations were complete
   const bool answers = control.root == rank_;
   std::list<RmaOperation>& operations = answers ? own_ : others_;
-  auto at = std::find_if(operations.begin(), operations.end(), [&](const RmaOperation& known) {
+  auto at = std::ranges::find_if(operations, [&](const RmaOperation& known) {
     return known.control().root == control.root && known.control().operation == control.operation;
   });
   if (answers) {
@@ -247,7 +246,7 @@ bool RmaSystem::is_in_the_way(const RmaOperation& operation) const {
   const RmaControlMessage& control = operation.control();
   const RmaWindow& window = *windows_.at(control.window);
   if (own_.size() >= max_under_way) return true;
-  return std::any_of(own_.begin(), own_.end(), [&](const RmaOperation& other) {
+  return std::ranges::any_of(own_, [&](const RmaOperation& other) {
     return other.control().window == control.window &&
            window.may_overlap(operation.region(), other.region());
   });

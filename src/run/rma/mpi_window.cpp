@@ -94,7 +94,7 @@ int RmaWindow::check(const RmaRegion& region) const {
            region.displacement <=
                (part.bytes - region.bytes) / std::max<std::int64_t>(part.unit, 1);
   };
-  const bool good = region.displacement >= 0 && std::all_of(parts_.begin(), parts_.end(), holds);
+  const bool good = region.displacement >= 0 && std::ranges::all_of(parts_, holds);
   return good || region.bytes == 0 ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 
@@ -105,9 +105,7 @@ std::byte* RmaWindow::at(const RmaRegion& region) const {
 
 /// Two displacements are closest in the window with the smallest unit.
 bool RmaWindow::may_overlap(const RmaRegion& a, const RmaRegion& b) const {
-  const std::int64_t unit = std::min_element(parts_.begin(), parts_.end(), [](auto& x, auto& y) {
-                              return x.unit < y.unit;
-                            })->unit;
+  const std::int64_t unit = std::ranges::min_element(parts_, {}, &Part::unit)->unit;
   const Bytes apart = (a.displacement - b.displacement) * unit;
   return apart < b.bytes && -apart < a.bytes;
 }

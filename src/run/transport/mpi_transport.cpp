@@ -132,8 +132,7 @@ int MpiTransport::begin_detour(int slot, const Transfer& transfer) {
 
 int MpiTransport::complete(int slot, std::vector<int>& completed) {
   completed.push_back(slot);
-  const auto detour = std::find_if(detours_.begin(), detours_.end(),
-                                   [slot](const Detour& open) { return open.slot == slot; });
+  const auto detour = std::ranges::find(detours_, slot, &Detour::slot);
   if (detour == detours_.end()) return 0;
   const int error = unpack(detour->packed.data(), elements_of(detour->region), comm_);
   detours_.erase(detour);
