@@ -25,6 +25,11 @@ bool are_apart(MPI_Datatype type, const TypeInfo& info) {
          lower >= 0 && lower + extent <= info.extent;
 }
 
+/// Is the buffer contiguous, and within the counts of inner calls?
+bool can_be_inner_buffer(const HierarchicalSide& side) {
+  return side.bytes == 0 || (side.base != nullptr && side.bytes <= max_node_memory);
+}
+
 /// Describes one call.
 class Description {
  public:
@@ -170,7 +175,8 @@ int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, SideMemory& m
   const int error = description.make(refused);
   const bool in_place = call.in_place() && call.collective != Collective::bcast;
   plain.in_place = in_place && can_be_in_place(call.collective);
-  plain.direct = error == MPI_SUCCESS && !in_place && can_be_inner_buffers(hierarchical);
+  plain.direct = error == MPI_SUCCESS && !in_place && can_be_inner_buffer(hierarchical.send) &&
+                 can_be_inner_buffer(hierarchical.receive);
   return error;
 }
 

@@ -1,9 +1,28 @@
 /// Copies and combines bytes in node memory, signals, and runs collectives between nodes.
 #include "run/hierarchical/mpi_node_buffers.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tutti {
+
+namespace {
+
+/// Calls visit(address, bytes) for each contiguous part of the bytes [offset, offset + count) of a
+/// side, in sequence.
+template <class Visit>
+void for_each_part(const HierarchicalSide& side, Bytes offset, Bytes count, Visit visit) {
+  if (side.blocks.empty()) return visit(side.base == nullptr ? nullptr : side.base + offset, count);
+  auto block = std::ranges::partition_point(
+      side.blocks, [offset](const auto& before) { return before.begin + before.bytes <= offset; });
+  for (const Bytes end = offset + count; offset < end; ++block) {
+    const Bytes part = std::min(end, block->begin + block->bytes) - offset;
+    visit(block->address + (offset - block->begin), part);
+    offset += part;
+  }
+}
+
+}  // namespace
 
 bool NodeBuffers::copy(const BufferRef& from, const BufferRef& to) {
   const bool in = to.area == Area::node;
@@ -11,7 +30,7 @@ bool NodeBuffers::copy(const BufferRef& from, const BufferRef& to) {
   std::byte* at = memory_ + (in ? to : from).offset;
   const HierarchicalSide& side =
       used.area == Area::send ? hierarchical_.send : hierarchical_.receive;
-  side.visit(used.offset, used.bytes, [&at, in](std::byte* address, Bytes bytes) {
+  for_each_part(side, used.offset, used.bytes, [&at, in](std::byte* address, Bytes bytes) {
     const auto size = static_cast<std::size_t>(bytes);
     if (address == nullptr) {
       if (in) std::memset(at, 0, size);

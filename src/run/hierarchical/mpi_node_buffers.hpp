@@ -1,7 +1,6 @@
 /// The memory of a hierarchical call at one rank, as its program uses it.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "lowering/hierarchical.hpp"
@@ -21,11 +20,6 @@ struct HierarchicalSide {
   std::byte* base = nullptr;  ///< of consecutive blocks; null if they are scattered
   std::vector<Block> blocks;  ///< scattered ones
   Bytes bytes = 0;            ///< of all blocks
-
-  /// Calls visit(address, bytes) for each contiguous part of the bytes [offset, offset + count), in
-  /// sequence.
-  template <class Visit>
-  void visit(Bytes offset, Bytes count, Visit visit) const;
 };
 
 /// One hierarchical call at one rank. `call.sizes` holds the sizes that this rank knows. In calls
@@ -88,17 +82,5 @@ class NodeBuffers final : public Buffers {
 /// MPI error code.
 int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, PrivateComm& lane,
               std::byte* send, std::byte* receive);
-
-template <class Visit>
-void HierarchicalSide::visit(Bytes offset, Bytes count, Visit visit) const {
-  if (blocks.empty()) return visit(base == nullptr ? nullptr : base + offset, count);
-  auto block = std::ranges::partition_point(
-      blocks, [offset](const Block& before) { return before.begin + before.bytes <= offset; });
-  for (const Bytes end = offset + count; offset < end; ++block) {
-    const Bytes part = std::min(end, block->begin + block->bytes) - offset;
-    visit(block->address + (offset - block->begin), part);
-    offset += part;
-  }
-}
 
 }  // namespace tutti

@@ -55,13 +55,6 @@ bool is_nowhere(const TypedBlock& block) {
 
 }  // namespace
 
-bool can_be_inner_buffers(const HierarchicalCall& hierarchical) {
-  const auto can_be = [](const HierarchicalSide& side) {
-    return side.bytes == 0 || (side.base != nullptr && side.bytes <= max_node_memory);
-  };
-  return can_be(hierarchical.send) && can_be(hierarchical.receive);
-}
-
 /// Allocates staging for the blocks, and packs them if they are sent. If memory is short, returns
 /// an error instead of an exception: others need this rank's part all the same.
 int SideMemory::pack(std::span<const TypedBlock> blocks, Use use, std::byte*& packed) {

@@ -56,9 +56,6 @@ class SideMemory {
   std::vector<Unpacked> unpacked_;
 };
 
-/// Is each buffer of the call contiguous, and within the counts of inner calls (max_node_memory)?
-[[nodiscard]] bool can_be_inner_buffers(const HierarchicalCall& hierarchical);
-
 /// Describes a call, whose datatypes are known, as a hierarchical call. If `is_dummy`, reads only
 /// its collective and root. Sets `refused` to the reason if all ranks must run it flat: reductions
 /// of derived types whose elements reach beyond their extents. Returns an MPI error code.
