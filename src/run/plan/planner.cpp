@@ -39,6 +39,7 @@ int Planner::prepare(const CallProblem& problem, Executor& executor, Transport& 
                      const Plan*& plan) {
   const Collective collective = problem.collective();
   key_.describe(problem);
+  key_.own = problem.own;
   key_.known.clear();
   if (!is_gather_or_scatter(collective)) {
     key_.known = *problem.sizes;
@@ -46,7 +47,8 @@ int Planner::prepare(const CallProblem& problem, Executor& executor, Transport& 
   } else if (is_irregular(collective)) {
     if (const int error = acquire(problem, executor, transport)) return error;
   }
-  plan = &plan_of(problem);
+  plan = cache_.find(key_);
+  if (plan == nullptr) plan = &cache_.keep(build(problem));
   return 0;
 }
 
@@ -139,14 +141,16 @@ int Planner::construct_tree(const CallProblem& problem, Executor& executor, Tran
   return 0;
 }
 
-const Plan& Planner::plan_of(const CallProblem& problem) {
-  key_.own = problem.own;
-  const Plan* plan = cache_.find(key_);
-  return plan != nullptr ? *plan : cache_.keep(build(problem));
-}
-
 Plan Planner::build(const CallProblem& problem) const {
-  const Problem whole = problem_of(problem);
+  Problem whole;
+  whole.collective = problem.collective();
+  whole.p = problem.p;
+  whole.rank = problem.rank;
+  whole.root = problem.root;
+  whole.parameters = problem.specification->parameters;
+  whole.order = order_for(problem);
+  whole.sizes = sizes_of(problem, whole.order);
+  whole.tree = tree_of(problem, whole);
   Specification specification = *problem.specification;
   if (is_gather_or_scatter(whole.collective)) {
     const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
@@ -161,19 +165,6 @@ Plan Planner::build(const CallProblem& problem) const {
   plan.order = whole.order;
   plan.program = lower(schedule_of(specification, whole), whole, problem.own, problem.traits);
   return plan;
-}
-
-Problem Planner::problem_of(const CallProblem& problem) const {
-  Problem whole;
-  whole.collective = problem.collective();
-  whole.p = problem.p;
-  whole.rank = problem.rank;
-  whole.root = problem.root;
-  whole.parameters = problem.specification->parameters;
-  whole.order = order_for(problem);
-  whole.sizes = sizes_of(problem, whole.order);
-  whole.tree = tree_of(problem, whole);
-  return whole;
 }
 
 /// Sizes by rank may sort ranks if all ranks know the same ones.

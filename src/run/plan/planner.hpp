@@ -34,12 +34,10 @@ class Planner {
   static constexpr int count_mismatch = -1;
 
  private:
-  const Plan& plan_of(const CallProblem& problem);
   int acquire(const CallProblem& problem, Executor& executor, Transport& transport);
   int learn_subtrees(const CallProblem& problem, Executor& executor, Transport& transport);
   int construct_tree(const CallProblem& problem, Executor& executor, Transport& transport);
   [[nodiscard]] Plan build(const CallProblem& problem) const;
-  [[nodiscard]] Problem problem_of(const CallProblem& problem) const;
   [[nodiscard]] Order order_for(const CallProblem& problem) const;
   [[nodiscard]] Sizes sizes_of(const CallProblem& problem, const Order& order) const;
   [[nodiscard]] Sizes sizes_known_to(const CallProblem& problem, const Order& order) const;
