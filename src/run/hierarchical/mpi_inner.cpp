@@ -1,4 +1,6 @@
 /// Runs the collectives between nodes: the MPI's own, or a schedule of Tutti.
+#include <optional>
+
 #include "run/hierarchical/mpi_hierarchical.hpp"
 #include "run/mpi/arguments.hpp"
 
@@ -29,15 +31,10 @@ class Numbers {
   std::vector<int> at_;
 };
 
-void leave(PrivateComm& lane) {
-  MpiCall left;
-  lane.begin(left);
-  lane.give_up();
-}
-
-/// Runs a collective by a schedule of Tutti; `fits` becomes false if that would stage too much.
-int run_schedule(Collective collective, const Arguments& all, PrivateComm& lane,
-                 const Specification& specification, const CallContext& context, bool& fits) {
+/// Runs a collective by a schedule of Tutti, unless that would stage too much. Returns its error
+/// code if it ran.
+std::optional<int> run_schedule(Collective collective, const Arguments& all, PrivateComm& lane,
+                                const Specification& specification, const CallContext& context) {
   const auto side = [&](const void* address, const Counts& counts) {
     CallSide made;
     made.address = const_cast<void*>(address);
@@ -57,10 +54,9 @@ int run_schedule(Collective collective, const Arguments& all, PrivateComm& lane,
   inner.receive = side(all.out, all.received);
   lane.begin(inner);
   if (!lane.learn_types(inner)) return MPI_ERR_TYPE;
-  fits = lane.fits(inner, specification);
-  if (fits) return lane.run(inner, specification, context);
+  if (lane.fits(inner, specification)) return lane.run(inner, specification, context);
   lane.give_up();
-  return MPI_SUCCESS;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -70,7 +66,10 @@ int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, Priva
   const bool combines = reduces(call.collective);
   // A rank with invalid arguments has no datatype to reduce with.
   if (combines && hierarchical.is_dummy) {
-    if (hierarchical.inner != nullptr) leave(lane);
+    if (hierarchical.inner == nullptr) return MPI_SUCCESS;
+    MpiCall left;
+    lane.begin(left);
+    lane.give_up();
     return MPI_SUCCESS;
   }
   const Bytes unit = combines ? hierarchical.call.unit : 1;
@@ -90,9 +89,8 @@ int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, Priva
   all.comm = lane.handle();
   if (hierarchical.inner != nullptr) {
     const Specification inner = between_nodes(*hierarchical.inner, call.collective);
-    bool fits = true;
-    const int error = run_schedule(call.collective, all, lane, inner, hierarchical.context, fits);
-    if (fits) return error;
+    const auto error = run_schedule(call.collective, all, lane, inner, hierarchical.context);
+    if (error) return *error;
   }
   return tutti::call(mpi(), call.collective, all);
 }

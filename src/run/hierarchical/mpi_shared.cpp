@@ -28,8 +28,6 @@ constexpr int order_words = fault_word + 3;
 constexpr Bytes no_memory = 1;
 constexpr Bytes bad_arguments = Bytes{1} << 32;
 
-Bytes whole_pages(Bytes bytes) { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
-
 std::shared_ptr<SharedMemory> mapped(std::optional<NodeSegment> segment) {
   if (!segment || !segment->allocate()) return nullptr;
   Mapping all = segment->map(SegmentView::shared);

@@ -92,5 +92,9 @@ class NodeSegment {
 
 /// The page size in bytes.
 [[nodiscard]] Bytes page_bytes();
+/// The bytes of all pages that so many bytes take.
+[[nodiscard]] inline Bytes whole_pages(Bytes bytes) {
+  return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+}
 
 }  // namespace tutti

@@ -24,9 +24,8 @@ Rank world_rank(MPI_Comm comm) { return rank_in(has_world() ? mpi().comm_world :
 
 /// Bytes of the signals and numbers of the ranks, in whole pages.
 Bytes SharedNode::header_bytes() const {
-  const Bytes bytes =
-      ranks_ * (Bytes{sizeof(NodeSignal)} + further_words * Bytes{sizeof(std::int64_t)});
-  return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+  return whole_pages(ranks_ *
+                     (Bytes{sizeof(NodeSignal)} + further_words * Bytes{sizeof(std::int64_t)}));
 }
 
 /// The outcome of a rank's attempt to share the memory of its node.

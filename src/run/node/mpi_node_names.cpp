@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "core/hash.hpp"
+#include "run/file.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/oversubscription.hpp"
 #include "run/node/mpi_node.hpp"
@@ -31,10 +31,7 @@ static_assert(sizeof(Entry) == 56);
 std::string own_system() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  std::string text = host.data();
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  return text + " " + boot;
+  return host.data() + (" " + line_of("/proc/sys/kernel/random/boot_id"));
 }
 
 }  // namespace
