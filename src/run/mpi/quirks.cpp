@@ -24,12 +24,6 @@ const char* version_text() {
   return text.data();
 }
 
-bool find_typed_receives_truncate() {
-  const char* version = version_text();
-  return std::strstr(version, "MPICH Version:") != nullptr &&
-         std::strstr(version, "ch4") != nullptr;
-}
-
 }  // namespace
 
 std::string library_version() { return version_text(); }
@@ -42,7 +36,8 @@ std::string library_name() {
 }
 
 bool typed_receives_truncate() {
-  static const bool answer = find_typed_receives_truncate();
+  static const bool answer = std::strstr(version_text(), "MPICH Version:") != nullptr &&
+                             std::strstr(version_text(), "ch4") != nullptr;
   return answer;
 }
 
