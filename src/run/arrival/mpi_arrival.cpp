@@ -191,19 +191,14 @@ double& Arrival::gap_after(const void* site) {
 }
 
 int Arrival::agreed_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile) {
-  for (bool asked = false; !find_profile(call, profile); asked = true) {
+  for (bool asked = false; !knows_profile(call, profile); asked = true) {
+    queue_.take_turn();
+    const bool cut_off = is_cut_off();
+    if (knows_profile(call, profile) || cut_off) break;
     if (!asked) ask(ArrivalMember::profile_question(call));
     sched_yield();
   }
   return queue_.first_error();
-}
-
-/// False while this rank does not know. True if no more messages will come.
-bool Arrival::find_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile) {
-  if (knows_profile(call, profile)) return true;
-  queue_.take_turn();
-  const bool cut_off = is_cut_off();
-  return knows_profile(call, profile) || cut_off;
 }
 
 bool Arrival::knows_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile) {

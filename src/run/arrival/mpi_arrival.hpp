@@ -112,7 +112,6 @@ class Arrival final : public BackgroundTask {
   void coordinate(Rank from, const std::vector<std::int64_t>& words);
   [[nodiscard]] bool sends_estimate(CallNumber call) const;
   bool send_estimate();
-  bool find_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile);
   bool knows_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile);
   [[nodiscard]] bool is_over() const;
   [[nodiscard]] bool is_cut_off() const;

@@ -11,12 +11,9 @@ namespace tutti {
 
 namespace {
 
-/// A lock to hold while a datatype is made or freed: Open MPI 4.1 sometimes fails if two threads do
-/// so at once, whatever thread level it grants.
-std::unique_lock<std::mutex> alone_with_types() {
-  static std::mutex mutex;
-  return std::unique_lock(mutex);
-}
+/// Held while a datatype is made or freed: Open MPI 4.1 sometimes fails if two threads do so at
+/// once, whatever thread level it grants.
+std::mutex alone_with_types;
 
 }  // namespace
 
@@ -33,7 +30,7 @@ int IndexedType::make(MPI_Datatype element, const Iov& ranges) {
       displacements.push_back(displacement + static_cast<MPI_Aint>(done) * extent);
     }
   }
-  const auto alone = alone_with_types();
+  const std::lock_guard alone(alone_with_types);
   const int error = mpi().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
                                                displacements.data(), element, &made_);
   is_made_ = error == MPI_SUCCESS;
@@ -42,7 +39,7 @@ int IndexedType::make(MPI_Datatype element, const Iov& ranges) {
 
 IndexedType::~IndexedType() {
   if (!is_made_) return;
-  const auto alone = alone_with_types();
+  const std::lock_guard alone(alone_with_types);
   mpi().Type_free(&made_);
 }
 
