@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/hash.hpp"
 #include "run/arrival/mpi_arrival.hpp"
@@ -25,13 +26,9 @@ bool asks_for_service(Collective collective, bool towards_root, Bytes message, B
 
 /// The peers to which this rank sends an announcement, and those that send it one.
 struct Announcements {
-  std::vector<Rank> to;
-  std::vector<Rank> from;
+  std::set<Rank> to;
+  std::set<Rank> from;
 };
-
-void add_once(std::vector<Rank>& ranks, Rank rank) {
-  if (std::ranges::find(ranks, rank) == ranks.end()) ranks.push_back(rank);
-}
 
 Announcements announcements_of(const Plan& plan, Collective collective, Rank rank, Bytes block) {
   Announcements announcements;
@@ -44,7 +41,7 @@ Announcements announcements_of(const Plan& plan, Collective collective, Rank ran
     const bool announces = sends != is_gather(collective);
     const bool towards_root = (announces ? operation.peer : rank) == root;
     if (!asks_for_service(collective, towards_root, message, block)) continue;
-    add_once(announces ? announcements.to : announcements.from, operation.peer);
+    (announces ? announcements.to : announcements.from).insert(operation.peer);
   }
   return announcements;
 }
