@@ -8,28 +8,19 @@ namespace tutti {
 
 namespace {
 
-/// Counts and displacements as int: none is above max_node_memory.
-class Numbers {
- public:
-  Numbers(const InnerBuffer& buffer, Bytes unit)
-      : counts_(to_ints(buffer.counts, unit)), at_(to_ints(buffer.displacements, 1)) {}
-  /// The only count or the first of equal ones, 0 if the buffer is not significant, and all if
-  /// there are several.
-  [[nodiscard]] Counts counts() const {
-    if (counts_.size() < 2) return {counts_.empty() ? 0 : counts_.front(), nullptr, nullptr};
-    return {counts_.front(), counts_.data(), at_.data()};
-  }
+/// Counts or displacements as int: none is above max_node_memory.
+std::vector<int> to_ints(const std::vector<Bytes>& bytes, Bytes unit) {
+  std::vector<int> numbers;
+  for (const Bytes each : bytes) numbers.push_back(static_cast<int>(each / unit));
+  return numbers;
+}
 
- private:
-  static std::vector<int> to_ints(const std::vector<Bytes>& bytes, Bytes unit) {
-    std::vector<int> numbers;
-    for (const Bytes each : bytes) numbers.push_back(static_cast<int>(each / unit));
-    return numbers;
-  }
-
-  std::vector<int> counts_;
-  std::vector<int> at_;
-};
+/// The only count or the first of equal ones, 0 if the buffer is not significant, and all if there
+/// are several.
+Counts counts_of(const std::vector<int>& counts, const std::vector<int>& displacements) {
+  if (counts.size() < 2) return {counts.empty() ? 0 : counts.front(), nullptr, nullptr};
+  return {counts.front(), counts.data(), displacements.data()};
+}
 
 /// Runs a collective by a schedule of Tutti, unless that would stage too much. Returns its error
 /// code if it ran.
@@ -73,16 +64,18 @@ int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, Priva
     return MPI_SUCCESS;
   }
   const Bytes unit = combines ? hierarchical.call.unit : 1;
-  const Numbers sent(call.send, unit);
-  const Numbers received(call.receive, unit);
+  const std::vector<int> sent = to_ints(call.send.counts, unit);
+  const std::vector<int> sent_at = to_ints(call.send.displacements, 1);
+  const std::vector<int> received = to_ints(call.receive.counts, unit);
+  const std::vector<int> received_at = to_ints(call.receive.displacements, 1);
   const bool is_bcast = call.collective == Collective::bcast;
   // On bytes, packed in node memory, or in a reduction on elements of the program's datatype.
   Arguments all;
   all.in = send;
   all.out = is_bcast ? send : receive;
-  all.sent = sent.counts();
+  all.sent = counts_of(sent, sent_at);
   // The send counts apply even if nothing is received.
-  all.received = combines || is_bcast ? all.sent : received.counts();
+  all.received = combines || is_bcast ? all.sent : counts_of(received, received_at);
   all.type = combines ? hierarchical.type : mpi().byte;
   all.op = hierarchical.op;
   all.root = call.root;

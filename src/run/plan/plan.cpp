@@ -12,8 +12,6 @@ std::size_t bytes_of(const std::vector<Element>& elements) {
   return elements.size() * sizeof(Element);
 }
 
-std::size_t bytes_of(const BufferRef& ref) { return bytes_of(ref.blocks.holes); }
-
 }  // namespace
 
 void PlanKey::describe(const CallProblem& problem) {
@@ -35,7 +33,7 @@ std::size_t bytes_of(const Plan& plan) {
                       bytes_of(plan.program.operations) + bytes_of(plan.program.needs) +
                       2 * sizeof(Rank) * index(plan.order.size());
   for (const Operation& operation : plan.program.operations) {
-    bytes += bytes_of(operation.from) + bytes_of(operation.to);
+    bytes += bytes_of(operation.from.blocks.holes) + bytes_of(operation.to.blocks.holes);
   }
   return bytes;
 }
