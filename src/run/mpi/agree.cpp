@@ -58,22 +58,18 @@ int Combination::begin(MPI_Comm comm, std::vector<MaxAndSum> mine) {
   auto all = std::make_unique<Pending>();
   all->mine = std::move(mine);
   all->combined = all->mine;
-  int error = mpi().Type_contiguous(2, mpi().int64, &all->type);
-  if (error != MPI_SUCCESS) return error;
-  error = mpi().Type_commit(&all->type);
+  int error = all->type.make(mpi().int64, {{0, 2}});
   if (error == MPI_SUCCESS) error = mpi().Op_create(combine_max_and_sum, 1, &all->operation);
+  if (error != MPI_SUCCESS) return error;
+  error =
+      mpi().Iallreduce(all->mine.data(), all->combined.data(), static_cast<int>(all->mine.size()),
+                       all->type.handle(), all->operation, comm, &all->request);
   if (error == MPI_SUCCESS) {
-    const int count = static_cast<int>(all->mine.size());
-    error = mpi().Iallreduce(all->mine.data(), all->combined.data(), count, all->type,
-                             all->operation, comm, &all->request);
-    if (error != MPI_SUCCESS) mpi().Op_free(&all->operation);
+    pending_ = std::move(all);
+  } else {
+    mpi().Op_free(&all->operation);
   }
-  if (error != MPI_SUCCESS) {
-    mpi().Type_free(&all->type);
-    return error;
-  }
-  pending_ = std::move(all);
-  return MPI_SUCCESS;
+  return error;
 }
 
 /// To wait may free the communicator, and this object with it.
@@ -84,7 +80,6 @@ int Combination::end(std::vector<MaxAndSum>& combined) {
     return error;
   }
   mpi().Op_free(&ended->operation);
-  mpi().Type_free(&ended->type);
   combined = std::move(ended->combined);
   return MPI_SUCCESS;
 }

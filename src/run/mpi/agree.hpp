@@ -8,6 +8,7 @@
 #include "core/max_and_sum.hpp"
 #include "core/types.hpp"
 #include "run/mpi/functions.hpp"
+#include "run/mpi/types.hpp"
 
 namespace tutti {
 
@@ -40,7 +41,7 @@ class Combination {
   struct Pending {
     std::vector<MaxAndSum> mine;
     std::vector<MaxAndSum> combined;
-    MPI_Datatype type{};
+    IndexedType type;  ///< of MaxAndSum
     MPI_Op operation{};
     MPI_Request request{};
   };
