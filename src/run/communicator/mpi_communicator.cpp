@@ -1,6 +1,8 @@
 /// Makes and frees private communicators, and counts their calls.
 #include "run/communicator/mpi_communicator.hpp"
 
+#include <utility>
+
 #include "run/mpi/devices.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/exchange.hpp"
@@ -67,7 +69,8 @@ void PrivateComm::receive_nothing_unexpected() {
   if (async_) async_->count_call_without();
 }
 
-void PrivateComm::count_call() {
+void PrivateComm::begin(MpiCall& call) {
+  if (std::exchange(call.begun, true)) return;
   const auto turn = take_turn();
   if (!async_ || async_->calls().enter()) executor_.begin_call();
 }

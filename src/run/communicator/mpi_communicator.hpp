@@ -4,7 +4,6 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "run/call/mpi_buffers.hpp"
@@ -48,9 +47,7 @@ class PrivateComm {
 
   /// Call it in every call that the ranks run here, even if its arguments are invalid at this rank;
   /// it counts each call once.
-  void begin(MpiCall& call) {
-    if (!std::exchange(call.begun, true)) count_call();
-  }
+  void begin(MpiCall& call);
   /// Counts so many calls at once that began and ended elsewhere. Local.
   void skip(std::uint64_t calls) {
     if (calls > 0) executor_.skip_calls(static_cast<std::int64_t>(calls));
@@ -107,7 +104,6 @@ class PrivateComm {
 
   explicit PrivateComm(OwnedComm comm);
 
-  void count_call();
   /// Keeps the background thread out during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn();
   bool learn(CallSide& side, std::vector<TypeInfo>& infos);

@@ -17,16 +17,13 @@ namespace {
 
 /// Bytes for data in memory with a name, which is allocated at once: /dev/shm may be small.
 constexpr Bytes max_named_data = Bytes{256} << 10;
+/// Bytes of a rank's signal and numbers.
+constexpr Bytes bytes_of_rank =
+    sizeof(NodeSignal) + SharedNode::further_words * sizeof(std::int64_t);
 
 }  // namespace
 
 Rank world_rank(MPI_Comm comm) { return rank_in(has_world() ? mpi().comm_world : comm); }
-
-/// Bytes of the signals and numbers of the ranks, in whole pages.
-Bytes SharedNode::header_bytes() const {
-  return whole_pages(ranks_ *
-                     (Bytes{sizeof(NodeSignal)} + further_words * Bytes{sizeof(std::int64_t)}));
-}
 
 /// The outcome of a rank's attempt to share the memory of its node.
 struct SharedNode::Attempt {
@@ -83,7 +80,7 @@ int SharedNode::attempt(const Nodes& nodes, const NodeSettings& settings, NodeSe
     ranks_ = nodes.size(here);
     local_ = nodes.local_of(rank_);
     kind_ = kind;
-    header_ = header_bytes();
+    header_ = whole_pages(ranks_ * bytes_of_rank);
     wanted_ = std::max(settings.memory, header_);  // signals are mandatory
     if (ranks_ > 1 && local_ == 0) segment = make_segment(kind);
   }

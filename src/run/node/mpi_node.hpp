@@ -64,7 +64,6 @@ class SharedNode {
 
  private:
   SharedNode(MPI_Comm comm, Rank rank, int p) : comm_(comm), rank_(rank), p_(p) {}
-  [[nodiscard]] Bytes header_bytes() const;
   struct Attempt;
   int find(Nodes nodes, const NodeSettings& settings);
   int attempt(const Nodes& nodes, const NodeSettings& settings, NodeSegment::Kind kind,
@@ -83,7 +82,7 @@ class SharedNode {
   NodeSegment::Kind kind_ = NodeSegment::Kind::anonymous;
   Bytes capacity_ = 0;
   Bytes wanted_ = 0;  ///< bytes of the whole segment
-  Bytes header_ = 0;
+  Bytes header_ = 0;  ///< before the data, in whole pages
   Mapping mapping_;
   NodeSignal* signals_ = nullptr;
   std::int64_t* words_ = nullptr;
