@@ -132,8 +132,8 @@ Tuner::AgreedCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
   const Nanoseconds longest = numbers[2].max;
   call.times = {-numbers[3].max, call.elapsed, longest};
   if (criterion_ == Criterion::longest) {
-    const Nanoseconds both = (longest + call.elapsed) / 2;
-    call.times = {both, both, longest};
+    call.elapsed = (longest + call.elapsed) / 2;
+    call.times = {call.elapsed, call.elapsed, longest};
   }
   if (criterion_ == Criterion::clocked) {
     const Nanoseconds after_last = std::max(resolution_, numbers[4].max - numbers[3].max);

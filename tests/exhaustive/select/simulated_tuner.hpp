@@ -188,6 +188,7 @@ class Simulation : public TuningHost {
                         (stalls ? factor_of_stall : 1);
     std::uniform_real_distribution<double> wait(0, options_.spread * native_seconds);
     double elapsed = 0;
+    double longest = 0;
     for (int rank = 0; rank < options_.p; ++rank) {
       // The last rank arrives when all others wait.
       const double factor = rank < static_cast<int>(shares_[candidate].size())
@@ -196,11 +197,13 @@ class Simulation : public TuningHost {
       const double after_last = time * factor;
       const double own = after_last + (rank == options_.p - 1 ? 0 : wait(random_));
       elapsed += own / options_.p;
+      longest = std::max(longest, own);
       Tuner& tuner = tuners_[static_cast<std::size_t>(rank)];
       if (rank == invalid) continue;
       tuner.note(tuner.call(), size_class, largest_of(size),
                  {static_cast<Nanoseconds>(own), static_cast<Nanoseconds>(spent_ + after_last)});
     }
+    if (options_.criterion == Criterion::longest) elapsed = (elapsed + longest) / 2;
     spent_ += elapsed;
     classes_[size_class].spent += elapsed;
     if (!is_selected) classes_[size_class].lost += plain - times[0];
