@@ -101,8 +101,9 @@ class TunedSelection::Host final : public TuningHost {
   /// An order by distance, where rank 0 knows distances and the model predicts a gain. Collective.
   void add_order(SizeClass size_class, std::vector<Setting>& all) {
     Communicator& communicator = selection_.communicator_;
-    if (!communicator.agreement().had_distances || !state_.deferred.is_automatic || size_class == 0)
-      return;
+    const bool has_orders =
+        communicator.agreement().had_distances && state_.deferred.is_automatic && size_class != 0;
+    if (!has_orders || error_ != MPI_SUCCESS) return;
     error_ = communicator.open_distances();
     if (error_ != MPI_SUCCESS) return;
     std::optional<Specification> found;

@@ -40,11 +40,9 @@ Nanoseconds CallSamples::trimmed_mean() const {
   return std::accumulate(sorted.begin(), sorted.begin() + kept, Nanoseconds{0}) / kept;
 }
 
-void Variance::add(Nanoseconds deviation) {
-  constexpr int max_times = 64;
-  const auto size = static_cast<double>(deviation);
-  times_ = std::min(times_ + 1, max_times);
-  value_ += (size * size - value_) / times_;
+void RecentMean::add(double number) {
+  numbers_ = std::min(numbers_ + 1, most_);
+  value_ += (number - value_) / numbers_;
 }
 
 std::optional<MedianInterval> median_interval(const CallSamples& samples) {

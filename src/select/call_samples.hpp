@@ -35,21 +35,24 @@ class CallSamples {
   std::size_t oldest_ = 0;
 };
 
-/// How much times vary about others, over some 64 latest ones: rare long calls count, which a ring
-/// of 16 forgets.
-class Variance {
+/// The mean of many latest numbers. Rare large ones count, which a ring of 16 forgets.
+class RecentMean {
  public:
-  static constexpr int min_times = 8;
+  static constexpr int min_numbers = 8;
 
-  void add(Nanoseconds deviation);
-  /// Is the value known?
-  [[nodiscard]] bool is_known() const { return times_ >= min_times; }
-  /// The mean square of the deviations, in square nanoseconds.
+  /// Of some `most` latest ones.
+  explicit RecentMean(int most) : most_(most) {}
+  /// Begins as if so many numbers had the value.
+  RecentMean(int most, double value, int numbers) : most_(most), value_(value), numbers_(numbers) {}
+  void add(double number);
+  /// Were there enough numbers?
+  [[nodiscard]] bool is_known() const { return numbers_ >= min_numbers; }
   [[nodiscard]] double value() const { return value_; }
 
  private:
+  int most_;
   double value_ = 0;
-  int times_ = 0;
+  int numbers_ = 0;
 };
 
 /// An interval that holds the median of the distribution of times.

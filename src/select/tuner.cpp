@@ -20,6 +20,7 @@ constexpr std::size_t numbers_per_call(Criterion criterion) {
 /// Between windows in which nothing explores.
 constexpr std::uint64_t min_idle_distance = 128;
 constexpr std::uint64_t max_idle_distance = 2048;
+constexpr std::uint64_t min_distance_in_debt = 32;
 constexpr double max_distance = 1 << 30;
 /// What a class may lose of its own time, in budgets: no more than 3 % by default.
 constexpr double budgets_of_class = 3;
@@ -58,9 +59,7 @@ Tuner::Agreement Tuner::begin_call() {
 }
 
 const TuningCase* Tuner::find(std::optional<SizeClass> size_class) const {
-  if (!size_class || is_stopped_) return nullptr;
-  const auto& known = cases_[static_cast<std::size_t>(*size_class)];
-  return known ? &*known : nullptr;
+  return size_class && !is_stopped_ ? known(*size_class) : nullptr;
 }
 
 bool Tuner::explores(const TuningCase& known, std::uint64_t call) const {
@@ -228,7 +227,8 @@ void Tuner::add_samples(std::span<const AgreedCall> calls) {
     const auto size = sizes_vary_ ? std::optional(class_of(calls[i].bytes)) : std::nullopt;
     const auto loss = static_cast<double>(known->add(candidate, calls[i].times, size));
     (loss > 0 ? lost_ : gained_) += std::abs(loss);
-    if (known->exploration().may_overdraw()) overdraft_ += std::max(0.0, loss);
+    const bool is_foreseen = !known->exploration().may_overdraw();
+    overdraft_ = is_foreseen ? std::max(overdraft_, loss) : overdraft_ + std::max(0.0, loss);
     (loss > 0 ? accounts_[at].lost : accounts_[at].gained) += std::abs(loss);
   }
 }
@@ -259,6 +259,7 @@ std::vector<SizeClass> Tuner::seen_classes() const {
 int Tuner::plan(TuningHost& host) {
   is_exploring_ = uses_overdraft_ = false;
   created_ = awaited_ = 0;
+  if (left() >= 2 * expected_cost_) overdraft_ = 0;
   const std::vector<SizeClass> turns = seen_classes();
   std::vector<SizeClass> by_length = turns;
   std::ranges::stable_sort(by_length, {}, [this](SizeClass one) { return account(one).mean_call; });
@@ -274,8 +275,9 @@ int Tuner::plan(TuningHost& host) {
     const bool goes_on = known.needs_calls() || (next.calls > 0 && !known.is_settled());
     uses_overdraft_ = uses_overdraft_ || (goes_on && !next.is_new);
   }
-  bool may_overdraw = !has_new && (!uses_overdraft_ || left() >= 2 * expected_cost_);
-  if (has_new) overdraft_ = 0;  // it is paid
+  const bool is_in_debt = uses_overdraft_ && left() < 2 * expected_cost_;
+  if (is_in_debt) rest_unseen();
+  bool may_overdraw = !has_new && !is_in_debt;
   for (const SizeClass size_class : turns) {
     TuningCase& known = case_of(size_class);
     if (!known.exploration().is_paid) {
@@ -316,12 +318,15 @@ void Tuner::plan_case(SizeClass size_class, double planned, TuningHost& host) {
     known.set_candidates(host.candidates(size_class));
   }
   pass_over(size_class, host);
-  const double spare = left() - 2 * expected_cost_ - planned;
+  const double spare = left() - 2 * expected_cost_ - created_ - planned;
   const auto held = [&](double cost) {
     return static_cast<Nanoseconds>(std::max(0.0, std::min(cost, left_of(size_class))));
   };
   const bool explores = known.plan({held(spare), held(spare + overdraft_)}, begun_);
-  if (known.exploration().candidate > 0 && left_of(size_class) < 0) return known.rest();
+  if (known.exploration().candidate > 0 && known.exploration().loss > 0 &&
+      left_of(size_class) < 0) {
+    return known.rest();
+  }
   is_exploring_ = is_exploring_ || explores;
 }
 
@@ -372,8 +377,9 @@ void Tuner::plan_window() {
   // What waits for its creation does not keep other classes from being compared.
   const std::uint64_t waiting =
       awaited_ > 0 ? std::min(calls_for(debt + awaited_), max_idle_distance) : 0;
-  // Calls may become longer and pay sooner. Meanwhile agreements take at most 1/4 of the budget.
-  const std::uint64_t look = std::max(max_idle_distance, calls_for(4 * expected_cost_));
+  // Calls may be longer than those of the last window, or become so, and pay sooner. Meanwhile
+  // agreements take at most 1/4 of the budget.
+  const std::uint64_t look = std::max(min_distance_in_debt, calls_for(4 * expected_cost_));
   if (calls_for(debt) > look) rest();
   const std::uint64_t distance = std::max(idle, std::min(std::max(calls_for(debt), waiting), look));
   // A fixed distance could meet the same phase of a program's period in each window.
@@ -384,6 +390,14 @@ void Tuner::plan_window() {
 void Tuner::rest() {
   for (std::optional<TuningCase>& known : cases_) {
     if (known) known->rest();
+  }
+}
+
+/// Classes that the last window did not hold explore nothing that is new or not paid.
+void Tuner::rest_unseen() {
+  for (std::size_t at = 0; at < cases_.size(); ++at) {
+    std::optional<TuningCase>& known = cases_[at];
+    if (known && !seen_[at] && known->exploration().may_overdraw()) known->rest();
   }
 }
 

@@ -33,12 +33,12 @@ struct Priced {
   Seconds seconds;
 };
 
-/// What `last` becomes after so many further steps, if each adds `ratio` times what the one before
-/// added; the last one added `added`.
-double continued(double last, double added, double ratio, double steps) {
-  const double sum =
-      std::abs(ratio - 1) < 1e-6 ? steps : ratio * (std::pow(ratio, steps) - 1) / (ratio - 1);
-  return last + added * sum;
+/// What `last` becomes for `times` as many ranks, if each doubling adds `ratio` times what the one
+/// before added; the last one added `added`. All ranks must sort alike, so it uses no function
+/// whose last bit may depend on the processor.
+double continued(double last, double added, double ratio, double times) {
+  for (; times >= 2; times /= 2) last += added *= ratio;
+  return last + added * ratio * (times - 1);
 }
 
 /// Bytes of all blocks that a rank sends or receives.
@@ -59,17 +59,6 @@ bool is_possible(const Specification& point, const TuningFeatures& features) {
     return false;
   }
   return !point.needs_distances() && fits(point, features.p, bytes_of(features), features.staging);
-}
-
-bool may_share_nodes(const TuningFeatures& features) {
-  return features.ranks_per_node > 1 && !features.is_flat &&
-         can_be_hierarchical(features.collective);
-}
-
-std::vector<Specification> specifications(const TuningFeatures& features) {
-  std::vector<Specification> all = useful_specifications(features.collective, features.p);
-  std::erase_if(all, [&](const Specification& one) { return !is_possible(one, features); });
-  return all;
 }
 
 using Machines = std::array<Machine, 2>;
@@ -103,8 +92,7 @@ Seconds seconds_of_parts(int p, const Specification& point, const TuningFeatures
   const Seconds many = with(max_modelled_parts);
   const Seconds few = with(max_modelled_parts / 2);
   const double steps = 2.0 * (parts - max_modelled_parts) / max_modelled_parts;
-  return {continued(many[0], many[0] - few[0], 1, steps),
-          continued(many[1], many[1] - few[1], 1, steps)};
+  return {many[0] + steps * (many[0] - few[0]), many[1] + steps * (many[1] - few[1])};
 }
 
 /// After the last arrival; not 0, so that times have ratios.
@@ -135,12 +123,12 @@ Seconds seconds_of(const Specification& point, const TuningFeatures& features,
   Seconds seconds = at(max_modelled_ranks);
   const Seconds half = at(max_modelled_ranks / 2);
   const Seconds quarter = at(max_modelled_ranks / 4);
-  const double doublings = std::log2(static_cast<double>(features.p) / max_modelled_ranks);
+  const double times = static_cast<double>(features.p) / max_modelled_ranks;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     const double added = seconds[i] - half[i];
     const double before = half[i] - quarter[i];
     if (added <= 0 || before <= 0) continue;
-    seconds[i] = continued(seconds[i], added, std::min(added / before, max_growth), doublings);
+    seconds[i] = continued(seconds[i], added, std::min(added / before, max_growth), times);
   }
   return seconds;
 }
@@ -157,7 +145,8 @@ std::vector<Priced> priced(const TuningFeatures& features, const Machine& machin
   machines[1].per_byte *= slow_network;
   std::vector<Priced> all;
   Seconds least = {INFINITY, INFINITY};
-  for (const Specification& point : specifications(features)) {
+  for (const Specification& point : useful_specifications(features.collective, features.p)) {
+    if (!is_possible(point, features)) continue;
     Seconds seconds = seconds_of(point, features, machines);
     for (std::size_t i = 0; i < seconds.size(); ++i) {
       seconds[i] *= handicap(point);
@@ -212,9 +201,9 @@ std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Mac
 bool may_run(const Setting& kept, const TuningFeatures& features) {
   if (kept.asks_for_hierarchical()) {
     const int leaders = kept.level->leaders;
-    if (!may_share_nodes(features) || leaders < 1 || leaders > features.ranks_per_node) {
-      return false;
-    }
+    const bool may_share_nodes = features.ranks_per_node > 1 && !features.is_flat &&
+                                 can_be_hierarchical(features.collective);
+    if (!may_share_nodes || leaders < 1 || leaders > features.ranks_per_node) return false;
   }
   if (kept.kind == Setting::Kind::native) return true;
   return !features.only_native && is_possible(kept.specification, features);

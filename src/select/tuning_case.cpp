@@ -43,10 +43,10 @@ bool are_shorter(const CallSamples& samples, const CallSamples& others) {
 
 }  // namespace
 
-/// 0 where no call of it was measured.
+/// That of a first call that does not count where no other was measured; 0 without any.
 Nanoseconds TuningCase::median_of(int candidate) const {
-  const CallSamples& samples = at(candidate).samples;
-  return samples.count() > 0 ? samples.median() : 0;
+  const State& state = at(candidate);
+  return state.samples.count() > 0 ? state.samples.median() : state.set_up;
 }
 
 Nanoseconds TuningCase::add(int candidate, const SampledTimes& times,
@@ -54,13 +54,23 @@ Nanoseconds TuningCase::add(int candidate, const SampledTimes& times,
   ++at(candidate).calls;
   const SizedTimes of_size = size ? native_of_sizes_.add(candidate == 0, times, *size)
                                   : SizedTimes{times, times.after_last, native_median_, 1, true};
+  if (candidate == 0 && of_size.native > 0) {
+    native_excess_.add(static_cast<double>(times.after_last) / static_cast<double>(of_size.native));
+  }
   if (of_size.is_known) add_sample(candidate, of_size);
   if (candidate == exploration_.candidate) ++explored_;
   if (candidate == 0 || candidate != exploration_.candidate) return 0;
   const bool has_native = !size || of_size.native > 0;
-  const Nanoseconds loss = has_native ? times.after_last - of_size.native : 0;
+  const Nanoseconds loss = has_native ? loss_of(times.after_last, of_size.native) : 0;
   lost_ += std::max<Nanoseconds>(0, loss);
   return loss;
+}
+
+/// `native`: the median of the MPI's own calls of that size.
+Nanoseconds TuningCase::loss_of(Nanoseconds time, Nanoseconds native) const {
+  const double mean = native_excess_.value() * static_cast<double>(native);
+  const Nanoseconds usual = std::max(native, static_cast<Nanoseconds>(mean));
+  return time - std::clamp(time, native, usual);
 }
 
 void TuningCase::add_sample(int candidate, const SizedTimes& times) {
@@ -71,11 +81,17 @@ void TuningCase::add_sample(int candidate, const SizedTimes& times) {
                           !exceeds(time, max_set_up_factor, median_of(selected_));
   const bool sets_up = state.calls == 1 && candidate != 0 &&
                        exceeds(time, max_loss, median_of(selected_)) && may_set_up;
-  if (sets_up) return;
-  if (candidate == 0 && native_median_ != 0) native_variance_.add(times.absolute - native_median_);
+  if (sets_up) {
+    state.set_up = time;
+    return;
+  }
+  if (candidate == 0 && native_median_ != 0) {
+    const auto deviation = static_cast<double>(times.absolute - native_median_);
+    native_squares_.add(deviation * deviation);
+  }
   ++state.fresh;
-  state.weights.add(times.weight);
-  weights_.add(times.weight);
+  state.weights.add(static_cast<double>(times.weight));
+  weights_.add(static_cast<double>(times.weight));
   state.samples.add(time);
   state.means.add(times.relative.mean);
   state.maxima.add(times.relative.max);
@@ -125,7 +141,7 @@ bool TuningCase::is_unfair(int candidate, int other) const {
 
 /// Are the calls that a candidate ran about as large as all calls are?
 bool TuningCase::is_representative(int candidate) const {
-  return at(candidate).weights.mean() >= min_weight * weights_.mean();
+  return at(candidate).weights.value() >= min_weight * weights_.value();
 }
 
 /// Does a candidate take longer than the MPI's own in the mean without outliers?
@@ -142,10 +158,10 @@ bool TuningCase::selected_takes_longer() const {
   const int native_calls = native_beside_.count();
   const int calls = selected_beside_.count();
   if (selected_ == 0 || std::min(native_calls, calls) < min_calls) return false;
-  if (!native_variance_.is_known()) return false;
+  if (!native_squares_.is_known()) return false;
   const Nanoseconds native = native_beside_.trimmed_mean();
   const Nanoseconds mean = selected_beside_.trimmed_mean();
-  const double error = std::sqrt(native_variance_.value() * (1.0 / native_calls + 1.0 / calls));
+  const double error = std::sqrt(native_squares_.value() * (1.0 / native_calls + 1.0 / calls));
   return exceeds(mean, max_loss_in_mean, native) &&
          static_cast<double>(mean - native) > score_to_be_faster * error;
 }
@@ -272,7 +288,8 @@ bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
     }
   }
   if (needs_calls()) return true;
-  const int candidate = challenger_ != 0 ? challenger_ : next_candidate();
+  const bool is_challenged = challenger_ != 0 && !at(challenger_).is_out();
+  const int candidate = is_challenged ? challenger_ : next_candidate();
   if (candidate < 0 && selected_ != 0 && !at(selected_).samples.is_full()) {
     exploration_ = {0, max_calls_each};
     return true;
@@ -345,10 +362,7 @@ void TuningCase::note_evidence() {
 void TuningCase::state_reason() {
   const auto measured =
       std::ranges::count_if(candidates_, [](const State& state) { return state.calls > 0; });
-  const CallSamples& samples = at(selected_).samples;
-  if (selected_ != 0 && samples.count() > 0) {
-    reason_ = faster_text({selected_, native_median_, samples.median(), samples.count(), ""});
-  } else if (selected_ != 0 && evidence_) {
+  if (selected_ != 0 && evidence_) {
     reason_ = faster_text(*evidence_);
   } else if (selected_ == 0 && is_settled_) {
     reason_ = "fastest of " + std::to_string(measured) + " candidates measured";

@@ -81,8 +81,9 @@ class TuningCase {
   [[nodiscard]] bool needs_calls() const;
   /// Adds a call that ran `candidate`. `size`: the class of its bytes, if calls of the case may
   /// differ in it; the first calls of the MPI's own of each size only show what it takes. Returns
-  /// what an explored call lost against the median of the MPI's own; negative: gained. 0 for all
-  /// others. O(1).
+  /// what an explored call lost: it takes longer than the MPI's own in the mean, which exceeds the
+  /// median where some calls take long. Negative: it gained against that median. 0 for all others.
+  /// O(1).
   Nanoseconds add(int candidate, const SampledTimes& times, std::optional<SizeClass> size = {});
   /// Drops and selects by the calls added since the last time; `calls` are those of the collective
   /// so far.
@@ -117,25 +118,16 @@ class TuningCase {
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
  private:
-  /// The mean weight of calls.
-  class MeanWeight {
-   public:
-    void add(Nanoseconds weight) { mean_ += (static_cast<double>(weight) - mean_) / ++calls_; }
-    [[nodiscard]] double mean() const { return mean_; }
-
-   private:
-    double mean_ = 0;
-    double calls_ = 0;
-  };
   struct State {
     CallSamples samples;
     CallSamples means;
     CallSamples maxima;
     CallSamples absolute;  ///< those of `samples`, in time and not in units of their sizes
-    MeanWeight weights;
-    CallSamples former;  ///< of the race before, for the report
-    int calls = 0;       ///< with those that do not count
-    int fresh = 0;       ///< times added since the race or the latest challenge began
+    RecentMean weights{1024};
+    CallSamples former;      ///< of the race before, for the report
+    Nanoseconds set_up = 0;  ///< the time of a first call that does not count
+    int calls = 0;           ///< with those that do not count
+    int fresh = 0;           ///< times added since the race or the latest challenge began
     bool is_dropped = false;
     bool is_excluded = false;
     bool is_deferred = false;
@@ -153,6 +145,7 @@ class TuningCase {
     return candidates_[static_cast<std::size_t>(candidate)];
   }
   void add_sample(int candidate, const SizedTimes& times);
+  [[nodiscard]] Nanoseconds loss_of(Nanoseconds time, Nanoseconds native) const;
   [[nodiscard]] Nanoseconds median_of(int candidate) const;
   [[nodiscard]] int next_candidate() const;
   [[nodiscard]] bool is_faster(int candidate, int other) const;
@@ -182,12 +175,14 @@ class TuningCase {
   Exploration exploration_;
   Nanoseconds native_median_ = 0;  ///< the latest known
   NativeOfSizes native_of_sizes_;
-  MeanWeight weights_;  ///< of all calls
+  RecentMean weights_{1024};  ///< of all calls: many, so that a window does not decide
   /// Of the latest windows that explored the MPI's own beside the selected candidate.
   CallSamples native_beside_;
   CallSamples selected_beside_;
   int windows_without_native_ = 0;  ///< in the race with a selected candidate
-  Variance native_variance_;        ///< about that median, over all races
+  RecentMean native_squares_{64};   ///< of its deviations from its median, over all races
+  /// What calls of the MPI's own take in units of that median. One call says little.
+  RecentMean native_excess_{64, 1, 16};
   Nanoseconds settled_median_ = 0;  ///< of the selected candidate when the case was settled
   CallSamples latest_;              ///< of the selected candidate, not looked at yet
   std::uint64_t reopens_at_ = 0;
