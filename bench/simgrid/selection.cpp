@@ -236,14 +236,15 @@ void measure(const std::string& collective, int bytes, const Limit& limit) {
   const Settled settled = settle(cell, collective, limit);
   const bool has_settled = shared->has_settled;
   const Times with_auto = limit.calls > 0 ? median_time(cell) : Times();
+  // Before it has settled, the latest selection may be one that only explored.
+  const std::string ran = has_settled ? settled.selection : latest(collective);
   if (rank != 0) return;
   std::printf("{\"collective\": \"%s\", \"bytes\": %d, ", collective.c_str(), bytes);
   std::printf("\"native\": %.9g, \"native_mean\": %.9g", native.last, native.mean);
   if (limit.calls > 0) {
     std::printf(", \"auto\": %.9g, \"auto_mean\": %.9g, ", with_auto.last, with_auto.mean);
     std::printf("\"settled\": %s, \"calls\": %d, \"spent\": %.9g, \"selected\": \"%s\"",
-                has_settled ? "true" : "false", settled.calls, settled.spent,
-                settled.selection.c_str());
+                has_settled ? "true" : "false", settled.calls, settled.spent, ran.c_str());
   }
   std::printf("}\n");
   std::fflush(stdout);
