@@ -119,18 +119,25 @@ def measure(
                    limit=1800)  # fmt: skip
 
 
-def times(line: dict[str, Any]) -> list[float]:
-    """The times after the last arrival, which `auto` compares; of older files from the first on."""
-    return line.get("after_last_arrival_us") or line["samples_us"]
+def waits_for_all(collective: str) -> bool:
+    """Can no rank leave before the last one arrives?"""
+    one_way = _engine.has_root(collective) or _engine.is_irregular(collective)
+    return not one_way and collective not in ("scan", "exscan")
 
 
-def fastest(lines: list[dict[str, Any]]) -> tuple[str, float]:
+def times(line: dict[str, Any], after_last: bool) -> list[float]:
+    """Until the last exit, after the last arrival, or after the first one as in older files."""
+    found: list[float] = line["after_last_arrival_us" if after_last else "samples_us"]
+    return found
+
+
+def fastest(lines: dict[str, list[float]]) -> tuple[str, float]:
     """The algorithm of the least median, found in every second call, and its median in the others.
 
     The least of many medians is too short by noise if the same calls find and measure it.
     """
-    best = min(lines, key=lambda line: median(times(line)[::2]))
-    return best["name"], median(times(best)[1::2] or times(best))
+    best = min(lines, key=lambda name: median(lines[name][::2]))
+    return best, median(lines[best][1::2] or lines[best])
 
 
 def gain(native: list[float], auto: list[float]) -> Interval:
@@ -144,17 +151,23 @@ def gain(native: list[float], auto: list[float]) -> Interval:
 def cells(document: dict[str, Any]) -> Iterator[Cell]:
     """The cells of one collective."""
     for row in document["rows"]:
-        native, auto, *others = row["algorithms"]
-        again = next((median(times(line)) for line in others if line["name"] == "native"), nan)
-        others = [line for line in others if line["name"] != "native"]
-        name, of_list = fastest(others or [native])
-        _, of_all = fastest([native, *others])
-        of_native, of_auto = median(times(native)), median(times(auto))
+        of_all = row["algorithms"]
+        after_last = (waits_for_all(row["collective"])
+                      and all("after_last_arrival_us" in line for line in of_all))  # fmt: skip
+        native, auto, *others = (times(line, after_last) for line in of_all)
+        natives = [of for line, of in zip(of_all[2:], others, strict=True)
+                   if line["name"] == "native"]  # fmt: skip
+        rest = {line["name"]: of for line, of in zip(of_all[2:], others, strict=True)
+                if line["name"] != "native"}  # fmt: skip
+        again = median(natives[0]) if natives else nan
+        name, of_list = fastest(rest or {"native": native})
+        _, best = fastest({"native": native, **rest})
+        of_native, of_auto = median(native), median(auto)
         yield Cell(
             row["collective"], row["distribution"], row["block"] * row["element_bytes"],
-            of_native / 1000, of_auto / 1000, gain(times(native), times(auto)),
-            native["median_us"] / auto["median_us"], of_list / 1000, name, of_all / of_auto,
-            of_all / again, of_native / again, auto["ran"].partition(": ")[0],
+            of_native / 1000, of_auto / 1000, gain(native, auto),
+            of_all[0]["median_us"] / of_all[1]["median_us"], of_list / 1000, name, best / of_auto,
+            best / again, of_native / again, of_all[1]["ran"].partition(": ")[0],
         )  # fmt: skip
 
 

@@ -103,12 +103,14 @@ class TunedSelection::Host final : public TuningHost {
     Communicator& communicator = selection_.communicator_;
     const bool has_orders =
         communicator.agreement().had_distances && state_.deferred.is_automatic && size_class != 0;
-    if (!has_orders || error_ != MPI_SUCCESS) return;
-    error_ = communicator.open_distances();
-    if (error_ != MPI_SUCCESS) return;
+    if (!has_orders) return;
     std::optional<Specification> found;
-    error_ =
-        communicator.distances().find_gain(state_.collective, largest_of(size_class), 0, found);
+    int error = communicator.open_distances();
+    if (error == MPI_SUCCESS) {
+      error =
+          communicator.distances().find_gain(state_.collective, largest_of(size_class), 0, found);
+    }
+    if (error_ == MPI_SUCCESS) error_ = error;
     if (found) all.push_back({Setting::Kind::forced, *found, Level{}});
   }
 

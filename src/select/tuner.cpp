@@ -247,7 +247,7 @@ void Tuner::reopen() {
 std::vector<SizeClass> Tuner::seen_classes() const {
   std::vector<SizeClass> all;
   for (int i = 1; i <= size_classes; ++i) {
-    const SizeClass size_class = (unpaid_class_ + i) % size_classes;
+    const SizeClass size_class = (latest_unpaid_ + i) % size_classes;
     if (seen_[static_cast<std::size_t>(size_class)]) all.push_back(size_class);
   }
   return all;
@@ -258,19 +258,19 @@ std::vector<SizeClass> Tuner::seen_classes() const {
 /// Short calls come first: they cost little, and long ones save meanwhile what they need.
 int Tuner::plan(TuningHost& host) {
   is_exploring_ = uses_overdraft_ = false;
-  created_ = awaited_ = 0;
+  created_ = awaited_ = planned_ = 0;
+  unpaid_ = {};
   if (left() >= 2 * expected_cost_) overdraft_ = 0;
   const std::vector<SizeClass> turns = seen_classes();
   std::vector<SizeClass> by_length = turns;
   std::ranges::stable_sort(by_length, {}, [this](SizeClass one) { return account(one).mean_call; });
-  double planned = 0;
   bool has_new = false;
   for (const SizeClass size_class : by_length) {
-    plan_case(size_class, planned, host);
+    plan_case(size_class, host);
     const TuningCase& known = case_of(size_class);
     const Exploration& next = known.exploration();
     if (!next.is_paid) continue;
-    planned += static_cast<double>(next.loss);
+    planned_ += static_cast<double>(next.loss);
     has_new = has_new || next.is_new;
     const bool goes_on = known.needs_calls() || (next.calls > 0 && !known.is_settled());
     uses_overdraft_ = uses_overdraft_ || (goes_on && !next.is_new);
@@ -281,12 +281,8 @@ int Tuner::plan(TuningHost& host) {
   for (const SizeClass size_class : turns) {
     TuningCase& known = case_of(size_class);
     if (!known.exploration().is_paid) {
-      if (may_overdraw) {
-        unpaid_class_ = size_class;
-        overdraft_ = 0;
-      } else {
-        known.rest();
-      }
+      if (may_overdraw) unpaid_ = size_class;
+      if (!may_overdraw) known.rest();
       may_overdraw = false;
     }
     if (const int error = prepare(size_class, host)) return error;
@@ -308,7 +304,7 @@ double Tuner::left_of(SizeClass size_class) const {
   return budgets_of_class * budget_ * own.spent + own.gained - own.lost;
 }
 
-void Tuner::plan_case(SizeClass size_class, double planned, TuningHost& host) {
+void Tuner::plan_case(SizeClass size_class, TuningHost& host) {
   TuningCase& known = case_of(size_class);
   known.rest();
   known.conclude(begun_);
@@ -318,7 +314,7 @@ void Tuner::plan_case(SizeClass size_class, double planned, TuningHost& host) {
     known.set_candidates(host.candidates(size_class));
   }
   pass_over(size_class, host);
-  const double spare = left() - 2 * expected_cost_ - created_ - planned;
+  const double spare = left() - 2 * expected_cost_ - created_ - planned_;
   const auto held = [&](double cost) {
     return static_cast<Nanoseconds>(std::max(0.0, std::min(cost, left_of(size_class))));
   };
@@ -380,7 +376,12 @@ void Tuner::plan_window() {
   // Calls may be longer than those of the last window, or become so, and pay sooner. Meanwhile
   // agreements take at most 1/4 of the budget.
   const std::uint64_t look = std::max(min_distance_in_debt, calls_for(4 * expected_cost_));
-  if (calls_for(debt) > look) rest();
+  if (calls_for(debt) > look) {
+    rest();
+  } else if (unpaid_) {
+    latest_unpaid_ = *unpaid_;
+    overdraft_ = 0;
+  }
   const std::uint64_t distance = std::max(idle, std::min(std::max(calls_for(debt), waiting), look));
   // A fixed distance could meet the same phase of a program's period in each window.
   window_begin_ = call_ + distance + (distance > 0 ? shift_of(call_) : 0);

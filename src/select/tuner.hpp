@@ -160,8 +160,7 @@ class Tuner {
   [[nodiscard]] const std::string& reason(SizeClass size_class) const;
   /// The bytes that all ranks noted in the last window, divided by its calls.
   [[nodiscard]] Bytes bytes_per_call() const { return bytes_per_call_; }
-  /// Time lost so far, without gains, and time spent in the collective, in nanoseconds over the
-  /// mean rank.
+  /// Time lost so far, without gains, and time spent in the collective, in nanoseconds.
   [[nodiscard]] double lost() const { return lost_; }
   [[nodiscard]] double spent() const { return spent_; }
   /// What is known of a class; null before any call of it was noted.
@@ -178,7 +177,7 @@ class Tuner {
     Bytes bytes = 0;
     RankTime time;
   };
-  /// Of one class, in nanoseconds over the mean rank.
+  /// Of one class, in nanoseconds.
   struct Account {
     double share = 0;      ///< of all calls
     double mean_call = 0;  ///< that explored nothing, in the latest window that held any
@@ -210,14 +209,14 @@ class Tuner {
   void add_cost(double cost);
   void add_samples(std::span<const AgreedCall> calls);
   [[nodiscard]] bool holds(double cost) const {
-    return left() - 2 * expected_cost_ - created_ >= cost;
+    return left() - 2 * expected_cost_ - created_ - planned_ >= cost;
   }
   bool can_afford(double cost);
   void pass_over(SizeClass size_class, TuningHost& host);
   [[nodiscard]] std::uint64_t calls_for(double debt) const;
   int plan(TuningHost& host);
   [[nodiscard]] std::vector<SizeClass> seen_classes() const;
-  void plan_case(SizeClass size_class, double planned, TuningHost& host);
+  void plan_case(SizeClass size_class, TuningHost& host);
   int prepare(SizeClass size_class, TuningHost& host);
   void plan_window();
   void rest();
@@ -248,8 +247,11 @@ class Tuner {
   double spent_ = 0;
   double mean_call_ = 0;  ///< of calls in the last window that explored nothing
   Bytes bytes_per_call_ = 0;
-  SizeClass unpaid_class_ = 0;   ///< the latest whose exploration was not paid
-  double overdraft_ = 0;         ///< what the latest calls that were new or not paid lost
+  double planned_ = 0;               ///< what the next window is expected to lose, if it is paid
+  std::optional<SizeClass> unpaid_;  ///< the class whose next exploration is not
+  SizeClass latest_unpaid_ = 0;
+  /// What the latest calls that were new or not paid lost, or one that lost more than all these.
+  double overdraft_ = 0;
   bool uses_overdraft_ = false;  ///< the next window explores what is known
   bool is_exploring_ = true;
   bool selects_native_ = true;  ///< for all classes

@@ -109,8 +109,8 @@ double seconds_after_last(const Specification& specification, const TuningFeatur
 }
 
 /// Many ranks by what 4, 8 and 16 take: each doubling adds so many times what the doubling before
-/// added as the second of these added of what the first did. Exact for a logarithm, for p, and for
-/// what does not depend on p.
+/// added as the second of these added of what the first did. Exact for p, for
+/// what does not depend on p, and at powers of 2 for a logarithm.
 Seconds seconds_of(const Specification& point, const TuningFeatures& features,
                    const Machines& machines) {
   const bool may_be_late = !features.arrivals.empty() && features.arrivals.size() <= max_late_ranks;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace tutti {
@@ -23,6 +24,8 @@ constexpr double max_loss = 1.2;
 constexpr double max_loss_in_noise = 3;
 constexpr double max_loss_of_a_rank = 1.1;
 constexpr double max_loss_in_mean = 1.1;
+/// So much longer than usual a call of the MPI's own counts at most: one stall is not the usual.
+constexpr double max_excess = 5;
 constexpr double drift = 1.5;
 constexpr double min_weight = 0.75;
 /// Standard scores: one-sided levels of 2.5 %, twice to select, and 5 % for the gain in the mean
@@ -55,7 +58,8 @@ Nanoseconds TuningCase::add(int candidate, const SampledTimes& times,
   const SizedTimes of_size = size ? native_of_sizes_.add(candidate == 0, times, *size)
                                   : SizedTimes{times, times.after_last, native_median_, 1, true};
   if (candidate == 0 && of_size.native > 0) {
-    native_excess_.add(static_cast<double>(times.after_last) / static_cast<double>(of_size.native));
+    const auto native = static_cast<double>(of_size.native);
+    native_excess_.add(std::min(max_excess, static_cast<double>(times.after_last) / native));
   }
   if (of_size.is_known) add_sample(candidate, of_size);
   if (candidate == exploration_.candidate) ++explored_;
@@ -181,7 +185,7 @@ void TuningCase::select_fastest() {
   for (int candidate = 0; candidate < candidates(); ++candidate) {
     State& state = at(candidate);
     if (candidate == selected_ || state.is_dropped || state.fresh < min_calls) continue;
-    if (challenger_ != 0 && candidate != challenger_) continue;
+    if (challenger() != 0 && candidate != challenger()) continue;
     if (!is_representative(candidate)) continue;
     state.rejected.reset();
     if (!is_faster(candidate, selected_)) continue;
@@ -196,7 +200,7 @@ void TuningCase::select_fastest() {
     }
   }
   if (best == selected_) return;
-  if (best != 0 && challenger_ == 0) return challenge(best);
+  if (best != 0 && challenger() == 0) return challenge(best);
   select(best);
   evidence_.reset();
   if (best != 0) note_evidence();
@@ -232,7 +236,7 @@ void TuningCase::drop_slow() {
   for (int candidate = 1; candidate < candidates(); ++candidate) {
     State& state = at(candidate);
     const int count = state.fresh;
-    const int least = candidate == challenger_ ? min_calls : 1;
+    const int least = candidate == challenger() ? min_calls : 1;
     if (candidate == selected_ || count < least || best == 0) continue;
     const Nanoseconds median = state.samples.latest(count).median();
     const double most = count >= 2 ? max_loss : max_loss_at_once;
@@ -248,15 +252,20 @@ void TuningCase::drop_slow() {
 int TuningCase::next_candidate() const {
   int unknown = -1;
   int fastest = -1;
+  // Of a candidate without any time nothing is known but that it was tried.
+  const auto time_of = [this](int candidate) {
+    const Nanoseconds median = median_of(candidate);
+    return median > 0 ? median : std::numeric_limits<Nanoseconds>::max();
+  };
   for (int candidate = 1; candidate < candidates(); ++candidate) {
     if (candidate == selected_ || at(candidate).is_out()) continue;
     if (at(candidate).calls == 0) {
       if (unknown < 0) unknown = candidate;
-    } else if (fastest < 0 || median_of(candidate) < median_of(fastest)) {
+    } else if (fastest < 0 || time_of(candidate) < time_of(fastest)) {
       fastest = candidate;
     }
   }
-  const bool is_promising = fastest >= 0 && median_of(fastest) < median_of(selected_);
+  const bool is_promising = fastest >= 0 && time_of(fastest) < median_of(selected_);
   return unknown < 0 || is_promising ? fastest : unknown;
 }
 
@@ -288,8 +297,7 @@ bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
     }
   }
   if (needs_calls()) return true;
-  const bool is_challenged = challenger_ != 0 && !at(challenger_).is_out();
-  const int candidate = is_challenged ? challenger_ : next_candidate();
+  const int candidate = challenger() != 0 ? challenger() : next_candidate();
   if (candidate < 0 && selected_ != 0 && !at(selected_).samples.is_full()) {
     exploration_ = {0, max_calls_each};
     return true;

@@ -148,6 +148,8 @@ class TuningCase {
   [[nodiscard]] Nanoseconds loss_of(Nanoseconds time, Nanoseconds native) const;
   [[nodiscard]] Nanoseconds median_of(int candidate) const;
   [[nodiscard]] int next_candidate() const;
+  /// The candidate whose gain is being confirmed and may run; 0: none.
+  [[nodiscard]] int challenger() const { return at(challenger_).is_out() ? 0 : challenger_; }
   [[nodiscard]] bool is_faster(int candidate, int other) const;
   [[nodiscard]] bool is_unfair(int candidate, int other) const;
   [[nodiscard]] bool is_representative(int candidate) const;

@@ -8,8 +8,8 @@
 namespace tutti {
 
 /// Work that a process repeats while it waits for another one of its node. The other may depend on
-/// it: MPIs move messages only while their functions are called. Never blocks. An error code other
-/// than 0 ends the wait.
+/// it: MPIs move messages only while their functions are called. Never blocks nor throws, and is
+/// not empty. An error code other than 0 ends the wait.
 using WhileWaiting = std::function<int()>;
 
 /// How often a waiting process checks before it yields, then before it sleeps. Spinning is fastest

@@ -152,6 +152,17 @@ TEST(Tuner, FindsTheBestWhereFirstCallsSetUp) {
   EXPECT_GE(find_the_best_of_sizes(options, {1e6, 2e6, 4e6}, 1500), 72);
 }
 
+TEST(Tuner, OneStallOfTheMpisOwnMakesNothingFree) {
+  for (int stalled = 20; stalled < 60; ++stalled) {
+    Times times(31, 10 * native_seconds);
+    times[0] = native_seconds;
+    Simulation machine({.spread = 0.001, .agreement = native_seconds / 100}, {{4, times}}, 1);
+    machine.stall(0, stalled, 1000);
+    for (int call = 0; call < 2 * stalled - 5; ++call) machine.call(4);
+    EXPECT_LE(machine.worst_excess(), 0) << "call " << stalled;
+  }
+}
+
 TEST(Tuner, OneStallAmongManyCallsDecidesNothing) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     Simulation machine({}, {{10, {1e6, 0.5e6}}}, seed);
