@@ -20,7 +20,7 @@ constexpr std::size_t numbers_per_call(Criterion criterion) {
 /// Between windows in which nothing explores.
 constexpr std::uint64_t min_idle_distance = 128;
 constexpr std::uint64_t max_idle_distance = 2048;
-constexpr std::uint64_t min_distance_in_debt = 32;
+constexpr std::uint64_t min_distance_in_debt = 64;
 constexpr double max_distance = 1 << 30;
 /// What a class may lose of its own time, in budgets: no more than 3 % by default.
 constexpr double budgets_of_class = 3;
