@@ -22,21 +22,20 @@ STD = frozenset()
 LAYERS: dict[str, frozenset[str]] = {
     "src/core": STD,
     "src/schedule": frozenset({"core"}),
-    "src/contract": frozenset({"core"}),
     "src/protocols": frozenset({"core"}),
     "src/topology": frozenset({"core"}),
     "src/shapes": frozenset({"core"}),
     "src/orders": frozenset({"core"}),
     "src/algorithms": frozenset({"core", "schedule", "shapes", "orders", "protocols", "lowering"}),
     "src/lowering": frozenset({"core", "schedule"}),
-    "src/verify": frozenset({"core", "schedule", "contract", "lowering"}),
+    "src/verify": frozenset({"core", "schedule", "lowering"}),
     "src/cost": frozenset({"algorithms", "core", "lowering", "schedule"}),
     "src/simulate": frozenset({"core", "schedule", "cost"}),
     "src/report": frozenset({"core"}),
     "src/select": frozenset({"core", "schedule", "protocols", "topology", "orders", "algorithms", "cost"}),
     "src/sweep": frozenset(
         {
-            "core", "schedule", "contract", "protocols", "topology", "orders", "algorithms", "lowering", "verify", "cost",
+            "core", "schedule", "protocols", "topology", "orders", "algorithms", "lowering", "verify", "cost",
             "simulate",
         }
     ),
@@ -45,7 +44,7 @@ LAYERS: dict[str, frozenset[str]] = {
     ),
     "src/api": frozenset(
         {
-            "core", "schedule", "contract", "protocols", "topology", "shapes", "orders", "algorithms",
+            "core", "schedule", "protocols", "topology", "shapes", "orders", "algorithms",
             "lowering", "verify", "cost", "select", "report", "run", "tutti", "mpi.h",
         }
     ),

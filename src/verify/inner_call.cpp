@@ -1,7 +1,7 @@
 /// Applies the contracts of inner collectives, by bytes.
 #include "verify/inner_call.hpp"
 
-#include "contract/contract.hpp"
+#include "core/contract.hpp"
 
 namespace tutti {
 

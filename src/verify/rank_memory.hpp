@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "contract/contract.hpp"
+#include "core/contract.hpp"
 #include "core/nodes.hpp"
 #include "core/order.hpp"
 #include "lowering/program.hpp"

@@ -1,5 +1,5 @@
 /// Who holds what before and after, in each collective.
-#include "contract/contract.hpp"
+#include "core/contract.hpp"
 
 #include <gtest/gtest.h>
 
