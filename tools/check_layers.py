@@ -30,13 +30,11 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/lowering": frozenset({"core", "schedule"}),
     "src/verify": frozenset({"core", "schedule", "lowering"}),
     "src/cost": frozenset({"algorithms", "core", "lowering", "schedule"}),
-    "src/simulate": frozenset({"core", "schedule", "cost"}),
     "src/report": frozenset({"core"}),
     "src/select": frozenset({"core", "schedule", "protocols", "topology", "orders", "algorithms", "cost"}),
     "src/sweep": frozenset(
         {
             "core", "schedule", "protocols", "topology", "orders", "algorithms", "lowering", "verify", "cost",
-            "simulate",
         }
     ),
     "src/run": frozenset(

@@ -14,12 +14,12 @@
 #include "cost/bounds.hpp"
 #include "cost/messages.hpp"
 #include "cost/pricing.hpp"
+#include "cost/simulate.hpp"
 #include "distances.hpp"
 #include "engine.hpp"
 #include "knowledge.hpp"
 #include "schedules.hpp"
 #include "select/selection.hpp"
-#include "simulate/simulate.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;

@@ -3,9 +3,9 @@
 
 #include "algorithms/algorithms.hpp"
 #include "cost/machine.hpp"
+#include "cost/simulate.hpp"
 #include "schedule/schedule.hpp"
 #include "select/selection.hpp"
-#include "simulate/simulate.hpp"
 
 namespace tutti {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "cost/bounds.hpp"
-#include "simulate/simulate.hpp"
+#include "cost/simulate.hpp"
 #include "sweep/sweep.hpp"
 #include "unit/call_helpers.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "core/distributions.hpp"
 #include "cost/pricing.hpp"
+#include "cost/simulate.hpp"
 #include "lowering/background.hpp"
-#include "simulate/simulate.hpp"
 #include "unit/call_helpers.hpp"
 
 namespace tutti {

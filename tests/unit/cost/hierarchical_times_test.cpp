@@ -7,10 +7,10 @@
 #include <limits>
 #include <numeric>
 
+#include "cost/simulate.hpp"
 #include "cost/traffic.hpp"
 #include "orders/local_search.hpp"
 #include "select/hierarchical.hpp"
-#include "simulate/simulate.hpp"
 #include "unit/call_helpers.hpp"
 
 namespace tutti {

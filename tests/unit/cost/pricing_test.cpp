@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "simulate/simulate.hpp"
+#include "cost/simulate.hpp"
 #include "unit/call_helpers.hpp"
 
 namespace tutti {

@@ -5,9 +5,9 @@
 #include <random>
 
 #include "cost/bounds.hpp"
+#include "cost/simulate.hpp"
 #include "lowering/lower.hpp"
 #include "shapes/relay.hpp"
-#include "simulate/simulate.hpp"
 #include "unit/call_helpers.hpp"
 
 namespace tutti {

@@ -1,5 +1,5 @@
 /// What the replay promises.
-#include "simulate/simulate.hpp"
+#include "cost/simulate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// Records what the engine executes.
-#include "simulate/simulate.hpp"
+#include "cost/simulate.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "simulate/simulate.hpp"
+#include "cost/simulate.hpp"
 #include "unit/call_helpers.hpp"
 
 namespace tutti {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "simulate/simulate.hpp"
+#include "cost/simulate.hpp"
 #include "unit/call_helpers.hpp"
 
 namespace tutti {
