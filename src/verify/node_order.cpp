@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/contract.hpp"
+
 namespace tutti {
 
 namespace {
@@ -16,13 +18,78 @@ void join(std::vector<int>& seen, const std::vector<int>& other) {
   for (std::size_t i = 0; i < seen.size(); ++i) seen[i] = std::max(seen[i], other[i]);
 }
 
+/// The first difference between the members' calls; empty if there is none.
+std::string disagreement(std::span<const InnerCall* const> members) {
+  const InnerCall& first = *members.front();
+  for (const InnerCall* member : members) {
+    if (member->collective != first.collective || member->root != first.root) {
+      return "members disagree on the collective or its root";
+    }
+    if (first.collective == Collective::bcast && !(member->send == member->receive)) {
+      return "a bcast has one buffer";
+    }
+    if (reduces(first.collective) && member->send.counts != first.send.counts) {
+      return "members' counts differ";
+    }
+  }
+  return "";
+}
+
+/// Adds a transfer of count `out` of member `from` to count `in` of member `to`. Returns the text
+/// of a fault, or an empty one.
+std::string add(std::span<const InnerCall* const> members, int from, BlockIndex out, int to,
+                BlockIndex in, std::vector<InnerTransfer>& transfers) {
+  const InnerBuffer& source = members[index(from)]->send;
+  const InnerBuffer& sink = members[index(to)]->receive;
+  if (index(out) >= source.counts.size() || index(in) >= sink.counts.size() ||
+      source.counts.size() != source.displacements.size() ||
+      sink.counts.size() != sink.displacements.size()) {
+    return "a count is missing";
+  }
+  const Bytes bytes = sink.counts[index(in)];
+  if (source.counts[index(out)] != bytes) {
+    return "node " + std::to_string(from) + " sends " + std::to_string(source.counts[index(out)]) +
+           " bytes to node " + std::to_string(to) + ", which receives " + std::to_string(bytes);
+  }
+  const Collective collective = members.front()->collective;
+  transfers.push_back({from, to, reduces(collective), source.at + source.displacements[index(out)],
+                       sink.at + sink.displacements[index(in)], bytes});
+  if (is_irregular(collective) || bytes == transfers.front().bytes) return "";
+  return "a regular call has unequal counts";
+}
+
+/// The transfers of the members' calls, by node and the contract of their collective. Empty if
+/// members disagree, and then `wrong` names the difference.
+std::vector<InnerTransfer> transfers_of(std::span<const InnerCall* const> members,
+                                        std::string& wrong) {
+  const InnerCall& first = *members.front();
+  const int count = static_cast<int>(members.size());
+  const Contract contract{first.collective, count, first.root};
+  std::vector<InnerTransfer> transfers;
+  wrong = disagreement(members);
+  for (int to = 0; to < count; ++to) {
+    const BlockSeries wanted = contract.after(to);
+    for (Block in = 0; in < wanted.count; ++in) {
+      for (int from = 0; from < count && wrong.empty(); ++from) {
+        const BlockSeries brought = contract.before(from);
+        const Block out = wanted[in] - brought.first;  // their stride is 1
+        const bool is_kept = from == to && first.collective == Collective::bcast;
+        if (out < 0 || out >= brought.count || is_kept) continue;
+        wrong = add(members, from, out, to, in, transfers);
+      }
+    }
+  }
+  if (!wrong.empty()) return {};
+  return transfers;
+}
+
 }  // namespace
 
 NodeOrder::Fault NodeOrder::find(const Nodes& nodes, std::span<const Program> programs,
                                  Collective collective) {
   nodes_ = &nodes;
   graph_.emplace(placed(programs, nodes));
-  calls_.clear();
+  transfers_.clear();
   for (Rank rank = 0; rank < nodes.p(); ++rank) {
     if (Fault found = check_form(rank)) return found;
   }
@@ -87,7 +154,6 @@ Rank NodeOrder::leader_of(int lane, int node) const {
 
 NodeOrder::Fault NodeOrder::match(const NodeGraph::Meeting& meeting) {
   const int lane = graph_->call(meeting.front()).lane;
-  MatchedCall matched{meeting, {}};
   std::vector<const InnerCall*> members;
   for (int node = 0; node < nodes_->count(); ++node) {
     const Rank leader = leader_of(lane, node);
@@ -97,9 +163,8 @@ NodeOrder::Fault NodeOrder::match(const NodeGraph::Meeting& meeting) {
     members.push_back(&graph_->call(meeting[index(node)]));
   }
   std::string text;
-  matched.transfers = transfers_of(members, text);
+  transfers_.push_back(transfers_of(members, text));
   if (!text.empty()) return fault_at(meeting.front(), text);
-  calls_.push_back(std::move(matched));
   return std::nullopt;
 }
 
@@ -117,27 +182,25 @@ void NodeOrder::complete(Node node) {
   }
   clocks_[index(node)] = seen;
   seen[index(rank)] = graph_->step_of(node) + 2;
-  if (kind == OperationKind::call) meet(calls_[graph_->meeting_of(node)]);
+  if (kind == OperationKind::call) meet(graph_->meeting_of(node));
 }
 
 /// Once all members have made their calls: data shows that its sender has entered; a barrier that
 /// all have.
-void NodeOrder::meet(const MatchedCall& call) {
-  const auto rank_of = [&](int member) {
-    return index(graph_->rank_of(call.members[index(member)]));
-  };
-  for (const Node member : call.members) {
+void NodeOrder::meet(std::size_t meeting) {
+  const NodeGraph::Meeting& members = graph_->meetings()[meeting];
+  const auto seen_by = [&](Node member) -> Clock& { return seen_[index(graph_->rank_of(member))]; };
+  for (const Node member : members) {
     if (clocks_[index(member)].empty()) return;
   }
-  for (const InnerTransfer& transfer : call.transfers) {
+  for (const InnerTransfer& transfer : transfers_[meeting]) {
     if (transfer.bytes == 0 || transfer.from == transfer.to) continue;
-    join(seen_[rank_of(transfer.to)], clocks_[index(call.members[index(transfer.from)])]);
+    join(seen_by(members[index(transfer.to)]), clocks_[index(members[index(transfer.from)])]);
   }
-  if (graph_->call(call.members.front()).collective != Collective::barrier) return;
-  Clock all = seen_[rank_of(0)];
-  const int members = static_cast<int>(call.members.size());
-  for (int member = 0; member < members; ++member) join(all, seen_[rank_of(member)]);
-  for (int member = 0; member < members; ++member) seen_[rank_of(member)] = all;
+  if (graph_->call(members.front()).collective != Collective::barrier) return;
+  Clock all = seen_by(members.front());
+  for (const Node member : members) join(all, seen_by(member));
+  for (const Node member : members) seen_by(member) = all;
 }
 
 }  // namespace tutti

@@ -7,15 +7,19 @@
 #include <vector>
 
 #include "lowering/node_graph.hpp"
-#include "verify/inner_call.hpp"
 #include "verify/program_order.hpp"
 
 namespace tutti {
 
-/// A collective between nodes: the operations of its members, by node, and what they transfer.
-struct MatchedCall {
-  NodeGraph::Meeting members;
-  std::vector<InnerTransfer> transfers;
+/// Bytes that member `to` of a collective between nodes receives from member `from`. With
+/// `combines`, consecutive transfers to the same member are combined in sequence.
+struct InnerTransfer {
+  int from = 0;
+  int to = 0;
+  bool combines = false;
+  Bytes read_at = 0;   ///< in the area of the send buffer
+  Bytes write_at = 0;  ///< in the area of the receive buffer
+  Bytes bytes = 0;
 };
 
 /// Follows the programs of ranks that share node memory, whose operations run in sequence. The
@@ -42,8 +46,10 @@ class NodeOrder {
     return clock(operation, rank) > 0;
   }
   [[nodiscard]] const NodeGraph& graph() const { return *graph_; }
-  /// By meeting.
-  [[nodiscard]] const std::vector<MatchedCall>& calls() const { return calls_; }
+  /// The transfers of a collective between nodes, the index of its meeting in graph().
+  [[nodiscard]] std::span<const InnerTransfer> transfers(std::size_t meeting) const {
+    return transfers_[meeting];
+  }
 
  private:
   /// By rank, how many of its operations are complete, plus one once it has left the call before.
@@ -55,13 +61,13 @@ class NodeOrder {
   [[nodiscard]] Fault check_form(Rank rank);
   [[nodiscard]] Fault match(const NodeGraph::Meeting& meeting);
   void complete(Node node);
-  void meet(const MatchedCall& call);
+  void meet(std::size_t meeting);
 
   const Nodes* nodes_ = nullptr;
   std::optional<NodeGraph> graph_;
-  std::vector<MatchedCall> calls_;
-  std::vector<Clock> clocks_;  ///< by operation, when it starts
-  std::vector<Clock> seen_;    ///< by rank, after its last completed operation
+  std::vector<std::vector<InnerTransfer>> transfers_;  ///< by meeting
+  std::vector<Clock> clocks_;                          ///< by operation, when it starts
+  std::vector<Clock> seen_;  ///< by rank, after its last completed operation
 };
 
 }  // namespace tutti

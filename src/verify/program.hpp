@@ -104,7 +104,7 @@ class ProgramVerifier {
   void deliver(Node send);
   void note_received(Node recv, const std::vector<ByteSymbols>& message);
   void enter(Node node);
-  void run_call(const MatchedCall& call);
+  void run_call(const NodeGraph::Meeting& members, std::span<const InnerTransfer> transfers);
   [[nodiscard]] ByteContent& content(Rank rank, Area area);
   [[nodiscard]] std::vector<ByteSymbols> read(Node node, Area area,
                                               std::span<const ByteRange> ranges);

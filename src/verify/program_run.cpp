@@ -150,19 +150,21 @@ void ProgramVerifier::note_received(Node recv, const std::vector<ByteSymbols>& m
 /// Runs a collective between nodes once all its members have entered.
 void ProgramVerifier::enter(Node node) {
   begun_[index(node)] = 1;
-  const MatchedCall& call = node_order_.calls()[node_order_.graph().meeting_of(node)];
-  for (const Node member : call.members) {
+  const std::size_t meeting = node_order_.graph().meeting_of(node);
+  const NodeGraph::Meeting& members = node_order_.graph().meetings()[meeting];
+  for (const Node member : members) {
     if (begun_[index(member)] == 0) return;
   }
-  run_call(call);
-  for (const Node member : call.members) flow_.complete(member);
+  run_call(members, node_order_.transfers(meeting));
+  for (const Node member : members) flow_.complete(member);
 }
 
 /// Moves the bytes of a collective between nodes. Consecutive transfers to the same member combine.
-void ProgramVerifier::run_call(const MatchedCall& call) {
-  const auto member = [&](int i) { return call.members[index(i)]; };
+void ProgramVerifier::run_call(const NodeGraph::Meeting& members,
+                               std::span<const InnerTransfer> transfers) {
+  const auto member = [&](int i) { return members[index(i)]; };
   std::vector<std::vector<ByteSymbols>> moved;
-  for (const InnerTransfer& transfer : call.transfers) {
+  for (const InnerTransfer& transfer : transfers) {
     const Node from = member(transfer.from);
     const ByteRange range = {transfer.read_at, transfer.read_at + transfer.bytes};
     moved.push_back(read(from, area_of(from, false), {&range, 1}));
@@ -170,10 +172,10 @@ void ProgramVerifier::run_call(const MatchedCall& call) {
     if (!transfer.combines || first || fault_) continue;
     moved.back() = combined(from, moved[moved.size() - 2], moved.back());
   }
-  for (std::size_t i = 0; i < call.transfers.size(); ++i) {
-    const InnerTransfer& transfer = call.transfers[i];
-    const bool more = transfer.combines && i + 1 < call.transfers.size() &&
-                      call.transfers[i + 1].to == transfer.to;
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    const InnerTransfer& transfer = transfers[i];
+    const bool more =
+        transfer.combines && i + 1 < transfers.size() && transfers[i + 1].to == transfer.to;
     const ByteRange range = {transfer.write_at, transfer.write_at + transfer.bytes};
     if (!more)
       write(member(transfer.to), area_of(member(transfer.to), true), {&range, 1}, moved[i]);
