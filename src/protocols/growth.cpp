@@ -72,13 +72,13 @@ Join Growth::join(int level, long first, std::span<const Cube> cubes) const {
   return join;
 }
 
-Bytes serve(std::span<const Subtree> children, Bytes half_performance_length, Bytes start) {
+Bytes Growth::serve(Rank rank, std::span<const Subtree> children) const {
   std::vector<const Subtree*> queue;
   for (const Subtree& child : children) {
     if (child.bytes > 0) queue.push_back(&child);
   }
   std::ranges::stable_sort(queue, {}, &Subtree::ready);
-  Bytes time = start;
+  Bytes time = ready_at(rank);
   for (const Subtree* child : queue)
     time = std::max(time, child->ready) + half_performance_length + child->bytes;
   return time;

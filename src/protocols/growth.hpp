@@ -65,6 +65,10 @@ struct Growth {
   /// otherwise the largest one by the joining rule, ties by the other rule, then the upper one.
   [[nodiscard]] Join join(int level, long first, std::span<const Cube> cubes) const;
 
+  /// The modelled time, in bytes, at which `rank` has received from all `children`, one message at
+  /// a time from ready_at(rank) on, as they become ready. Empty messages cost nothing.
+  [[nodiscard]] Bytes serve(Rank rank, std::span<const Subtree> children) const;
+
   /// Heavier subtrees send straight to the external root. The bound is the threshold, or lower so
   /// that a rank never holds more than `memory` bytes of its subtrees (at most `ports` a round).
   [[nodiscard]] Bytes heaviest() const;
@@ -86,11 +90,6 @@ struct Growth {
 
 /// The largest number of promotions in one tree, and the words of a verdict.
 inline constexpr std::size_t max_promotions = 14;
-
-/// The modelled time, in bytes, at which a rank has received from all `children`, one message at a
-/// time from `start` on, as they become ready. Empty messages cost nothing.
-[[nodiscard]] Bytes serve(std::span<const Subtree> children, Bytes half_performance_length,
-                          Bytes start);
 
 /// Cube `index` of `level` as a subtree.
 [[nodiscard]] Subtree subtree_of(const Growth& growth, int level, long index, const Cube& cube);

@@ -71,7 +71,7 @@ void OrderedTree::finish() {
     root_.children.insert(root_.children.end(), detached.begin(), detached.end());
     for (const Subtree& subtree : detached) root_.self.bytes += subtree.bytes;
   }
-  time_ = serve(root_.children, growth_.half_performance_length, growth_.ready_at(root()));
+  time_ = growth_.serve(root(), root_.children);
   if (growth_.promotes()) promote_while_root_idles();
   if (growth_.detaches()) note_holes(root_.children);
 }
@@ -141,13 +141,12 @@ void OrderedTree::promote_while_root_idles() {
     const auto [at, is_new] = opened.try_emplace(rank);
     if (is_new) {
       at->second = grown(rank);
-      at->second.self.ready =
-          serve(at->second.children, growth_.half_performance_length, growth_.ready_at(rank));
+      at->second.self.ready = growth_.serve(rank, at->second.children);
     }
     return at->second;
   };
   for (Subtree& child : root_.children) child.ready = open(child.root).self.ready;
-  time_ = serve(root_.children, growth_.half_performance_length, growth_.ready_at(root()));
+  time_ = growth_.serve(root(), root_.children);
   while (promoted_.size() < max_promotions) {
     std::vector<Subtree> children = root_.children;
     std::ranges::stable_sort(children, {}, &Subtree::ready);
@@ -165,13 +164,11 @@ void OrderedTree::promote_while_root_idles() {
     if (!growth_.may_be_promoted(heaviest.bytes)) return;
     TreeNeighbours after = before;
     apply_promotions(growth_, std::span(&heaviest.root, 1), after);
-    after.self.ready =
-        serve(after.children, growth_.half_performance_length, growth_.ready_at(after.self.root));
+    after.self.ready = growth_.serve(after.self.root, after.children);
     *last = after.self;
     children.push_back(heaviest);
     children.back().ready = open(heaviest.root).self.ready;
-    const Bytes shorter =
-        serve(children, growth_.half_performance_length, growth_.ready_at(root()));
+    const Bytes shorter = growth_.serve(root(), children);
     if (shorter >= time) return;
     opened[after.self.root] = after;
     root_.children = std::move(children);
