@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "api/call.hpp"
-#include "protocols/node_arrivals.hpp"
+#include "protocols/arrival_agreement.hpp"
 #include "run/hierarchical/mpi_sides.hpp"
 
 namespace tutti {

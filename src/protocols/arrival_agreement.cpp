@@ -34,6 +34,16 @@ constexpr CallNumber min_profile_calls = 5;
 /// At most this number of calls are pending, however far a rank is ahead.
 constexpr std::size_t max_pending_calls = 8;
 
+/// The index of each rank in the sequence of arrivals. O(p log p).
+std::vector<double> ranking_of(const std::vector<double>& arrivals) {
+  std::vector<std::size_t> ranks(arrivals.size());
+  std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+  std::ranges::stable_sort(ranks, {}, [&](std::size_t rank) { return arrivals[rank]; });
+  std::vector<double> ranking(arrivals.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranking[ranks[i]] = static_cast<double>(i);
+  return ranking;
+}
+
 std::shared_ptr<ArrivalEpoch> epoch_from(const ArrivalMessage& words, std::size_t head,
                                          std::int64_t number) {
   auto epoch = std::make_shared<ArrivalEpoch>();
@@ -51,13 +61,15 @@ ArrivalEstimate estimate_of(const ArrivalMessage& words) {
 
 }  // namespace
 
-std::vector<double> ranking_of(const std::vector<double>& arrivals) {
-  std::vector<std::size_t> ranks(arrivals.size());
-  std::iota(ranks.begin(), ranks.end(), std::size_t{0});
-  std::ranges::stable_sort(ranks, {}, [&](std::size_t rank) { return arrivals[rank]; });
-  std::vector<double> ranking(arrivals.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i) ranking[ranks[i]] = static_cast<double>(i);
-  return ranking;
+ArrivalEpoch epoch_between(const ArrivalEpoch& epoch, const Nodes& nodes) {
+  ArrivalEpoch between;
+  between.number = epoch.number;
+  const auto arrival = [&](Rank rank) { return epoch.arrivals[index(rank)]; };
+  for (int node = 0; node < nodes.count() && !epoch.arrivals.empty(); ++node) {
+    between.arrivals.push_back(arrival(*std::ranges::max_element(nodes.ranks(node), {}, arrival)));
+  }
+  between.ranking = ranking_of(between.arrivals);
+  return between;
 }
 
 ArrivalCoordinator::ArrivalCoordinator(int p)

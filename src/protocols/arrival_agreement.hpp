@@ -37,6 +37,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/nodes.hpp"
 #include "core/types.hpp"
 #include "protocols/delay_predictor.hpp"
 #include "protocols/profile_predictor.hpp"
@@ -55,8 +56,9 @@ struct ArrivalEpoch {
   std::vector<double> ranking;
 };
 
-/// The index of each rank in the sequence of arrivals (see ArrivalEpoch::ranking). O(p log p).
-[[nodiscard]] std::vector<double> ranking_of(const std::vector<double>& arrivals);
+/// The epoch for calls between nodes: nodes take the place of ranks, and arrive with their last
+/// ranks. O(p + n log n) for n nodes.
+[[nodiscard]] ArrivalEpoch epoch_between(const ArrivalEpoch& epoch, const Nodes& nodes);
 
 /// What a rank sends ahead of a call: 5 words.
 struct ArrivalEstimate {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "exhaustive/sweep/hierarchical_calls.hpp"
-#include "protocols/node_arrivals.hpp"
+#include "protocols/arrival_agreement.hpp"
 #include "sweep/check.hpp"
 
 namespace tutti {
