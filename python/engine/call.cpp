@@ -198,13 +198,12 @@ Choice choice_for(const std::string& collective, const std::string& text, int ra
 }
 
 void bind_timeline(nb::module_& module) {
-  using Transfer = Timeline::Transfer;
-  nb::class_<Transfer>(module, "Transfer", "A message in simulated time, in seconds.")
-      .def_ro("source", &Transfer::from)
-      .def_ro("target", &Transfer::to)
-      .def_ro("bytes", &Transfer::bytes)
-      .def_ro("start", &Transfer::start)
-      .def_ro("end", &Transfer::end);
+  nb::class_<TimedMessage>(module, "Transfer", "A message in simulated time, in seconds.")
+      .def_ro("source", &TimedMessage::from)
+      .def_ro("target", &TimedMessage::to)
+      .def_ro("bytes", &TimedMessage::bytes)
+      .def_ro("start", &TimedMessage::start)
+      .def_ro("end", &TimedMessage::end);
   nb::class_<Timeline>(module, "Timeline", "The timeline of a simulated call, in seconds.")
       .def_ro("arrivals", &Timeline::arrivals)
       .def_ro("exits", &Timeline::exits)

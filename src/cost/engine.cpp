@@ -198,9 +198,8 @@ class Engine {
   void begin_transfer(Node send, double start, double end) {
     events_.push({end, Kind::over, 0, send});
     if (!observer_.started) return;
-    const Node recv = graph_.partner(send);
-    observer_.started({graph_.rank_of(send), graph_.rank_of(recv), graph_.step_of(send),
-                       graph_.step_of(recv), graph_.step(send).bytes, start, end, seconds(send)});
+    const Step& step = graph_.step(send);
+    observer_.started({graph_.rank_of(send), step.peer, step.bytes, start, end, seconds(send)});
   }
 
   /// The time that a message takes once it has started.

@@ -13,11 +13,9 @@
 namespace tutti {
 
 /// A message whose sender and receiver take part at the same time.
-struct Transfer {
+struct TimedMessage {
   Rank from = no_rank;
   Rank to = no_rank;
-  StepId send = 0;  ///< in the schedule of `from`
-  StepId recv = 0;  ///< in the schedule of `to`
   Bytes bytes = 0;
   double start = 0;
   double end = 0;
@@ -51,8 +49,8 @@ struct EngineModel {
 
 /// The events of an execution, in the sequence of time; each may be null.
 struct EngineObserver {
-  std::function<void(const Transfer&)> started = nullptr;  ///< a message starts; rendezvous only
-  std::function<void(Rank, double)> done = nullptr;        ///< a step of a rank is done
+  std::function<void(const TimedMessage&)> started = nullptr;  ///< it starts; rendezvous only
+  std::function<void(Rank, double)> done = nullptr;            ///< a step of a rank is done
 };
 
 /// Executes the schedules of ranks 0..p-1. `arrivals` are by rank; empty: all at 0. A caller's

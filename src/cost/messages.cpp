@@ -16,13 +16,13 @@ Result<std::vector<Message>> messages(std::span<const Schedule> schedules) {
       .machine = {.latency = 1, .per_byte = 0},
       .two_ports = has_two_ports(collective)};
   std::vector<Message> all;
-  const auto error = execute(schedules, rounds, {}, {.started = [&](const Transfer& moved) {
-                               all.push_back({moved.from, moved.to, moved.send, moved.recv,
-                                              moved.bytes, static_cast<int>(moved.start) + 1});
+  const auto error = execute(schedules, rounds, {}, {.started = [&](const TimedMessage& moved) {
+                               all.push_back({moved.from, moved.to, moved.bytes,
+                                              static_cast<int>(moved.start) + 1});
                              }});
   if (error) return *error;
   std::ranges::sort(all, {}, [](const Message& message) {
-    return std::tuple(message.round, message.from, message.to, message.send);
+    return std::tuple(message.round, message.from, message.to);
   });
   return all;
 }

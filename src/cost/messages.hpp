@@ -13,11 +13,8 @@ namespace tutti {
 struct Message {
   Rank from = no_rank;
   Rank to = no_rank;
-  StepId send = 0;  ///< in the schedule of `from`
-  StepId recv = 0;  ///< in the schedule of `to`
   Bytes bytes = 0;
   int round = 0;  ///< from 1 on
-  friend bool operator==(const Message&, const Message&) = default;
 };
 
 /// The messages of the schedules of ranks 0..p-1. In a round each rank takes part in one message,

@@ -41,11 +41,10 @@ Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& ne
   timeline.exits = timeline.arrivals;
   timeline.busy.assign(schedules.size(), 0);
   engine.early = *std::ranges::min_element(timeline.arrivals);
-  const auto started = [&](const Transfer& transfer) {
-    for (const Rank rank : {transfer.from, transfer.to}) {
-      timeline.busy[index(rank)] += transfer.seconds;
-    }
-    timeline.transfers.push_back(transfer);
+  const auto started = [&](const TimedMessage& message) {
+    timeline.busy[index(message.from)] += message.seconds;
+    timeline.busy[index(message.to)] += message.seconds;
+    timeline.transfers.push_back(message);
   };
   const auto done = [&](Rank rank, double now) {
     timeline.exits[index(rank)] = std::max(timeline.exits[index(rank)], now);

@@ -29,11 +29,10 @@ struct Network {
 
 /// The result of a replay. Times in the unit of the network's latency.
 struct Timeline {
-  using Transfer = tutti::Transfer;
-  std::vector<double> arrivals;     ///< by rank
-  std::vector<double> exits;        ///< by rank
-  std::vector<double> busy;         ///< by rank: time spent in messages, summed over its ports
-  std::vector<Transfer> transfers;  ///< by start
+  std::vector<double> arrivals;         ///< by rank
+  std::vector<double> exits;            ///< by rank
+  std::vector<double> busy;             ///< by rank: time in messages, summed over its ports
+  std::vector<TimedMessage> transfers;  ///< by start
 
   /// r = max exit - min arrival.
   [[nodiscard]] double run_time() const;

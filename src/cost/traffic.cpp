@@ -53,7 +53,7 @@ Traffic traffic_of(const Specification& specification, int p, Bytes block) {
                            .two_ports = true};
   std::map<double, Traffic::Round> by_start;
   [[maybe_unused]] const auto error = execute(
-      Problems(natural, call).schedules(), rounds, {}, {.started = [&](const Transfer& moved) {
+      Problems(natural, call).schedules(), rounds, {}, {.started = [&](const TimedMessage& moved) {
         by_start[moved.start].messages.push_back({moved.from, moved.to, moved.bytes});
       }});
   assert(!error);

@@ -137,8 +137,8 @@ TEST(Pull, KeepsNoMoreBlocksInFlightThanAsked) {
     const auto name = "linear_pull:flight=" + std::to_string(flight);
     const Timeline timeline = *simulate(schedules_of(name, call), {2, 1, 99, true});
     int most = 0;
-    for (const Timeline::Transfer& one : timeline.transfers) {
-      const auto overlaps = [&](const Timeline::Transfer& other) {
+    for (const TimedMessage& one : timeline.transfers) {
+      const auto overlaps = [&](const TimedMessage& other) {
         return other.bytes > 0 && other.start <= one.start && one.start < other.end;
       };
       const auto count =
