@@ -12,7 +12,6 @@
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
 #include "cost/bounds.hpp"
-#include "cost/messages.hpp"
 #include "cost/pricing.hpp"
 #include "cost/simulate.hpp"
 #include "distances.hpp"

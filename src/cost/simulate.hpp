@@ -1,4 +1,4 @@
-/// Replays all ranks' schedules in simulated time.
+/// Replays all ranks' schedules, in simulated time or in rounds.
 #pragma once
 
 #include <span>
@@ -51,5 +51,22 @@ struct Timeline {
 /// The error names a step that can never be posted or that has no partner.
 [[nodiscard]] Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& network,
                                         std::span<const double> arrivals = {});
+
+/// A send and its matching receive.
+struct Message {
+  Rank from = no_rank;
+  Rank to = no_rank;
+  Bytes bytes = 0;
+  int round = 0;  ///< from 1 on
+};
+
+/// The messages of the schedules of ranks 0..p-1. In a round each rank takes part in one message,
+/// or in one per direction if ranks have two ports. A message gets the first round after its needs
+/// in which both its ranks are free. Among several, the sequence of the receiver's steps (gathers)
+/// or of the sender's (scatters) decides. Sorted by (round, from, to). O(messages log messages),
+/// plus building the graph.
+///
+/// The error names a rank and a step that has no partner or never completes.
+[[nodiscard]] Result<std::vector<Message>> messages(std::span<const Schedule> schedules);
 
 }  // namespace tutti

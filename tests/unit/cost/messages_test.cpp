@@ -1,9 +1,8 @@
 /// Messages get the first round in which both their ranks are free.
-#include "cost/messages.hpp"
-
 #include <gtest/gtest.h>
 
 #include "algorithms/problems.hpp"
+#include "cost/simulate.hpp"
 
 namespace tutti {
 namespace {
