@@ -130,8 +130,8 @@ Tuner::AgreedCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
   call.elapsed = numbers[1].sum / p_;
   const Nanoseconds longest = numbers[2].max;
   call.times = {-numbers[3].max, call.elapsed, longest};
+  if (criterion_ != Criterion::shortest) call.elapsed = (longest + call.elapsed) / 2;
   if (criterion_ == Criterion::longest) {
-    call.elapsed = (longest + call.elapsed) / 2;
     call.times = {call.elapsed, call.elapsed, longest};
   }
   if (criterion_ == Criterion::clocked) {

@@ -84,9 +84,9 @@ class TuningHost {
 /// rank may pay for it (see TuningCase). With a common clock nothing is estimated, and no rank
 /// stays longer: late ranks count neither for nor against a candidate, however long others wait for
 /// them. A window has calls of both, so that they meet like arrivals. Loss is counted by the
-/// criterion. Time spent is the mean elapsed time over the ranks, but where the longest one is
-/// compared it counts like the loss: ranks that only send to the root of a gather leave at once,
-/// and a loss at the root would have to be paid from their time.
+/// criterion. Time spent is the mean elapsed time over the ranks, but where a rank may wait for
+/// nobody that of the longest and the mean one: ranks that only send to the root of a gather leave
+/// at once, and a loss at the root would have to be paid from their time.
 class Tuner {
  public:
   /// Calls of a window, and calls that may pass between the begin and the end of an agreement.
@@ -189,7 +189,7 @@ class Tuner {
   struct AgreedCall {
     std::optional<SizeClass> size_class;  ///< none: not compared
     Bytes bytes = 0;
-    Nanoseconds elapsed = 0;  ///< in the mean over the ranks; see Tuner for Criterion::longest
+    Nanoseconds elapsed = 0;  ///< in the mean over the ranks; see Tuner where ranks may wait for nobody
     SampledTimes times;
   };
 
