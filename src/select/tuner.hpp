@@ -189,7 +189,8 @@ class Tuner {
   struct AgreedCall {
     std::optional<SizeClass> size_class;  ///< none: not compared
     Bytes bytes = 0;
-    Nanoseconds elapsed = 0;  ///< in the mean over the ranks; see Tuner where ranks may wait for nobody
+    Nanoseconds elapsed =
+        0;  ///< in the mean over the ranks; see Tuner where ranks may wait for nobody
     SampledTimes times;
   };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -206,12 +207,21 @@ class Simulation : public TuningHost {
     if (options_.criterion == Criterion::longest) elapsed = (elapsed + longest) / 2;
     spent_ += elapsed;
     classes_[size_class].spent += elapsed;
-    if (!is_selected) classes_[size_class].lost += plain - times[0];
+    const double loss = compared(candidate, plain) - compared(0, times[0]);
+    if (!is_selected) classes_[size_class].lost += loss;
     if (is_selected || candidate == 0) return;
-    lost_ += std::max(0.0, plain - times[0]);
-    gained_ += std::max(0.0, times[0] - plain);
+    lost_ += std::max(0.0, loss);
+    gained_ += std::max(0.0, -loss);
     largest_ = std::max(largest_, plain);
     check_price();
+  }
+
+  /// What the criterion counts of a candidate's time: less than all where some ranks take a share.
+  double compared(int candidate, double time) {
+    const std::vector<double>& shares = shares_[candidate];
+    if (options_.criterion != Criterion::longest || shares.empty()) return time;
+    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+    return time * (sum / options_.p + *std::ranges::max_element(shares)) / 2;
   }
 
   /// The factor by which others on the machine make a call longer.
