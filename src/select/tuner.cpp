@@ -1,8 +1,7 @@
-/// Windows, agreements and the account of one tuner.
+/// Windows and agreements of one tuner.
 #include "select/tuner.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace tutti {
@@ -21,9 +20,6 @@ constexpr std::size_t numbers_per_call(Criterion criterion) {
 constexpr std::uint64_t min_idle_distance = 128;
 constexpr std::uint64_t max_idle_distance = 2048;
 constexpr std::uint64_t min_distance_in_debt = 64;
-constexpr double max_distance = 1 << 30;
-/// What a class may lose of its own time, in budgets: no more than 3 % by default.
-constexpr double budgets_of_class = 3;
 /// What listing the candidates of a class is expected to take, in nanoseconds.
 constexpr double listing = 5e5;
 
@@ -142,7 +138,7 @@ Tuner::AgreedCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
 }
 
 int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
-  add_cost(static_cast<double>(-combined[0].max));
+  budget_.add_agreement(static_cast<double>(-combined[0].max));
   creation_ = static_cast<double>(-combined[1].max);
   resolution_ = std::max<Nanoseconds>(1, 10 * combined[2].max);
   notes_ = {};
@@ -161,57 +157,18 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
   return error;
 }
 
-/// An agreement that creates nothing costs the lesser of the latest two.
-void Tuner::add_cost(double cost) {
-  lost_ += cost;
-  expected_cost_ = latest_cost_ > 0 ? std::min(latest_cost_, cost) : cost;
-  latest_cost_ = cost;
-}
-
 void Tuner::count_time(std::span<const AgreedCall> calls) {
-  double all = 0;
-  double plain = 0;
-  int count = 0;
+  std::array<CountedCall, window> counted;
   Bytes bytes = 0;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    const auto mean = static_cast<double>(calls[i].elapsed);
-    all += mean;
-    bytes += calls[i].bytes;
     const TuningCase* known = find(calls[i].size_class);
-    if (mean == 0 || (known != nullptr && explores(*known, window_begin_ + i))) continue;
-    plain += mean;
-    ++count;
+    const bool is_explored = known != nullptr && explores(*known, window_begin_ + i);
+    counted[i] = {calls[i].size_class, calls[i].elapsed, is_explored};
+    bytes += calls[i].bytes;
   }
   bytes_per_call_ = bytes / static_cast<Bytes>(calls.size());
-  const double before = mean_call_;
-  if (count > 0) mean_call_ = plain / count;
-  const auto unnoted = static_cast<double>(window_begin_ - last_end_);
-  spent_ += all + unnoted * (before > 0 ? std::min(before, mean_call_) : mean_call_);
-  count_classes(calls);
+  budget_.add_time(counted, window_begin_ - last_end_);
   last_end_ = window_begin_ + window;
-}
-
-/// One window says little about which share of all calls a class has, so it counts for 1/8.
-void Tuner::count_classes(std::span<const AgreedCall> calls) {
-  const double weight = std::max(1.0 / 8, 1.0 / ++windows_);
-  const auto passed = static_cast<double>(window_begin_ + window - last_end_);
-  for (SizeClass size_class = 0; size_class < size_classes; ++size_class) {
-    Account& account = accounts_[static_cast<std::size_t>(size_class)];
-    const TuningCase* known = find(size_class);
-    double plain = 0;
-    int plain_calls = 0;
-    int count = 0;
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      if (calls[i].size_class != size_class) continue;
-      ++count;
-      if (known != nullptr && explores(*known, window_begin_ + i)) continue;
-      plain += static_cast<double>(calls[i].elapsed);
-      ++plain_calls;
-    }
-    account.share += weight * (count / static_cast<double>(calls.size()) - account.share);
-    if (plain_calls > 0) account.mean_call = plain / plain_calls;
-    account.spent += passed * account.share * account.mean_call;
-  }
 }
 
 void Tuner::add_samples(std::span<const AgreedCall> calls) {
@@ -225,11 +182,8 @@ void Tuner::add_samples(std::span<const AgreedCall> calls) {
     const int candidate =
         explores(*known, window_begin_ + i) ? known->exploration().candidate : known->selected();
     const auto size = sizes_vary_ ? std::optional(class_of(calls[i].bytes)) : std::nullopt;
-    const auto loss = static_cast<double>(known->add(candidate, calls[i].times, size));
-    (loss > 0 ? lost_ : gained_) += std::abs(loss);
-    const bool is_foreseen = !known->exploration().may_overdraw();
-    overdraft_ = is_foreseen ? std::max(overdraft_, loss) : overdraft_ + std::max(0.0, loss);
-    (loss > 0 ? accounts_[at].lost : accounts_[at].gained) += std::abs(loss);
+    const Nanoseconds loss = known->add(candidate, calls[i].times, size);
+    budget_.add_loss(*calls[i].size_class, loss, !known->exploration().may_overdraw());
   }
 }
 
@@ -258,24 +212,24 @@ std::vector<SizeClass> Tuner::seen_classes() const {
 /// Short calls come first: they cost little, and long ones save meanwhile what they need.
 int Tuner::plan(TuningHost& host) {
   is_exploring_ = uses_overdraft_ = false;
-  created_ = awaited_ = planned_ = 0;
   unpaid_ = {};
-  if (left() >= 2 * expected_cost_) overdraft_ = 0;
+  budget_.begin_plan();
   const std::vector<SizeClass> turns = seen_classes();
   std::vector<SizeClass> by_length = turns;
-  std::ranges::stable_sort(by_length, {}, [this](SizeClass one) { return account(one).mean_call; });
+  std::ranges::stable_sort(by_length, {},
+                           [this](SizeClass one) { return budget_.mean_call_of(one); });
   bool has_new = false;
   for (const SizeClass size_class : by_length) {
     plan_case(size_class, host);
     const TuningCase& known = case_of(size_class);
     const Exploration& next = known.exploration();
     if (!next.is_paid) continue;
-    planned_ += static_cast<double>(next.loss);
+    budget_.plan(next.loss);
     has_new = has_new || next.is_new;
     const bool goes_on = known.needs_calls() || (next.calls > 0 && !known.is_settled());
     uses_overdraft_ = uses_overdraft_ || (goes_on && !next.is_new);
   }
-  const bool is_in_debt = uses_overdraft_ && left() < 2 * expected_cost_;
+  const bool is_in_debt = uses_overdraft_ && budget_.is_in_debt();
   if (is_in_debt) rest_unseen();
   bool may_overdraw = !has_new && !is_in_debt;
   for (const SizeClass size_class : turns) {
@@ -290,37 +244,23 @@ int Tuner::plan(TuningHost& host) {
   return 0;
 }
 
-/// Does the budget hold `cost` beside what this agreement has created and the next agreements? If
-/// so, it is counted.
-bool Tuner::can_afford(double cost) {
-  const bool can = holds(cost);
-  (can ? created_ : awaited_) = can ? created_ + cost : std::max(awaited_, cost);
-  return can;
-}
-
-/// What the class's own time and its gains hold beside its losses.
-double Tuner::left_of(SizeClass size_class) const {
-  const Account& own = account(size_class);
-  return budgets_of_class * budget_ * own.spent + own.gained - own.lost;
-}
-
 void Tuner::plan_case(SizeClass size_class, TuningHost& host) {
   TuningCase& known = case_of(size_class);
   known.rest();
   known.conclude(begun_);
   if (!known.is_settled() && !known.has_candidates()) {
     is_exploring_ = true;
-    if (!can_afford(listing)) return;
+    if (!budget_.can_afford(listing)) return;
     known.set_candidates(host.candidates(size_class));
   }
   pass_over(size_class, host);
-  const double spare = left() - 2 * expected_cost_ - created_ - planned_;
-  const auto held = [&](double cost) {
-    return static_cast<Nanoseconds>(std::max(0.0, std::min(cost, left_of(size_class))));
+  const double spare = budget_.spare();
+  const double left = budget_.left_of(size_class);
+  const auto held = [left](double cost) {
+    return static_cast<Nanoseconds>(std::max(0.0, std::min(cost, left)));
   };
-  const bool explores = known.plan({held(spare), held(spare + overdraft_)}, begun_);
-  if (known.exploration().candidate > 0 && known.exploration().loss > 0 &&
-      left_of(size_class) < 0) {
+  const bool explores = known.plan({held(spare), held(spare + budget_.overdraft())}, begun_);
+  if (known.exploration().candidate > 0 && known.exploration().loss > 0 && left < 0) {
     return known.rest();
   }
   is_exploring_ = is_exploring_ || explores;
@@ -331,7 +271,7 @@ int Tuner::prepare(SizeClass size_class, TuningHost& host) {
   TuningCase& known = case_of(size_class);
   const int candidate = known.exploration().candidate;
   if (candidate > 0 && !known.is_tried(candidate)) {
-    if (host.needs_creation(size_class, candidate) && !can_afford(creation_)) {
+    if (host.needs_creation(size_class, candidate) && !budget_.can_afford(creation_)) {
       known.rest();
     } else {
       bool is_ready = false;
@@ -339,9 +279,7 @@ int Tuner::prepare(SizeClass size_class, TuningHost& host) {
       if (!is_ready) known.exclude(candidate);
     }
   }
-  if (known.has_deferred() && known.exploration().calls == 0) {
-    awaited_ = std::max(awaited_, creation_);
-  }
+  if (known.has_deferred() && known.exploration().calls == 0) budget_.await(creation_);
   return 0;
 }
 
@@ -351,7 +289,7 @@ void Tuner::pass_over(SizeClass size_class, TuningHost& host) {
   TuningCase& known = case_of(size_class);
   known.resume();
   if (known.is_settled()) return;
-  const bool may_create = holds(creation_);
+  const bool may_create = budget_.spare() >= creation_;
   for (int candidate = 1; candidate < known.candidates(); ++candidate) {
     if (!host.is_informed(size_class, candidate)) {
       known.ignore(candidate);
@@ -366,23 +304,26 @@ void Tuner::pass_over(SizeClass size_class, TuningHost& host) {
 void Tuner::plan_window() {
   // Agreements alone may take half the budget: a new size should not wait long for its window.
   const std::uint64_t idle = is_exploring_ ? 0
-                                           : std::clamp(calls_for(2 * expected_cost_),
+                                           : std::clamp(budget_.calls_for(budget_.agreements()),
                                                         min_idle_distance, max_idle_distance);
-  // The agreement that ends now has not been charged, and another one ends the window.
-  const double debt = 2 * expected_cost_ + created_ - left() - (uses_overdraft_ ? overdraft_ : 0);
+  const double debt = budget_.debt() - (uses_overdraft_ ? budget_.overdraft() : 0);
+  const std::uint64_t until_paid = budget_.calls_for(debt);
   // What waits for its creation does not keep other classes from being compared.
   const std::uint64_t waiting =
-      awaited_ > 0 ? std::min(calls_for(debt + awaited_), max_idle_distance) : 0;
+      budget_.awaited() > 0
+          ? std::min(budget_.calls_for(debt + budget_.awaited()), max_idle_distance)
+          : 0;
   // Calls may be longer than those of the last window, or become so, and pay sooner. Meanwhile
   // agreements take at most 1/4 of the budget.
-  const std::uint64_t look = std::max(min_distance_in_debt, calls_for(4 * expected_cost_));
-  if (calls_for(debt) > look) {
+  const std::uint64_t look =
+      std::max(min_distance_in_debt, budget_.calls_for(2 * budget_.agreements()));
+  if (until_paid > look) {
     rest();
   } else if (unpaid_) {
     latest_unpaid_ = *unpaid_;
-    overdraft_ = 0;
+    budget_.forget_overdraft();
   }
-  const std::uint64_t distance = std::max(idle, std::min(std::max(calls_for(debt), waiting), look));
+  const std::uint64_t distance = std::max(idle, std::min(std::max(until_paid, waiting), look));
   // A fixed distance could meet the same phase of a program's period in each window.
   window_begin_ = call_ + distance + (distance > 0 ? shift_of(call_) : 0);
 }
@@ -400,13 +341,6 @@ void Tuner::rest_unseen() {
     std::optional<TuningCase>& known = cases_[at];
     if (known && !seen_[at] && known->exploration().may_overdraw()) known->rest();
   }
-}
-
-/// The calls whose share of time pays for a debt in nanoseconds.
-std::uint64_t Tuner::calls_for(double debt) const {
-  if (debt <= 0) return 0;
-  const double calls = mean_call_ > 0 ? std::ceil(debt / (budget_ * mean_call_)) : max_distance;
-  return static_cast<std::uint64_t>(std::min(calls, max_distance));
 }
 
 }  // namespace tutti

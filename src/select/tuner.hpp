@@ -10,6 +10,7 @@
 
 #include "core/max_and_sum.hpp"
 #include "core/size_class.hpp"
+#include "select/exploration_budget.hpp"
 #include "select/tuning_case.hpp"
 
 namespace tutti {
@@ -102,8 +103,8 @@ class Tuner {
   Tuner(int p, Criterion criterion, double budget, bool sizes_vary = false)
       : p_(p),
         criterion_(criterion),
-        budget_(budget),
         sizes_vary_(sizes_vary),
+        budget_(budget),
         cases_(size_classes) {}
 
   /// Begins calls of a class with what an earlier run measured. The host is asked for all
@@ -161,8 +162,8 @@ class Tuner {
   /// The bytes that all ranks noted in the last window, divided by its calls.
   [[nodiscard]] Bytes bytes_per_call() const { return bytes_per_call_; }
   /// Time lost so far, without gains, and time spent in the collective, in nanoseconds.
-  [[nodiscard]] double lost() const { return lost_; }
-  [[nodiscard]] double spent() const { return spent_; }
+  [[nodiscard]] double lost() const { return budget_.lost(); }
+  [[nodiscard]] double spent() const { return budget_.spent(); }
   /// What is known of a class; null before any call of it was noted.
   [[nodiscard]] const TuningCase* known(SizeClass size_class) const {
     const auto& known = cases_[static_cast<std::size_t>(size_class)];
@@ -177,20 +178,12 @@ class Tuner {
     Bytes bytes = 0;
     RankTime time;
   };
-  /// Of one class, in nanoseconds.
-  struct Account {
-    double share = 0;      ///< of all calls
-    double mean_call = 0;  ///< that explored nothing, in the latest window that held any
-    double spent = 0;
-    double lost = 0;  ///< by explored calls
-    double gained = 0;
-  };
   /// The same for all ranks.
   struct AgreedCall {
     std::optional<SizeClass> size_class;  ///< none: not compared
     Bytes bytes = 0;
-    Nanoseconds elapsed =
-        0;  ///< in the mean over the ranks; see Tuner where ranks may wait for nobody
+    /// In the mean over the ranks; see Tuner where ranks may wait for nobody.
+    Nanoseconds elapsed = 0;
     SampledTimes times;
   };
 
@@ -201,20 +194,8 @@ class Tuner {
   }
   [[nodiscard]] AgreedCall agreed_call(std::span<const MaxAndSum> numbers) const;
   void count_time(std::span<const AgreedCall> calls);
-  void count_classes(std::span<const AgreedCall> calls);
-  [[nodiscard]] double left() const { return budget_ * spent_ + gained_ - lost_; }
-  [[nodiscard]] double left_of(SizeClass size_class) const;
-  [[nodiscard]] const Account& account(SizeClass size_class) const {
-    return accounts_[static_cast<std::size_t>(size_class)];
-  }
-  void add_cost(double cost);
   void add_samples(std::span<const AgreedCall> calls);
-  [[nodiscard]] bool holds(double cost) const {
-    return left() - 2 * expected_cost_ - created_ - planned_ >= cost;
-  }
-  bool can_afford(double cost);
   void pass_over(SizeClass size_class, TuningHost& host);
-  [[nodiscard]] std::uint64_t calls_for(double debt) const;
   int plan(TuningHost& host);
   [[nodiscard]] std::vector<SizeClass> seen_classes() const;
   void plan_case(SizeClass size_class, TuningHost& host);
@@ -225,34 +206,21 @@ class Tuner {
 
   int p_;
   Criterion criterion_;
-  double budget_;
   bool sizes_vary_;
+  ExplorationBudget budget_;
   std::vector<std::optional<TuningCase>> cases_;
-  std::array<Account, size_classes> accounts_{};
   std::array<bool, size_classes> seen_{};  ///< in the last window
   std::uint64_t begun_ = 0;
   std::uint64_t call_ = 0;  ///< the number of the call that has begun
   std::uint64_t window_begin_ = 0;
   std::uint64_t last_end_ = 0;  ///< of the window before
-  int windows_ = 0;
   std::array<Note, window> notes_{};
   Nanoseconds own_cost_ = 0;    ///< of agreements at this rank, not combined yet
-  double latest_cost_ = 0;      ///< of the agreement before the last one
-  double expected_cost_ = 0;    ///< of an agreement that creates nothing
   Nanoseconds resolution_ = 1;  ///< of the criterion
   double creation_ = 0;         ///< what creating a candidate is expected to take
-  double created_ = 0;          ///< in the last agreement, as expected
-  double awaited_ = 0;          ///< the most that waits for the budget
-  double lost_ = 0;
-  double gained_ = 0;  ///< by explored calls
-  double spent_ = 0;
-  double mean_call_ = 0;  ///< of calls in the last window that explored nothing
   Bytes bytes_per_call_ = 0;
-  double planned_ = 0;               ///< what the next window is expected to lose, if it is paid
-  std::optional<SizeClass> unpaid_;  ///< the class whose next exploration is not
+  std::optional<SizeClass> unpaid_;  ///< the class whose next exploration is not paid
   SizeClass latest_unpaid_ = 0;
-  /// What the latest calls that were new or not paid lost, or one that lost more than all these.
-  double overdraft_ = 0;
   bool uses_overdraft_ = false;  ///< the next window explores what is known
   bool is_exploring_ = true;
   bool selects_native_ = true;  ///< for all classes

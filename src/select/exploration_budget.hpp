@@ -1,0 +1,106 @@
+/// What exploring has cost in one collective, and what it may still cost.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/size_class.hpp"
+#include "select/call_samples.hpp"
+
+namespace tutti {
+
+/// A call of a window, alike on all ranks.
+struct CountedCall {
+  std::optional<SizeClass> size_class;  ///< none: not compared
+  Nanoseconds elapsed = 0;              ///< 0: some rank has not noted it
+  bool is_explored = false;
+};
+
+/// The account of one tuner, in nanoseconds and alike on all ranks.
+///
+/// Loss is what explored calls and agreements have cost. It is paid by a fraction of the time spent
+/// in the collective and by what explored calls gained. Time between windows is not measured: its
+/// calls count with the smaller mean of the windows around them. What is new or not paid may lose
+/// more than the budget holds, which is an overdraft until the budget has recovered. All functions
+/// take O(1), but add_time(), which takes O(size classes).
+class ExplorationBudget {
+ public:
+  /// `fraction` of the time spent, above 0.
+  explicit ExplorationBudget(double fraction) : fraction_(fraction) {}
+
+  /// Adds an agreement's cost. One that creates nothing is expected to cost the lesser of the
+  /// latest two.
+  void add_agreement(double cost);
+  /// Adds the time of a window, and of the calls that nobody noted since the window before.
+  void add_time(std::span<const CountedCall> calls, std::uint64_t unnoted);
+  /// Adds what a call lost; negative: it gained. `is_foreseen`: it was expected to, and paid.
+  void add_loss(SizeClass size_class, Nanoseconds loss, bool is_foreseen);
+
+  /// Begins to plan the next window: nothing is created, awaited or planned.
+  void begin_plan();
+  /// Counts what the next window is expected to lose.
+  void plan(Nanoseconds loss) { planned_ += static_cast<double>(loss); }
+  /// Does it hold `cost` beside what this agreement has created and the next agreements? If so, it
+  /// is counted as created, else as awaited.
+  bool can_afford(double cost);
+  /// Something waits until the budget holds `cost`.
+  void await(double cost);
+  /// What is overdrawn is counted anew: it was paid, or another call is going to overdraw.
+  void forget_overdraft() { overdraft_ = 0; }
+
+  /// What the next window may lose.
+  [[nodiscard]] double spare() const { return left() - agreements() - created_ - planned_; }
+  /// What the class's own time and its gains hold beside its losses.
+  [[nodiscard]] double left_of(SizeClass size_class) const;
+  /// Does it hold less than the next agreements cost?
+  [[nodiscard]] bool is_in_debt() const { return left() < agreements(); }
+  /// What has to be paid before the next window may begin.
+  [[nodiscard]] double debt() const { return agreements() + created_ - left(); }
+  /// The most that waits for the budget.
+  [[nodiscard]] double awaited() const { return awaited_; }
+  [[nodiscard]] double overdraft() const { return overdraft_; }
+  /// The agreement that ends now, which has not been charged, and that of the next window.
+  [[nodiscard]] double agreements() const { return 2 * expected_cost_; }
+  /// The calls whose share of time pays for `cost`.
+  [[nodiscard]] std::uint64_t calls_for(double cost) const;
+  /// The mean time of the latest calls of the class that explored nothing.
+  [[nodiscard]] double mean_call_of(SizeClass size_class) const {
+    return account(size_class).mean_call;
+  }
+  /// Time lost so far, without gains, and time spent in the collective.
+  [[nodiscard]] double lost() const { return lost_; }
+  [[nodiscard]] double spent() const { return spent_; }
+
+ private:
+  struct Account {
+    double share = 0;      ///< of all calls
+    double mean_call = 0;  ///< that explored nothing, in the latest window that held any
+    double spent = 0;
+    double lost = 0;  ///< by explored calls
+    double gained = 0;
+  };
+  [[nodiscard]] const Account& account(SizeClass size_class) const {
+    return accounts_[static_cast<std::size_t>(size_class)];
+  }
+  [[nodiscard]] double left() const { return fraction_ * spent_ + gained_ - lost_; }
+  void add_classes(std::span<const CountedCall> calls, double passed);
+
+  double fraction_;
+  std::array<Account, size_classes> accounts_{};
+  int windows_ = 0;
+  double latest_cost_ = 0;    ///< of the agreement before the last one
+  double expected_cost_ = 0;  ///< of an agreement that creates nothing
+  double created_ = 0;        ///< in the last agreement, as expected
+  double awaited_ = 0;
+  double planned_ = 0;  ///< what the next window is expected to lose, if it is paid
+  double lost_ = 0;
+  double gained_ = 0;  ///< by explored calls
+  double spent_ = 0;
+  double mean_call_ = 0;  ///< of calls in the last window that explored nothing
+  /// What the latest calls that were new or not paid lost, or one that lost more than all these.
+  double overdraft_ = 0;
+};
+
+}  // namespace tutti

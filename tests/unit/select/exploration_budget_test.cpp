@@ -1,0 +1,93 @@
+#include "select/exploration_budget.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <optional>
+
+namespace tutti {
+namespace {
+
+constexpr SizeClass small_class = 3;
+constexpr SizeClass large_class = 20;
+
+/// Windows of 8 calls of 1,000 ns each, half of either class.
+void spend(ExplorationBudget& budget, int windows) {
+  std::array<CountedCall, 8> calls;
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    calls[i] = {i % 2 == 0 ? small_class : large_class, 1000};
+  for (int i = 0; i < windows; ++i) budget.add_time(calls, 0);
+}
+
+TEST(ExplorationBudget, IsAFractionOfTheTimeSpentAndWhatExploringGained) {
+  ExplorationBudget budget(0.01);
+  spend(budget, 10);
+  EXPECT_EQ(budget.spent(), 80'000);
+  EXPECT_DOUBLE_EQ(budget.spare(), 800);
+  budget.add_loss(large_class, 700, true);
+  EXPECT_DOUBLE_EQ(budget.spare(), 100);
+  budget.add_loss(large_class, -50, true);
+  EXPECT_DOUBLE_EQ(budget.spare(), 150);
+  EXPECT_EQ(budget.lost(), 700);
+}
+
+TEST(ExplorationBudget, CountsCallsThatNobodyNotedWithTheSmallerMeanAroundThem) {
+  ExplorationBudget budget(0.01);
+  spend(budget, 1);
+  std::array<CountedCall, 8> slow;
+  slow.fill({large_class, 3000});
+  budget.add_time(slow, 100);
+  EXPECT_EQ(budget.spent(), 8'000 + 100 * 1'000 + 8 * 3'000);
+}
+
+TEST(ExplorationBudget, KeepsTheNextTwoAgreements) {
+  ExplorationBudget budget(0.01);
+  spend(budget, 100);
+  budget.add_agreement(1500);
+  EXPECT_DOUBLE_EQ(budget.spare(), 8000 - 1500 - 2 * 1500);
+  budget.add_agreement(500);
+  EXPECT_DOUBLE_EQ(budget.spare(), 8000 - 2000 - 2 * 500);
+  EXPECT_FALSE(budget.is_in_debt());
+  budget.add_loss(small_class, 6000, true);
+  EXPECT_TRUE(budget.is_in_debt());
+  EXPECT_DOUBLE_EQ(budget.debt(), 1000);
+  EXPECT_EQ(budget.calls_for(budget.debt()), 100U);
+}
+
+TEST(ExplorationBudget, LetsAClassLoseThreeBudgetsOfItsOwnTime) {
+  ExplorationBudget budget(0.01);
+  spend(budget, 100);
+  EXPECT_DOUBLE_EQ(budget.left_of(small_class), 0.03 * 400'000);
+  budget.add_loss(small_class, 13'000, true);
+  EXPECT_LT(budget.left_of(small_class), 0);
+  EXPECT_DOUBLE_EQ(budget.left_of(large_class), 0.03 * 400'000);
+}
+
+TEST(ExplorationBudget, OverdraftIsForgottenOnceTheBudgetHasRecovered) {
+  ExplorationBudget budget(0.01);
+  spend(budget, 1);
+  budget.add_loss(small_class, 2000, false);
+  budget.add_loss(small_class, 1000, false);
+  EXPECT_EQ(budget.overdraft(), 3000);
+  budget.add_loss(small_class, 500, true);
+  EXPECT_EQ(budget.overdraft(), 3000);
+  budget.begin_plan();
+  EXPECT_EQ(budget.overdraft(), 3000);
+  spend(budget, 50);
+  budget.begin_plan();
+  EXPECT_EQ(budget.overdraft(), 0);
+}
+
+TEST(ExplorationBudget, WhatItCannotAffordIsAwaited) {
+  ExplorationBudget budget(0.01);
+  spend(budget, 10);
+  EXPECT_TRUE(budget.can_afford(500));
+  EXPECT_FALSE(budget.can_afford(400));
+  EXPECT_EQ(budget.awaited(), 400);
+  budget.begin_plan();
+  EXPECT_TRUE(budget.can_afford(800));
+  EXPECT_EQ(budget.awaited(), 0);
+}
+
+}  // namespace
+}  // namespace tutti
