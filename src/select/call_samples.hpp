@@ -11,6 +11,11 @@ namespace tutti {
 /// Times are integers, so that all ranks derive the same decision from the same sums.
 using Nanoseconds = std::int64_t;
 
+/// Does `time` exceed `factor` times the other one?
+[[nodiscard]] inline bool exceeds(Nanoseconds time, double factor, Nanoseconds other) {
+  return static_cast<double>(time) > factor * static_cast<double>(other);
+}
+
 /// The latest 16 times, in the sequence in which they were added.
 class CallSamples {
  public:

@@ -11,14 +11,12 @@ namespace tutti {
 namespace {
 
 constexpr int min_native_calls = 3;
-constexpr int min_calls = 4;          ///< of a candidate before it is selected
 constexpr int min_calls_to_drop = 6;  ///< before it is dropped as no faster
 constexpr int max_calls_each = 4;
 constexpr int max_windows_without_native = 4;
 /// What a first call sets up, such as connections, makes it longer by this time or factor at most.
 constexpr Nanoseconds max_set_up = 20'000'000;
 constexpr double max_set_up_factor = 3;
-constexpr double min_gain = 1.03;
 constexpr double max_loss_at_once = 1.5;
 constexpr double max_loss = 1.2;
 constexpr double max_loss_in_noise = 3;
@@ -33,11 +31,6 @@ constexpr double min_weight = 0.75;
 constexpr double score_to_be_faster = 1.96;
 constexpr double score_to_be_fair = 1.645;
 constexpr std::uint64_t calls_per_interval = 8;
-constexpr std::uint64_t min_calls_settled = 4096;
-
-bool exceeds(Nanoseconds time, double factor, Nanoseconds other) {
-  return static_cast<double>(time) > factor * static_cast<double>(other);
-}
 
 bool are_shorter(const CallSamples& samples, const CallSamples& others) {
   return shorter_score(samples, others) > score_to_be_faster &&
@@ -345,71 +338,6 @@ void TuningCase::settle(std::uint64_t calls) {
   reopens_at_ = std::max(min_calls_settled, calls_per_interval * calls);
   note_evidence();
   state_reason();
-}
-
-void TuningCase::start_from(const TuningEvidence& kept) {
-  candidates_.resize(std::max(candidates_.size(), static_cast<std::size_t>(kept.candidate) + 1));
-  selected_ = kept.candidate;
-  is_settled_ = true;
-  native_median_ = kept.native;
-  native_of_sizes_.start_from(kept.native);
-  settled_median_ = kept.choice;
-  reopens_at_ = min_calls_settled;
-  evidence_ = kept;
-  const std::string what = selected_ == 0 ? "nothing was measured to be faster" : faster_text(kept);
-  reason_ = what + " (kept, " + kept.date + ")";
-}
-
-/// By the samples of the selected candidate, where it has any.
-void TuningCase::note_evidence() {
-  const CallSamples& samples = at(selected_).samples;
-  if (samples.count() == 0) return;
-  evidence_ = {selected_, native_median_, samples.median(), samples.count(), ""};
-}
-
-void TuningCase::state_reason() {
-  const auto measured =
-      std::ranges::count_if(candidates_, [](const State& state) { return state.calls > 0; });
-  if (selected_ != 0 && evidence_) {
-    reason_ = faster_text(*evidence_);
-  } else if (selected_ == 0 && is_settled_) {
-    reason_ = "fastest of " + std::to_string(measured) + " candidates measured";
-  } else {
-    reason_ = "exploring";
-  }
-}
-
-const CallSamples& TuningCase::known(const State& state) {
-  const bool is_enough = state.samples.count() >= std::min(min_calls, state.former.count());
-  return is_enough ? state.samples : state.former;
-}
-
-CandidateState TuningCase::state_of(int candidate) const {
-  const State& state = at(candidate);
-  if (candidate == selected_) return CandidateState::selected;
-  if (state.is_excluded) return CandidateState::unable;
-  const CallSamples& own = known(state);
-  const CallSamples& best = known(at(selected_));
-  if (own.count() == 0) {
-    return state.calls > 0 ? CandidateState::few_calls : CandidateState::unexplored;
-  }
-  if (best.count() > 0 && own.median() >= best.median()) return CandidateState::slower;
-  if (state.rejected) return *state.rejected;
-  if (state.is_dropped) return CandidateState::dropped;
-  if (own.count() < min_calls || best.count() == 0) return CandidateState::few_calls;
-  const bool is_small = !exceeds(best.median(), min_gain, own.median());
-  return is_small ? CandidateState::small_gain : CandidateState::unconfirmed;
-}
-
-std::vector<CandidateEvidence> TuningCase::measurements() const {
-  std::vector<CandidateEvidence> all;
-  for (int candidate = 0; candidate < candidates(); ++candidate) {
-    const CallSamples& samples = known(at(candidate));
-    const int count = samples.count();
-    all.push_back(
-        {state_of(candidate), count, count > 0 ? samples.median() : 0, median_interval(samples)});
-  }
-  return all;
 }
 
 }  // namespace tutti

@@ -118,6 +118,9 @@ class TuningCase {
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
  private:
+  static constexpr int min_calls = 4;  ///< of a candidate before it is selected
+  static constexpr std::uint64_t min_calls_settled = 4096;
+
   struct State {
     CallSamples samples;
     CallSamples means;

@@ -1,0 +1,75 @@
+/// What a tuning case tells of its candidates, and begins with from an earlier run.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "select/tuning_case.hpp"
+
+namespace tutti {
+
+void TuningCase::start_from(const TuningEvidence& kept) {
+  candidates_.resize(std::max(candidates_.size(), static_cast<std::size_t>(kept.candidate) + 1));
+  selected_ = kept.candidate;
+  is_settled_ = true;
+  native_median_ = kept.native;
+  native_of_sizes_.start_from(kept.native);
+  settled_median_ = kept.choice;
+  reopens_at_ = min_calls_settled;
+  evidence_ = kept;
+  const std::string what = selected_ == 0 ? "nothing was measured to be faster" : faster_text(kept);
+  reason_ = what + " (kept, " + kept.date + ")";
+}
+
+/// By the samples of the selected candidate, where it has any.
+void TuningCase::note_evidence() {
+  const CallSamples& samples = at(selected_).samples;
+  if (samples.count() == 0) return;
+  evidence_ = {selected_, native_median_, samples.median(), samples.count(), ""};
+}
+
+void TuningCase::state_reason() {
+  const auto measured =
+      std::ranges::count_if(candidates_, [](const State& state) { return state.calls > 0; });
+  if (selected_ != 0 && evidence_) {
+    reason_ = faster_text(*evidence_);
+  } else if (selected_ == 0 && is_settled_) {
+    reason_ = "fastest of " + std::to_string(measured) + " candidates measured";
+  } else {
+    reason_ = "exploring";
+  }
+}
+
+const CallSamples& TuningCase::known(const State& state) {
+  const bool is_enough = state.samples.count() >= std::min(min_calls, state.former.count());
+  return is_enough ? state.samples : state.former;
+}
+
+CandidateState TuningCase::state_of(int candidate) const {
+  const State& state = at(candidate);
+  if (candidate == selected_) return CandidateState::selected;
+  if (state.is_excluded) return CandidateState::unable;
+  const CallSamples& own = known(state);
+  const CallSamples& best = known(at(selected_));
+  if (own.count() == 0) {
+    return state.calls > 0 ? CandidateState::few_calls : CandidateState::unexplored;
+  }
+  if (best.count() > 0 && own.median() >= best.median()) return CandidateState::slower;
+  if (state.rejected) return *state.rejected;
+  if (state.is_dropped) return CandidateState::dropped;
+  if (own.count() < min_calls || best.count() == 0) return CandidateState::few_calls;
+  const bool is_small = !exceeds(best.median(), min_gain, own.median());
+  return is_small ? CandidateState::small_gain : CandidateState::unconfirmed;
+}
+
+std::vector<CandidateEvidence> TuningCase::measurements() const {
+  std::vector<CandidateEvidence> all;
+  for (int candidate = 0; candidate < candidates(); ++candidate) {
+    const CallSamples& samples = known(at(candidate));
+    const int count = samples.count();
+    all.push_back(
+        {state_of(candidate), count, count > 0 ? samples.median() : 0, median_interval(samples)});
+  }
+  return all;
+}
+
+}  // namespace tutti
