@@ -1,7 +1,8 @@
 /// What rules were derived from and what tuners measured, as records of the report.
+#include <utility>
+
 #include "api/report.hpp"
-#include "api/rule_selection.hpp"
-#include "api/tuned_selection.hpp"
+#include "api/selections.hpp"
 
 namespace tutti {
 
@@ -65,8 +66,8 @@ MeasuredCase measured(SizeClass size_class, const TuningCase& known,
 }  // namespace
 
 /// None if the call does not permit what the rule selects: then `text` does not begin with it.
-CaseOfCall RuleSelection::add_case(const Rule& rule, Bytes least, Bytes most,
-                                   const std::string& text) {
+CaseOfCall Selections::add_case(const Rule& rule, Bytes least, Bytes most,
+                                const std::string& text) {
   std::vector<MeasuredCase>& cases = cases_[rule.collective];
   const std::string name = to_text(rule.use);
   if (!text.starts_with(name + ": rules: ") || cases.size() == max_cases) return {};
@@ -89,10 +90,15 @@ CaseOfCall RuleSelection::add_case(const Rule& rule, Bytes least, Bytes most,
   return {known.id, known.selected, false};
 }
 
-void RuleSelection::record_candidates() const {
-  for (const auto& [collective, cases] : cases_) {
-    record_tuning({communicator_.agreement().id, collective, communicator_.p(), 0, cases});
-  }
+void Selections::record_candidates() {
+  if (!communicator_.is_reported() || communicator_.rank() != 0) return;
+  if (std::exchange(has_recorded_candidates_, true)) return;
+  attempt([&] {
+    tuned.record_candidates();
+    for (const auto& [collective, cases] : cases_) {
+      record_tuning({communicator_.agreement().id, collective, communicator_.p(), 0, cases});
+    }
+  });
 }
 
 void TunedSelection::record_candidates() const {

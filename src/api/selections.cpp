@@ -1,10 +1,14 @@
 /// Decides by settings, rules and the model, and resolves what depends on more than a collective.
 #include "api/selections.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
 #include "api/call.hpp"
+#include "core/size_class.hpp"
+#include "run/mpi/agree.hpp"
+#include "run/mpi/owned_comm.hpp"
 #include "select/hierarchical.hpp"
 
 namespace tutti {
@@ -38,7 +42,23 @@ class CountedCall {
   const HierarchicalNodes& nodes_;
 };
 
+/// Defers a hierarchical decision without leaders until the block of a call is known.
+void defer_leaders(Decision& decision, Collective collective) {
+  auto table = std::make_shared<SizeTable>();
+  table->collective = collective;
+  const SizeClass classes = is_block_common(collective) ? size_classes : 1;
+  for (SizeClass of = 0; of < classes; ++of) table->spans.push_back({largest_of(of), decision});
+  decision.table = std::move(table);
+}
+
 }  // namespace
+
+std::size_t SizeTable::index_of(const std::optional<Bytes>& block) {
+  if (block) latest = *block;
+  const auto found =
+      std::ranges::lower_bound(spans.begin(), spans.end() - 1, latest, {}, &Span::most);
+  return static_cast<std::size_t>(found - spans.begin());
+}
 
 int Selections::open(const std::string& requested, const std::string& rules,
                      const std::string& kept) {
@@ -50,9 +70,8 @@ int Selections::open(const std::string& requested, const std::string& rules,
   Rules known;
   if (const int error = read_rules(kept, known)) return error;
   tuned.start_from(std::move(known));
-  Rules in_force;
-  if (const int error = read_rules(rules, in_force)) return error;
-  return rules_.open(std::move(in_force));
+  if (const int error = read_rules(rules, rules_)) return error;
+  return std::ranges::any_of(rules_.all, &Rule::needs_nodes) ? nodes.guess() : MPI_SUCCESS;
 }
 
 const Decision& Selections::decide(Collective collective, const OperationTraits& operation) {
@@ -74,13 +93,13 @@ Decision Selections::make(Collective collective, const OperationTraits& operatio
   const bool is_automatic = setting.kind == Setting::Kind::automatic;
   const bool may_use_rules = is_automatic && !is_fixed;
   Decision decision;
-  if (may_use_rules && rules_.decide(features, setting, decision)) return decision;
+  if (may_use_rules && decide_by_rules(features, setting, decision)) return decision;
   const Choice choice = choose(setting, features, communicator_.machine());
   decision.specification = choice.specification;
   decision.text =
       (choice.specification ? to_text(*choice.specification) : "native") + ": " + choice.reason;
   decision.is_automatic = is_automatic;
-  decision.needs_commutativity = may_use_rules && rules_.depend_on_operation(collective);
+  decision.needs_commutativity = may_use_rules && rules_depend_on_operation(collective);
   // Hierarchical reductions cut vectors and combine them by the ranks' locations.
   const bool stays_flat = is_fixed || (reduces(collective) && operation.whole);
   if (setting.asks_for_hierarchical() && !stays_flat) {
@@ -90,7 +109,7 @@ Decision Selections::make(Collective collective, const OperationTraits& operatio
         is_native && setting.kind == Setting::Kind::forced
             ? to_text(Setting{Setting::Kind::native, {}, setting.level}) + ": " + choice.reason
             : to_text(setting) + ": requested";
-    if (decision.level.leaders == 0) RuleSelection::defer_leaders(decision, collective);
+    if (decision.level.leaders == 0) defer_leaders(decision, collective);
   } else if (setting.asks_for_hierarchical() && operation.whole) {
     decision.text +=
         "; runs flat because a hierarchical call would split the vectors of a user-defined "
@@ -106,6 +125,61 @@ Decision Selections::make(Collective collective, const OperationTraits& operatio
     decision.is_flat = setting.level.has_value();
   }
   return decision;
+}
+
+bool Selections::decide_by_rules(const Features& features, const Setting& setting,
+                                 Decision& decision) {
+  const std::vector<RuleSpan> spans = spans_of(rules_, features);
+  if (spans.size() == 1 && spans.front().rule == nullptr) return false;
+  auto table = std::make_shared<SizeTable>();
+  table->collective = features.collective;
+  Bytes least = 0;
+  for (const RuleSpan& span : spans) {
+    Decision made;
+    made.text = "native: rules: none for this message size";
+    if (span.rule != nullptr) {
+      made = decision_for(*span.rule, features, setting);
+      made.measured = add_case(*span.rule, least, span.most, made.text);
+    }
+    least = span.most == NumberRange::inf ? span.most : span.most + 1;
+    made.is_by_rule = true;
+    table->spans.push_back({span.most, std::move(made)});
+  }
+  decision = {};
+  if (spans.size() == 1 && table->spans[0].decision.is_native()) {
+    decision = table->spans[0].decision;
+  } else {
+    decision.text = "native: rules decide by message size";
+    decision.uses_arrivals =
+        std::ranges::any_of(table->spans, &Decision::uses_background, &SizeTable::Span::decision);
+    decision.table = std::move(table);
+  }
+  decision.needs_commutativity = rules_depend_on_operation(features.collective);
+  return true;
+}
+
+Decision Selections::decision_for(const Rule& rule, const Features& features,
+                                  const Setting& setting) const {
+  const RuleLimits limits = {communicator_.agreement().had_distances,
+                             communicator_.wants_background(),
+                             setting.level && !setting.level->hierarchical};
+  const RuleChoice choice = choice_of(rule, features, limits);
+  Decision decision;
+  decision.text = to_text(choice.setting) + ": " + choice.reason;
+  if (choice.setting.kind == Setting::Kind::forced) {
+    decision.specification = choice.setting.specification;
+  }
+  if (choice.setting.level) decision.level = *choice.setting.level;
+  if (decision.level.hierarchical) decision.level.leaders = std::max(1, decision.level.leaders);
+  return decision;
+}
+
+bool Selections::rules_depend_on_operation(Collective collective) const {
+  return std::ranges::any_of(rules_.all, [collective](const Rule& rule) {
+    const bool is_forced = rule.use.kind == Setting::Kind::forced;
+    return rule.collective == collective && reduces(collective) &&
+           (rule.commutative || (is_forced && rule.use.specification.algorithm->commutative));
+  });
 }
 
 const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
@@ -127,7 +201,7 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
   CountedCall counted(communicator_, nodes);
   const Decision& selected = decision.is_tuned
                                  ? tuned.resolve(decision, call.collective, block, error)
-                                 : rules_.resolve(*decision.table, block, error);
+                                 : look_up(*decision.table, block, error);
   counted.is_passed_on = error == MPI_SUCCESS && selected.level.hierarchical;
   communicator_.count(call, selected);
   return selected;
@@ -149,13 +223,63 @@ const Decision& Selections::with_several_ranks(const Decision& asked, int& error
   return flat;
 }
 
-void Selections::record_candidates() {
-  if (!communicator_.is_reported() || communicator_.rank() != 0) return;
-  if (std::exchange(has_recorded_candidates_, true)) return;
-  attempt([&] {
-    tuned.record_candidates();
-    rules_.record_candidates();
-  });
+const Decision& Selections::look_up(SizeTable& table, const BlockOfCall& block, int& error) {
+  error = prepare(table, block);
+  auto index = static_cast<int>(table.index_of(block.common));
+  if (error == MPI_SUCCESS && nodes.are_open()) {
+    error = communicator_.hierarchical().broadcast_selection(
+        block.common.has_value() || table.spans.size() == 1, index);
+  }
+  SizeTable::Span& span = table.spans[static_cast<std::size_t>(index)];
+  if (error == MPI_SUCCESS && span.lacks_leaders()) {
+    span.decision.level.leaders = best_leaders(table.collective, nodes.shape(), span.most,
+                                               communicator_.agreement().settings.node_machine);
+  }
+  return span.decision;
+}
+
+int Selections::prepare(SizeTable& table, const BlockOfCall& block) {
+  if (table.is_ready) return MPI_SUCCESS;
+  if (table.spans.front().lacks_leaders()) {
+    if (const int error = nodes.take()) return error;
+    if (!is_block_common(table.collective)) {
+      Bytes sum = 0;
+      if (const int error = sum_on_all(nodes.comm(), block.own(), sum)) return error;
+      table.spans.front().most = mean_of_blocks(table.collective, sum, communicator_.p());
+    }
+    table.is_ready = true;
+    return MPI_SUCCESS;
+  }
+  for (SizeTable::Span& span : table.spans) {
+    if (const int error = open_for(table.collective, span.decision)) return error;
+  }
+  table.is_ready = true;
+  return MPI_SUCCESS;
+}
+
+/// Creates what a decision needs; if some rank cannot, makes it native.
+int Selections::open_for(Collective collective, Decision& decision) {
+  if (decision.is_native()) return MPI_SUCCESS;
+  const QuietErrors quiet(communicator_.handle());
+  if (decision.level.hierarchical) {
+    if (const int error = nodes.guess()) return error;
+    decision.level.leaders = std::min(decision.level.leaders, nodes.shape().ranks);
+  }
+  if (decision.level.hierarchical && nodes.shape().ranks == 1) {
+    decision.level = {};
+    decision.text += "; runs flat because every node has a single rank";
+    if (decision.is_native()) return MPI_SUCCESS;
+  }
+  bool is_ready = false;
+  if (const int error = nodes.open_for(collective, 0, decision.level, is_ready)) return error;
+  if (is_ready) return MPI_SUCCESS;
+  decision.text = decision.level.hierarchical
+                      ? "native: rules: node memory or its communicators cannot be opened"
+                      : "native: rules: no communicator is left for Tutti";
+  decision.specification.reset();
+  decision.level = {};
+  decision.measured = {};
+  return MPI_SUCCESS;
 }
 
 }  // namespace tutti

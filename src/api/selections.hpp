@@ -3,20 +3,42 @@
 
 #include <array>
 #include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "api/rule_selection.hpp"
+#include "api/hierarchical_nodes.hpp"
 #include "api/tuned_selection.hpp"
+#include "select/rules.hpp"
 
 namespace tutti {
+
+/// What runs for one collective and kind of operation, by message size.
+struct SizeTable {
+  struct Span {
+    Bytes most;
+    Decision decision;  ///< hierarchical without leaders: the model finds them at the first call
+
+    [[nodiscard]] bool lacks_leaders() const {
+      return decision.level.hierarchical && decision.level.leaders == 0;
+    }
+  };
+
+  /// The span of a call; that of the call seen before if this rank's arguments are invalid, and of
+  /// no bytes if there was none. The last span has all larger messages. O(spans).
+  [[nodiscard]] std::size_t index_of(const std::optional<Bytes>& block);
+
+  Collective collective = Collective::gather;
+  std::vector<Span> spans = {};  ///< ascending
+  Bytes latest = 0;              ///< of the call seen before
+  bool is_ready = false;  ///< the communicators of all spans are there, or the span became native
+};
 
 /// The decisions of a communicator, and what resolves deferred ones. Lives as long as it.
 class Selections {
  public:
   explicit Selections(Communicator& communicator)
-      : nodes(communicator),
-        tuned(communicator, nodes),
-        communicator_(communicator),
-        rules_(communicator, nodes) {}
+      : nodes(communicator), tuned(communicator, nodes), communicator_(communicator) {}
 
   /// Takes over from rank 0 the requested algorithms, one a line or none, its rules, and those that
   /// earlier runs kept. Collective. Returns an MPI error code.
@@ -31,7 +53,8 @@ class Selections {
   /// TunedSelection::resolve is. Sets `error` to an MPI error code.
   [[nodiscard]] const Decision& resolved(const Decision& decision, MpiCall& call,
                                          const Profile& profile, int& error);
-  /// Records what was measured of candidates, for the report, once and at rank 0 only. Local.
+  /// Records for the report what was measured of candidates and what rules were derived from, once
+  /// and at rank 0 only. Local. O(candidates and rules).
   void record_candidates();
 
   HierarchicalNodes nodes;
@@ -39,11 +62,30 @@ class Selections {
 
  private:
   [[nodiscard]] Decision make(Collective collective, const OperationTraits& operation);
+  /// Sets `decision` and returns true if a rule matches such calls at some message size. Then sizes
+  /// without a rule run the MPI's own algorithm. Local.
+  bool decide_by_rules(const Features& features, const Setting& setting, Decision& decision);
+  [[nodiscard]] Decision decision_for(const Rule& rule, const Features& features,
+                                      const Setting& setting) const;
+  [[nodiscard]] CaseOfCall add_case(const Rule& rule, Bytes least, Bytes most,
+                                    const std::string& text);
+  /// True if rules decide otherwise for operations that do not commute.
+  [[nodiscard]] bool rules_depend_on_operation(Collective collective) const;
   const Decision& with_several_ranks(const Decision& asked, int& error);
+  /// The decision for a call whose size counts. At the first call of a table the ranks open what it
+  /// needs: for rules if all ranks can, for a limited number of communicators at a time, else all
+  /// stay native. Collective then, else local. A rank with invalid arguments follows its call
+  /// seen before, or another rank of its node. Valid until a setting changes. Sets `error` to an
+  /// MPI error code.
+  const Decision& look_up(SizeTable& table, const BlockOfCall& block, int& error);
+  int prepare(SizeTable& table, const BlockOfCall& block);
+  int open_for(Collective collective, Decision& decision);
 
   Communicator& communicator_;
-  RuleSelection rules_;
   PerCollective<Setting> settings_;
+  Rules rules_;  ///< of rank 0, equal on all ranks
+  /// By collective: the rules that decide message sizes.
+  std::map<Collective, std::vector<MeasuredCase>> cases_;
   /// By whether the operation commutes, and whether it gets whole vectors.
   PerCollective<std::array<std::array<Decision, 2>, 2>> decisions_;
   std::map<const Decision*, Decision> flat_;  ///< by the requested one
