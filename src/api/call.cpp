@@ -166,7 +166,7 @@ const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int&
   const bool whole = communicator.takes_whole(call.op);
   const bool commutes_only = usual.specification && usual.specification->algorithm->commutative;
   if (!commutes_only && !usual.needs_commutativity) {
-    return whole ? selections.decide(call.collective, {true, whole}) : usual;
+    return whole ? selections.decide(call.collective, true, whole) : usual;
   }
   if (usual.needs_commutativity) {
     bool is_ready = false;
@@ -179,7 +179,7 @@ const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int&
   const bool known =
       looks_valid(call, communicator) && communicator.private_comm().learn_types(call);
   const bool commutative = !known || commutes(call.op);
-  return commutative && !whole ? usual : selections.decide(call.collective, {commutative, whole});
+  return commutative && !whole ? usual : selections.decide(call.collective, commutative, whole);
 }
 
 bool uses_unexpected_messages(const Specification& specification, const ArrivedCall& arrived) {

@@ -52,12 +52,6 @@ struct Decision {
 /// The arrivals that all ranks expect in a call; null: unknown.
 using Profile = std::shared_ptr<const ArrivalEpoch>;
 
-/// The properties of a reduction's operation that affect selection.
-struct OperationTraits {
-  bool commutative = true;
-  bool whole = false;  ///< it gets whole vectors only
-};
-
 /// What a rank's arguments say about a call's blocks.
 struct BlockOfCall {
   std::optional<Bytes> common;  ///< bytes of a block, if equal on all ranks (see common_block)

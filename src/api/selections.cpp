@@ -74,21 +74,21 @@ int Selections::open(const std::string& requested, const std::string& rules,
   return std::ranges::any_of(rules_.all, &Rule::needs_nodes) ? nodes.guess() : MPI_SUCCESS;
 }
 
-const Decision& Selections::decide(Collective collective, const OperationTraits& operation) {
-  Decision& decision = decisions_[collective][operation.commutative][operation.whole];
+const Decision& Selections::decide(Collective collective, bool commutative, bool whole) {
+  Decision& decision = decisions_[collective][commutative][whole];
   const unsigned epoch = times_overruled(collective);
   if (decision.epoch == epoch) return decision;
-  decision = make(collective, operation);
+  decision = make(collective, commutative, whole);
   decision.epoch = epoch;
   return decision;
 }
 
-Decision Selections::make(Collective collective, const OperationTraits& operation) {
+Decision Selections::make(Collective collective, bool commutative, bool whole) {
   const Setting setting = overrule_of(collective).value_or(settings_[collective]);
   Features features = nodes.features(collective);
   features.reproducible = communicator_.is_reproducible();
-  features.commutative = operation.commutative;
-  features.whole = operation.whole;
+  features.commutative = commutative;
+  features.whole = whole;
   const bool is_fixed = reduces(collective) && features.reproducible;
   const bool is_automatic = setting.kind == Setting::Kind::automatic;
   const bool may_use_rules = is_automatic && !is_fixed;
@@ -101,7 +101,7 @@ Decision Selections::make(Collective collective, const OperationTraits& operatio
   decision.is_automatic = is_automatic;
   decision.needs_commutativity = may_use_rules && rules_depend_on_operation(collective);
   // Hierarchical reductions cut vectors and combine them by the ranks' locations.
-  const bool stays_flat = is_fixed || (reduces(collective) && operation.whole);
+  const bool stays_flat = is_fixed || (reduces(collective) && whole);
   if (setting.asks_for_hierarchical() && !stays_flat) {
     decision.level = *setting.level;
     const bool is_native = !decision.specification;
@@ -110,7 +110,7 @@ Decision Selections::make(Collective collective, const OperationTraits& operatio
             ? to_text(Setting{Setting::Kind::native, {}, setting.level}) + ": " + choice.reason
             : to_text(setting) + ": requested";
     if (decision.level.leaders == 0) defer_leaders(decision, collective);
-  } else if (setting.asks_for_hierarchical() && operation.whole) {
+  } else if (setting.asks_for_hierarchical() && whole) {
     decision.text +=
         "; runs flat because a hierarchical call would split the vectors of a user-defined "
         "operation";

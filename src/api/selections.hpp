@@ -43,8 +43,9 @@ class Selections {
   /// Takes over from rank 0 the requested algorithms, one a line or none, its rules, and those that
   /// earlier runs kept. Collective. Returns an MPI error code.
   int open(const std::string& requested, const std::string& rules, const std::string& kept);
-  /// What runs for `collective` now; for reductions with such an operation.
-  const Decision& decide(Collective collective, const OperationTraits& operation = {});
+  /// What runs for `collective` now; for reductions with an operation that commutes or not, and
+  /// gets whole vectors only or not.
+  const Decision& decide(Collective collective, bool commutative = true, bool whole = false);
   /// Is it what decide() returned last for operations that commute?
   [[nodiscard]] bool is_usual(const Decision& decision, Collective collective) const {
     return &decision == &decisions_[collective][1][0];
@@ -61,7 +62,7 @@ class Selections {
   TunedSelection tuned;
 
  private:
-  [[nodiscard]] Decision make(Collective collective, const OperationTraits& operation);
+  [[nodiscard]] Decision make(Collective collective, bool commutative, bool whole);
   /// Sets `decision` and returns true if a rule matches such calls at some message size. Then sizes
   /// without a rule run the MPI's own algorithm. Local.
   bool decide_by_rules(const Features& features, const Setting& setting, Decision& decision);
