@@ -13,9 +13,6 @@ namespace tutti {
 /// Python's lock must not be held by a thread that waits for this one.
 [[nodiscard]] const void* program_site(const void* site) noexcept;
 
-/// The name that program_site has given to this site; null if it is an address. O(names).
-[[nodiscard]] const std::string* name_of_site(const void* site);
-
 /// "module+0xoffset", with the offset that addr2line takes, from which `tutti report` finds the
 /// function and line; "file:line (function)" in Python; "generated code" if no module holds the
 /// address; "C API" for null. For the thread that writes the report.
