@@ -326,7 +326,7 @@ int Communicator::rank_orders(const Specification& specification, Rank root,
   if (!specification.needs_distances() || root < 0 || root >= p_) return MPI_SUCCESS;
   int error = open_distances();
   DistanceOrders* known = distances_.get();
-  if (error == MPI_SUCCESS && nodes != nullptr) error = known->between(*nodes, machine(), known);
+  if (error == MPI_SUCCESS && nodes != nullptr) error = known->between(*nodes, known);
   if (error != MPI_SUCCESS || known == nullptr) return error;
   return known->rank_orders(specification, nodes == nullptr ? root : nodes->node_of(root), found);
 }

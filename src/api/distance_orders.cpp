@@ -1,12 +1,16 @@
-/// Computes the orders at rank 0 and broadcasts them.
+/// Reads TUTTI_DISTANCES at first use, computes the orders at rank 0 and broadcasts them.
 #include "api/distance_orders.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <mutex>
+#include <utility>
 
+#include "api/environment.hpp"
 #include "run/distance/mpi_distances.hpp"
+#include "run/file.hpp"
+#include "run/process.hpp"
 #include "select/rank_orders.hpp"
 #include "topology/distance_rows.hpp"
 #include "topology/shared_links.hpp"
@@ -14,6 +18,42 @@
 namespace tutti {
 
 namespace {
+
+struct KnownDistances {
+  std::mutex mutex;
+  bool is_read = false;
+  std::string error;
+  std::string text;  ///< of a measurement
+  std::shared_ptr<const DistanceFile> distances;
+};
+
+/// Enough for both matrices of 2,000 ranks. tutti-bench writes far less, as it measures all pairs
+/// of at most 64 ranks.
+constexpr std::size_t max_file_bytes = std::size_t{1} << 28;
+
+Result<DistanceFile> read_file(const std::string& path) {
+  const Result<std::string> text = read_text_file(path, max_file_bytes);
+  if (text) return distances_from_text(*text);
+  return Error{text.error() + "; expected a file that tutti map --mpirun wrote"};
+}
+
+/// The caller holds the lock of `all`.
+void read_once(KnownDistances& all) {
+  if (!all.text.empty()) {
+    all.distances = std::make_shared<const DistanceFile>(*distances_from_text(all.text));
+    all.text.clear();
+    return;
+  }
+  if (std::exchange(all.is_read, true) || all.distances != nullptr) return;
+  const std::string& path = environment().distances;
+  if (path.empty()) return;
+  Result<DistanceFile> distances = read_file(path);
+  if (distances) {
+    all.distances = std::make_shared<const DistanceFile>(std::move(*distances));
+  } else {
+    all.error = "invalid TUTTI_DISTANCES=" + path + ": " + distances.error();
+  }
+}
 
 void warn_once(const std::string& why) {
   static std::once_flag written;
@@ -24,9 +64,30 @@ void warn_once(const std::string& why) {
 
 }  // namespace
 
+std::shared_ptr<const DistanceFile> known_distances() {
+  KnownDistances& all = of_process<KnownDistances>();
+  const std::lock_guard lock(all.mutex);
+  read_once(all);
+  return all.distances;
+}
+
+void set_distances(std::string text) {
+  KnownDistances& all = of_process<KnownDistances>();
+  const std::lock_guard lock(all.mutex);
+  all.text = std::move(text);
+  all.distances = nullptr;
+}
+
+std::string distances_error() {
+  KnownDistances& all = of_process<KnownDistances>();
+  const std::lock_guard lock(all.mutex);
+  read_once(all);
+  return all.error;
+}
+
 int DistanceOrders::open(MPI_Comm comm, const Machine& machine,
                          std::unique_ptr<DistanceOrders>& made) {
-  std::unique_ptr<DistanceOrders> orders(new DistanceOrders(comm, size_of(comm)));
+  std::unique_ptr<DistanceOrders> orders(new DistanceOrders(comm, size_of(comm), machine));
   std::vector<RankLocation> locations;
   int world = 0;
   if (const int error = gather_locations(comm, locations, world)) return error;
@@ -35,24 +96,24 @@ int DistanceOrders::open(MPI_Comm comm, const Machine& machine,
     if (rows) orders->rows_ = *rows;
     if (!rows) warn_once(rows.error());
   }
-  if (const int error = orders->agree(machine)) return error;
+  if (const int error = orders->agree()) return error;
   made = std::move(orders);
   return MPI_SUCCESS;
 }
 
 /// Rank 0 finds the fabric of its rows, and all ranks learn whether it could.
-int DistanceOrders::agree(const Machine& machine) {
-  if (rank_ == 0) find_fabric(machine);
+int DistanceOrders::agree() {
+  if (rank_ == 0) find_fabric();
   known_ = fabric_.has_value();
   return take_from_first(known_, comm_);
 }
 
 /// If this process knows the distances of all rows.
-void DistanceOrders::find_fabric(const Machine& machine) {
+void DistanceOrders::find_fabric() {
   const auto distances = known_distances();
   if (distances == nullptr || rows_.empty()) return;
   if (std::ranges::max(rows_) >= distances->p()) return;
-  fabric_ = fabric_of(with_rows(*distances, rows_), machine.latency, machine.per_byte);
+  fabric_ = fabric_of(with_rows(*distances, rows_), machine_.latency, machine_.per_byte);
 }
 
 int DistanceOrders::broadcast(std::vector<Rank>& ranks) const {
@@ -90,14 +151,14 @@ int DistanceOrders::rank_orders(const Specification& specification, Rank root,
   return MPI_SUCCESS;
 }
 
-int DistanceOrders::between(const Nodes& nodes, const Machine& machine, DistanceOrders*& between) {
+int DistanceOrders::between(const Nodes& nodes, DistanceOrders*& between) {
   between = between_.get();
   if (!known_ || between_ != nullptr) return MPI_SUCCESS;
-  std::unique_ptr<DistanceOrders> made(new DistanceOrders(comm_, nodes.count()));
+  std::unique_ptr<DistanceOrders> made(new DistanceOrders(comm_, nodes.count(), machine_));
   for (int node = 0; node < nodes.count() && rank_ == 0; ++node) {
     made->rows_.push_back(rows_[static_cast<std::size_t>(nodes.rank_at(node, 0))]);
   }
-  const int error = made->agree(machine);
+  const int error = made->agree();
   if (error == MPI_SUCCESS) between_ = std::move(made);
   between = between_.get();
   return error;
@@ -120,10 +181,10 @@ int DistanceOrders::find_gain(Collective collective, Bytes block, Rank root,
   return error;
 }
 
-int DistanceOrders::let_all_find(const Machine& machine) {
+int DistanceOrders::let_all_find() {
   if (!known_) return MPI_SUCCESS;
   const int error = broadcast(rows_);
-  if (error == MPI_SUCCESS && !fabric_) find_fabric(machine);
+  if (error == MPI_SUCCESS && !fabric_) find_fabric();
   return error;
 }
 

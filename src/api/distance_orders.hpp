@@ -41,7 +41,7 @@ class DistanceOrders {
   /// Sets `between` to the orders of nodes by the distances between their first ranks, for all
   /// ranks; null if no distances are known. Collective at the first call. Returns an MPI error
   /// code.
-  int between(const Nodes& nodes, const Machine& machine, DistanceOrders*& between);
+  int between(const Nodes& nodes, DistanceOrders*& between);
 
   /// Sets `found` to the algorithm with the largest gain from an order by distance, if that is
   /// enough (gaining_by_distance). Collective. Returns an MPI error code.
@@ -49,7 +49,7 @@ class DistanceOrders {
 
   /// Lets each rank compute orders alone from the distances that it knows. Collective. Returns an
   /// MPI error code.
-  int let_all_find(const Machine& machine);
+  int let_all_find();
   /// This rank's own order for blocks of `block` bytes; empty if it knows no distances. After
   /// let_all_find, or at rank 0.
   [[nodiscard]] std::vector<Rank> found_alone(const Specification& specification, Rank root,
@@ -67,9 +67,10 @@ class DistanceOrders {
   };
   using Entries = std::deque<Entry>;  ///< with stable addresses
 
-  DistanceOrders(MPI_Comm comm, int p) : comm_(comm), rank_(rank_in(comm)), p_(p) {}
-  int agree(const Machine& machine);
-  void find_fabric(const Machine& machine);
+  DistanceOrders(MPI_Comm comm, int p, const Machine& machine)
+      : comm_(comm), rank_(rank_in(comm)), p_(p), machine_(machine) {}
+  int agree();
+  void find_fabric();
   int broadcast(std::vector<Rank>& ranks) const;
   static const RankOrders* look_up(const Entries& entries, const Specification& specification,
                                    Rank root);
@@ -78,6 +79,7 @@ class DistanceOrders {
   MPI_Comm comm_;
   Rank rank_;
   int p_;
+  Machine machine_;
   bool known_ = false;            ///< equal on all ranks
   std::vector<int> rows_;         ///< at rank 0: row of the distances by rank
   std::optional<Fabric> fabric_;  ///< at rank 0, or on all

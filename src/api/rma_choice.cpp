@@ -22,9 +22,9 @@ int RmaComm::open(const Communicator& communicator, std::unique_ptr<RmaSystem> s
                   std::shared_ptr<RmaComm>& made) {
   const std::shared_ptr<RmaComm> opened(
       new RmaComm(communicator.handle(), communicator.agreement().id, std::move(system)));
-  const Machine& machine = environment().machine;
-  int error = DistanceOrders::open(opened->system().comm(), machine, opened->distances_);
-  if (error == MPI_SUCCESS) error = opened->distances_->let_all_find(machine);
+  int error =
+      DistanceOrders::open(opened->system().comm(), environment().machine, opened->distances_);
+  if (error == MPI_SUCCESS) error = opened->distances_->let_all_find();
   if (error == MPI_SUCCESS) made = opened;
   return error;
 }
