@@ -129,18 +129,15 @@ std::uint32_t CallLog::find_logged(const CallRecord& record) {
   if (last_logged < logged_.size()) {
     const LoggedCalls& last = logged_[last_logged];
     if (last.site == record.site && last.collective == record.collective &&
-        last.at_root == at_root && decisions_[last.decision] == *record.decision) {
+        last.at_root == at_root && last.decision == *record.decision) {
       return last_logged;
     }
   }
-  const auto [decision, is_new_decision] =
-      decision_at_.try_emplace(*record.decision, static_cast<std::uint32_t>(decisions_.size()));
-  if (is_new_decision) decisions_.push_back(*record.decision);
-  const auto [found, is_new] =
-      logged_at_.try_emplace({record.site, decision->second, record.collective, at_root},
-                             static_cast<std::uint32_t>(logged_.size()));
-  if (is_new) {
-    logged_.push_back({{}, record.collective, record.site, decision->second, at_root});
+  const auto key = std::tie(record.site, record.collective, at_root, *record.decision);
+  auto found = logged_at_.find(key);
+  if (found == logged_at_.end()) {
+    found = logged_at_.emplace(key, static_cast<std::uint32_t>(logged_.size())).first;
+    logged_.push_back({{}, record.collective, record.site, *record.decision, at_root});
   }
   return last_logged = found->second;
 }

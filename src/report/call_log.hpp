@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -79,7 +80,7 @@ struct CallTotals {
 struct LoggedCalls : CallTotals {
   Collective collective = Collective::gather;
   const void* site = nullptr;
-  std::uint32_t decision = 0;  ///< index into CallLog::decisions()
+  std::string decision;  ///< "algorithm: why"
   bool at_root = false;
 };
 
@@ -121,7 +122,6 @@ class CallLog {
   void add(TuningRecord record) { tuning_.add(std::move(record)); }
 
   [[nodiscard]] const std::vector<LoggedCalls>& logged() const { return logged_; }
-  [[nodiscard]] const std::vector<std::string>& decisions() const { return decisions_; }
   [[nodiscard]] const std::vector<Track>& tracks() const { return tracks_; }
   [[nodiscard]] const TuningRecords& tuning() const { return tuning_; }
 
@@ -130,12 +130,11 @@ class CallLog {
   Track* find_track(const CallRecord& record);
 
   std::vector<LoggedCalls> logged_;
-  std::vector<std::string> decisions_;
   std::vector<Track> tracks_;
   TuningRecords tuning_;
-  /// By site, decision, collective, and whether this process was root.
-  std::map<std::tuple<const void*, std::uint32_t, Collective, bool>, std::uint32_t> logged_at_;
-  std::map<std::string, std::uint32_t> decision_at_;
+  /// By site, collective, whether this process was root, and decision.
+  std::map<std::tuple<const void*, Collective, bool, std::string>, std::uint32_t, std::less<>>
+      logged_at_;
   std::map<std::pair<std::uint64_t, Collective>, std::uint32_t> track_at_;  ///< by communicator
   /// By collective, and by whether this process was root: the index of the last call. The next call
   /// usually has the same.

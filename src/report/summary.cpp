@@ -262,8 +262,7 @@ Summary summarise(const CallLog& log, const ProcessLocation& location, const Nam
   std::vector<std::uint32_t> line;
   for (const LoggedCalls& logged : log.logged()) {
     summary.seconds_sum += logged.seconds;
-    SiteCalls calls = {logged, logged.collective, name_site(logged.site),
-                       log.decisions()[logged.decision]};
+    SiteCalls calls = {logged, logged.collective, name_site(logged.site), logged.decision};
     line.push_back(logged.at_root ? add(summary.calls, std::move(calls))
                                   : index_of(summary.sites, calls.site));
   }
