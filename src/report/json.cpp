@@ -82,7 +82,7 @@ Json times_if_known(const std::vector<CallTimes>& calls, TimesByRank by_rank) {
 }
 
 /// The pattern by call, and its means by rank.
-Json json_of(const ArrivalPattern& pattern, int communicators) {
+Json json_of_pattern(const ArrivalPattern& pattern, int communicators) {
   const std::vector<CallTimes>& calls = pattern.calls;
   const std::vector<RankShare> shares = shares_of(pattern);
   const auto since_first = [&](const CallTimes& call) { return call.begin - calls.front().begin; };
@@ -106,7 +106,7 @@ Json json_of_parts(const SiteCalls& calls) {
                      mean.moving);
 }
 
-Json json_of(const ReportedCalls& line) {
+Json json_of_calls(const ReportedCalls& line) {
   const bool timed = line.timed > 0;
   const bool split = line.split > 0;
   const double irregularity = line.irregularity_sum / static_cast<double>(line.calls);
@@ -126,12 +126,12 @@ Json json_of(const ReportedCalls& line) {
       timed ? json_object("median", line.spread.median(), "max", line.spread.max) : Json(),
       "moving", timed ? json_object("mean", line.moving_mean()) : Json(), "spread_note", line.note,
       "parts", split ? json_of_parts(line) : Json(), "late", split ? Json(line.late) : Json(),
-      "pattern", split ? json_of(line.pattern, line.patterns) : Json());
+      "pattern", split ? json_of_pattern(line.pattern, line.patterns) : Json());
 }
 
 Json interval(double least, double most) { return json_list(std::array{least, most}, five_digits); }
 
-Json json_of(const MeasuredCandidate& candidate) {
+Json json_of_candidate(const MeasuredCandidate& candidate) {
   const bool has_interval = candidate.confidence > 0;
   return json_object("name", candidate.name, "state", candidate.state, "why", candidate.why,
                      "calls", candidate.calls, "median",
@@ -140,7 +140,7 @@ Json json_of(const MeasuredCandidate& candidate) {
                      "confidence", has_interval ? five_digits(candidate.confidence) : Json());
 }
 
-Json json_of(const ReportedCase& one) {
+Json json_of_case(const ReportedCase& one) {
   const MeasuredCase& known = one.measured;
   const auto name = [&](int candidate) {
     return known.candidates[static_cast<std::size_t>(candidate)].name;
@@ -148,28 +148,27 @@ Json json_of(const ReportedCase& one) {
   const auto site = [](const ReportedCase::Site& each) {
     return json_object("site", each.name, "calls", each.calls);
   };
-  const auto candidate = [](const MeasuredCandidate& each) { return json_of(each); };
   const auto& table = one.on_table;
   const auto& saved = one.interval;
   const Json most = known.max_bytes < 0 ? Json() : Json(known.max_bytes);
-  return json_object(
-      "collective", name_of(one.collective), "ranks", one.ranks, "bytes",
-      json_list(std::array{Json(known.min_bytes), most}), "selected", name(known.selected),
-      "reason", known.reason, "evidence", known.evidence, "calls", one.calls, "explored",
-      known.explored, "saved", five_digits(one.saved), "saved_interval",
-      saved ? interval(saved->least, saved->most) : Json(), "exploring",
-      five_digits(known.exploring), "on_table",
-      table ? json_object("candidate", name(table->candidate), "seconds",
-                          five_digits(table->seconds), "why", table->why)
-            : Json(),
-      "sites", json_list(one.sites, site), "candidates", json_list(known.candidates, candidate));
+  return json_object("collective", name_of(one.collective), "ranks", one.ranks, "bytes",
+                     json_list(std::array{Json(known.min_bytes), most}), "selected",
+                     name(known.selected), "reason", known.reason, "evidence", known.evidence,
+                     "calls", one.calls, "explored", known.explored, "saved",
+                     five_digits(one.saved), "saved_interval",
+                     saved ? interval(saved->least, saved->most) : Json(), "exploring",
+                     five_digits(known.exploring), "on_table",
+                     table ? json_object("candidate", name(table->candidate), "seconds",
+                                         five_digits(table->seconds), "why", table->why)
+                           : Json(),
+                     "sites", json_list(one.sites, site), "candidates",
+                     json_list(known.candidates, json_of_candidate));
 }
 
-Json json_of(const ReportedTuning& tuning, double seconds) {
-  const auto one = [](const ReportedCase& each) { return json_of(each); };
+Json json_of_tuning(const ReportedTuning& tuning, double seconds) {
   return json_object("seconds", five_digits(seconds), "saved", five_digits(tuning.saved),
                      "exploring", five_digits(tuning.exploring), "left_out", tuning.left_out,
-                     "method", method_of_tuning, "cases", json_list(tuning.cases, one));
+                     "method", method_of_tuning, "cases", json_list(tuning.cases, json_of_case));
 }
 
 }  // namespace
@@ -179,7 +178,6 @@ std::string to_json(const ReportContent& content) {
   const auto other = [](const OtherCalls& each) {
     return json_object("function", each.function, "calls", each.calls);
   };
-  const auto line = [](const ReportedCalls& each) { return json_of(each); };
   const Json whole = json_object(
       "format", 2, "tutti", content.version, "mpi", content.mpi, "ranks", content.ranks, "nodes",
       content.nodes ? Json(*content.nodes) : Json(), "clock_error", content.clock_error, "clock",
@@ -188,8 +186,8 @@ std::string to_json(const ReportContent& content) {
       json_object("mean", content.seconds_mean, "max", content.seconds_max), "wall",
       content.wall > 0 ? Json(content.wall) : Json(), "program", content.program, "modules",
       json_list(content.modules), "notes", json_list(content.notes), "not_handled",
-      json_list(content.others, other), "calls", json_list(content.calls, line), "tuning",
-      json_of(content.tuning, content.seconds_mean));
+      json_list(content.others, other), "calls", json_list(content.calls, json_of_calls), "tuning",
+      json_of_tuning(content.tuning, content.seconds_mean));
   return whole.text + "\n";
 }
 
