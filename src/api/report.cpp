@@ -1,4 +1,4 @@
-/// The process's log of calls, and how it is written.
+/// The process's log of calls, and how ranks join and write it.
 #include "api/report.hpp"
 
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include <functional>
 #include <initializer_list>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <utility>
@@ -26,10 +27,13 @@
 #include "api/report_sites.hpp"
 #include "api/rma.hpp"
 #include "report/content.hpp"
+#include "run/arrival/mpi_clock.hpp"
 #include "run/clock.hpp"
 #include "run/file.hpp"
 #include "run/mpi/exchange.hpp"
+#include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
+#include "run/mpi/yielding.hpp"
 #include "run/process.hpp"
 
 namespace tutti {
@@ -81,6 +85,90 @@ Summary own_summary(const Recorder& all, const ProcessLocation& location) {
   own.wall_sum = seconds_since_start();
   own.others = other_calls();
   return own;
+}
+
+constexpr int summary_tag = 0;
+constexpr std::size_t largest_message = std::size_t{1} << 30;
+
+template <class Pointer, class Transfer>
+int in_pieces(Pointer data, std::size_t size, Transfer transfer) {
+  int error = MPI_SUCCESS;
+  for (std::size_t at = 0; at < size && error == MPI_SUCCESS; at += largest_message) {
+    error = transfer(data + at, std::min(largest_message, size - at));
+  }
+  return error;
+}
+
+void send_summary(const Summary& summary, Rank to, MPI_Comm comm) {
+  const std::vector<std::byte> bytes = to_bytes(summary);
+  const std::uint64_t size = bytes.size();
+  if (send_yielding(&size, sizeof size, to, summary_tag, comm) != MPI_SUCCESS) return;
+  in_pieces(bytes.data(), bytes.size(), [&](const std::byte* data, std::size_t count) {
+    return send_yielding(data, count, to, summary_tag, comm);
+  });
+}
+
+void join_summary(Summary& summary, Rank from, MPI_Comm comm) {
+  std::uint64_t size = 0;
+  if (receive_yielding(&size, sizeof size, from, summary_tag, comm) != MPI_SUCCESS) return;
+  std::vector<std::byte> bytes(size);
+  const int error = in_pieces(bytes.data(), bytes.size(), [&](std::byte* data, std::size_t count) {
+    return receive_yielding(data, count, from, summary_tag, comm);
+  });
+  auto theirs = error == MPI_SUCCESS ? summary_from_bytes(bytes) : std::nullopt;
+  if (theirs) join(summary, std::move(*theirs));
+}
+
+/// The first clock reading. Written before a communicator is used, read when MPI ends.
+std::optional<ClockReading> start_of_clocks;
+
+/// Compares all clocks with rank 0's. None if the MPI fails.
+std::optional<ClockReading> read_clock(MPI_Comm world) {
+  MpiClock clock;
+  if (clock.synchronise(world) != MPI_SUCCESS) return std::nullopt;
+  return ClockReading{monotonic_seconds(), clock.offset(), clock.error()};
+}
+
+/// Nodes are identified by the world rank of their leader.
+bool find_location(MPI_Comm world, ProcessLocation& location) {
+  MPI_Comm node = mpi().comm_null;
+  if (mpi().Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, mpi().info_null, &node) !=
+      MPI_SUCCESS) {
+    return false;
+  }
+  location.node = location.rank;
+  location.is_leader = rank_in(node) == 0;
+  const int error = take_from_first(location.node, node);
+  mpi().Comm_free(&node);
+  return error == MPI_SUCCESS;
+}
+
+/// Joins the summaries of the ranks of MPI_COMM_WORLD, in ceil(log2 p) rounds up a binomial tree
+/// over a private duplicate. Collective. Rank 0 gets the whole, without what the MPI failed to
+/// deliver; all others get nothing.
+std::optional<Summary> collect(const Recorder& all, const std::string& destination) {
+  OwnedComm duplicate;
+  if (OwnedComm::duplicate(mpi().comm_world, duplicate) != MPI_SUCCESS) return std::nullopt;
+  const MPI_Comm world = duplicate.handle();
+  const int p = size_of(world);
+  const Rank rank = rank_in(world);
+  ProcessLocation location;
+  location.rank = rank;
+  if (!find_location(world, location)) return std::nullopt;
+  if (const std::optional<ClockReading> end = read_clock(world)) {
+    location.clock = {start_of_clocks, *end};
+    location.node = 0;
+  }
+  Summary summary = own_summary(all, location);
+  summary.destination = destination;
+  for (Rank step = 1; step < p; step *= 2) {
+    if ((rank & step) != 0) {
+      send_summary(summary, rank - step, world);
+      return std::nullopt;
+    }
+    if (rank + step < p) join_summary(summary, rank + step, world);
+  }
+  return summary;
 }
 
 /// The largest number in these variables; 0 without one.
@@ -216,17 +304,17 @@ void record_tuning(TuningRecord record) {
   all.log.add(std::move(record));
 }
 
+void note_clocks(MPI_Comm comm) {
+  if (!start_of_clocks) start_of_clocks = read_clock(comm);
+}
+
 void write_report(const std::string& destination, bool all_ranks) noexcept {
   Recorder& all = of_process<Recorder>();
   const std::lock_guard lock(all.mutex);
   all.is_written = true;
   try {
     if (!all_ranks) return put_own(all, destination, size_of(mpi().comm_world));
-    const auto whole = collect([&](const ProcessLocation& place) {
-      Summary own = own_summary(all, place);
-      own.destination = destination;
-      return own;
-    });
+    const std::optional<Summary> whole = collect(all, destination);
     if (!whole) return;
     ReportContent content = content_of(*whole, library_version());
     content.one_sided = progress_of_rma();

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
 
-#include "report/summary.hpp"
+#include "report/call_log.hpp"
 #include "run/mpi/functions.hpp"
 
 namespace tutti {
@@ -27,14 +25,8 @@ void record_tuning(TuningRecord record);
 /// piece, marked as partial. "-" is standard error; a name that ends in .json gives JSON.
 void write_report(const std::string& destination, bool all_ranks) noexcept;
 
-/// Compares the clocks of all processes for the first time; `collect` does so again. `comm` must
-/// have all processes. Collective. Without this call clocks are assumed not to drift.
+/// Compares the clocks of all processes for the first time; write_report() does so again. `comm`
+/// must have all processes. Collective. Without this call clocks are assumed not to drift.
 void note_clocks(MPI_Comm comm);
-
-/// Joins the summaries of the ranks of MPI_COMM_WORLD, in ceil(log2 p) rounds. `make` gives this
-/// rank's own at its location. Collective. Rank 0 gets the whole, without what the MPI failed to
-/// deliver; all others get nothing.
-[[nodiscard]] std::optional<Summary> collect(
-    const std::function<Summary(const ProcessLocation&)>& make);
 
 }  // namespace tutti
