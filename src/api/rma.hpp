@@ -15,6 +15,8 @@
 
 namespace tutti {
 
+class Communicator;
+
 /// A communicator with one-sided collectives. Each root selects alone, because its notifications
 /// name the algorithm. For any thread.
 class RmaComm {
