@@ -8,7 +8,7 @@
 #include <array>
 
 #include "algorithms/algorithms.hpp"
-#include "api/settings_reader.hpp"
+#include "api/environment.hpp"
 #include "core/distributions.hpp"
 #include "core/nearest.hpp"
 #include "cost/machine.hpp"

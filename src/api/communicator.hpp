@@ -11,7 +11,7 @@
 
 #include "api/call_state.hpp"
 #include "api/distance_orders.hpp"
-#include "api/settings_reader.hpp"
+#include "api/environment.hpp"
 #include "report/tuning.hpp"
 #include "run/arrival/mpi_arrival.hpp"
 #include "run/call/mpi_reduction.hpp"

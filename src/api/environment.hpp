@@ -1,13 +1,52 @@
-/// The user's settings in environment variables (listed in select/settings.inc).
+/// The user's settings (listed in select/settings.inc): their values, and what is wrong with them.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
 
-#include "api/settings_reader.hpp"
+#include "algorithms/staging.hpp"
+#include "cost/machine.hpp"
+#include "select/selection.hpp"
+#include "select/tuner.hpp"
 
 namespace tutti {
 
-/// Read once, at the first call.
+/// Environment variables by name.
+using Variables = std::map<std::string, std::string, std::less<>>;
+
+/// Settings that all ranks of a communicator have from its rank 0, as bytes.
+struct SharedSettings {
+  bool background = false;
+  bool reproducible = false;
+  bool split_user_ops = false;
+  Bytes node_memory = Bytes{64} << 20;
+  Bytes memory = default_staging;        ///< bytes that a rank may stage in one call; 0: no bound
+  double explore = default_exploration;  ///< fraction of the time in a collective; 0: none
+  Machine machine;
+  NodeMachine node_machine;
+};
+
+struct Environment : SharedSettings {
+  bool on = true;  ///< also if TUTTI is off and a report is requested: all calls are native then
+  bool verbose = false;
+  PerCollective<Setting> settings;
+  std::string report;                 ///< "-", a file, or empty for none
+  std::string distances;              ///< a file, or empty for none
+  std::string rules;                  ///< a file, "none", or empty: see rule_files
+  std::string nodes;                  ///< emulated nodes, or empty
+  bool keeps = false;                 ///< what was learned, for later runs
+  std::vector<std::string> warnings;  ///< unknown TUTTI_ names, an invalid cache file
+  std::string error;                  ///< variable, value and accepted values; empty if none
+};
+
+/// The settings in these variables. Reads the machine file that they name, else that of the user's
+/// cache folder. The files of TUTTI_DISTANCES and TUTTI_RULES are read at their first use.
+[[nodiscard]] Environment read_settings(const Variables& variables);
+
+/// The settings in the environment of this process. Read once, at the first call.
 [[nodiscard]] const Environment& environment();
 
 /// Writes errors of the settings to standard error, and all settings if TUTTI_VERBOSE is on, once

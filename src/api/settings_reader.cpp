@@ -1,11 +1,10 @@
 /// Reads the user's settings, without the environment of this process.
-#include "api/settings_reader.hpp"
-
 #include <unistd.h>
 
 #include <optional>
 #include <string_view>
 
+#include "api/environment.hpp"
 #include "core/nearest.hpp"
 #include "core/numbers.hpp"
 #include "lowering/hierarchical.hpp"
