@@ -92,9 +92,8 @@ Bytes block_bytes(const MpiCall& call, const Communicator& communicator) {
   if (is_gather_or_scatter(call.collective)) return own_block(call, communicator).value_or(0);
   if (!looks_valid(call, communicator)) return 0;
   const CallSide& sent = call.in_place() ? call.receive : call.send;
-  const bool pairs = block_kind(call.collective) == BlockKind::pairs;
   Bytes sum = 0;
-  for_each_block(sent, pairs ? communicator.p() : 1, [&](Rank, Bytes bytes) { sum += bytes; });
+  for_each_block(sent, communicator.p(), [&](Rank, Bytes bytes) { sum += bytes; });
   return sum;
 }
 

@@ -57,7 +57,8 @@ int HierarchicalNodes::open_for(Collective collective, Bytes block, const Level&
   if (!shares) return MPI_SUCCESS;
   // The memory that a rank could map may differ.
   bool all_fit = false;
-  const int error = true_on_all(comm(), fits(collective, block, level.leaders), all_fit);
+  const int error = true_on_all(communicator_.private_comm().handle(),
+                                fits(collective, block, level.leaders), all_fit);
   return error != MPI_SUCCESS || !all_fit ? error : prepare(level.leaders, ready);
 }
 
@@ -70,20 +71,13 @@ bool HierarchicalNodes::needs(const Level& level) const {
 /// Creates communicators that the program did not request. If the MPI has none left for some rank,
 /// that is not an error: all ranks drop the candidate.
 int HierarchicalNodes::prepare(int leaders, bool& ready) {
-  if (const int error = communicator_.open_hierarchical()) return error;
   HierarchicalRunner& runner = communicator_.hierarchical();
   ready = runner.is_prepared(leaders);
   if (ready) return MPI_SUCCESS;
   const bool own = runner.prepare(leaders) == MPI_SUCCESS;
-  const int error = true_on_all(comm(), own, ready);
+  const int error = true_on_all(communicator_.private_comm().handle(), own, ready);
   if (!ready) runner.forget(leaders);
   return error;
-}
-
-/// Tutti's duplicate once nodes are open; before that the program's communicator, because
-/// duplicates are scarce.
-MPI_Comm HierarchicalNodes::comm() const {
-  return are_open_ ? communicator_.private_comm().handle() : communicator_.handle();
 }
 
 int HierarchicalNodes::guess() {
@@ -124,17 +118,15 @@ int HierarchicalNodes::open() {
 int HierarchicalNodes::take() {
   if (are_open_) return MPI_SUCCESS;
   if (const int error = communicator_.open_hierarchical()) return error;
-  SharedNode& node = communicator_.hierarchical().node();
-  nodes_ = node.nodes();
-  capacity_ = node.capacity();
+  nodes_ = communicator_.hierarchical().node().nodes();
   are_open_ = true;
   communicator_.stop_passing();  // from now on every call counts
   return MPI_SUCCESS;
 }
 
-/// Does node memory hold the whole call?
+/// Does node memory, which is open, hold the whole call?
 bool HierarchicalNodes::fits(Collective collective, Bytes block, int leaders) const {
-  const Bytes memory = are_open_ ? capacity_ : communicator_.node_settings().memory;
+  const Bytes capacity = communicator_.hierarchical().node().capacity();
   HierarchicalProblem call;
   const bool pairs = block_kind(collective) == BlockKind::pairs;
   call.collective = pairs ? Collective::alltoall : collective;
@@ -143,7 +135,7 @@ bool HierarchicalNodes::fits(Collective collective, Bytes block, int leaders) co
   if (is_irregular(call.collective))
     call.sizes.by_rank.assign(static_cast<std::size_t>(nodes_->p()), block);
   for (int node = 0; node < nodes_->count(); ++node) {
-    if (hierarchical_memory(call, *nodes_, node) > memory) return false;
+    if (hierarchical_memory(call, *nodes_, node) > capacity) return false;
   }
   return true;
 }

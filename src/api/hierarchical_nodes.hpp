@@ -40,8 +40,6 @@ class HierarchicalNodes {
   [[nodiscard]] Features features(Collective collective, Bytes block = 0) const;
   /// Their number and the ranks of the largest one, once guessed.
   [[nodiscard]] NodeShape shape() const { return {nodes_->count(), nodes_->most()}; }
-  /// The communicator on which ranks agree on what they create, and on leaders.
-  [[nodiscard]] MPI_Comm comm() const;
 
  private:
   int open();
@@ -51,7 +49,6 @@ class HierarchicalNodes {
   Communicator& communicator_;
   std::optional<Nodes> nodes_;
   bool are_open_ = false;
-  Bytes capacity_ = 0;              ///< of each node, once open
   bool is_counted_ = false;         ///< towards the limit on communicators with open nodes
   bool is_flat_counted_ = false;    ///< towards the limit on duplicates
   std::optional<bool> flat_ready_;  ///< what open_flat() found

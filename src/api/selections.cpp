@@ -244,7 +244,8 @@ int Selections::prepare(SizeTable& table, const BlockOfCall& block) {
     if (const int error = nodes.take()) return error;
     if (!is_block_common(table.collective)) {
       Bytes sum = 0;
-      if (const int error = sum_on_all(nodes.comm(), block.own(), sum)) return error;
+      if (const int error = sum_on_all(communicator_.private_comm().handle(), block.own(), sum))
+        return error;
       table.spans.front().most = mean_of_blocks(table.collective, sum, communicator_.p());
     }
     table.is_ready = true;
