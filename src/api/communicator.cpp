@@ -77,9 +77,7 @@ void close_all() {
   for (Communicator* communicator : live) communicator->selections().record_candidates();
   // Launchers may pass different environments to ranks: collective steps follow from agreed
   // settings.
-  if (reports_world || !environment().report.empty()) {
-    write_report(environment().report, reports_world);
-  }
+  if (reports_world || !environment().report.empty()) write_report(reports_world);
   // Round by round, because other ranks may close these communicators in another sequence.
   for (bool all_left = false; !all_left;) {
     all_left = true;

@@ -82,6 +82,7 @@ double seconds_since_start() {
 /// This process's summary with its wall time and the calls that Tutti passed on.
 Summary own_summary(const Recorder& all, const ProcessLocation& location) {
   Summary own = summarise(all.log, location, site_name);
+  own.destination = environment().report;
   own.wall_sum = seconds_since_start();
   own.others = other_calls();
   return own;
@@ -146,7 +147,7 @@ bool find_location(MPI_Comm world, ProcessLocation& location) {
 /// Joins the summaries of the ranks of MPI_COMM_WORLD, in ceil(log2 p) rounds up a binomial tree
 /// over a private duplicate. Collective. Rank 0 gets the whole, without what the MPI failed to
 /// deliver; all others get nothing.
-std::optional<Summary> collect(const Recorder& all, const std::string& destination) {
+std::optional<Summary> collect(const Recorder& all) {
   OwnedComm duplicate;
   if (OwnedComm::duplicate(mpi().comm_world, duplicate) != MPI_SUCCESS) return std::nullopt;
   const MPI_Comm world = duplicate.handle();
@@ -160,7 +161,6 @@ std::optional<Summary> collect(const Recorder& all, const std::string& destinati
     location.node = 0;
   }
   Summary summary = own_summary(all, location);
-  summary.destination = destination;
   for (Rank step = 1; step < p; step *= 2) {
     if ((rank & step) != 0) {
       send_summary(summary, rank - step, world);
@@ -238,9 +238,9 @@ void put(ReportContent content, const std::string& named) {
 }
 
 /// `ranks` is 0 if the number of processes is unknown.
-void put_own(const Recorder& all, const std::string& destination, int ranks) {
+void put_own(const Recorder& all, int ranks) {
   const Summary summary = own_summary(all, {});
-  if (destination.empty()) return;
+  if (summary.destination.empty()) return;
   const bool is_empty = summary.calls.empty();
   int rank = is_empty ? -1 : 0;
   if (is_empty && ranks > 0) rank = rank_in(mpi().comm_world);
@@ -251,7 +251,7 @@ void put_own(const Recorder& all, const std::string& destination, int ranks) {
   content.ranks = ranks;
   content.nodes.reset();
   if (is_empty) content.notes.push_back("rank 0 made no collective call that Tutti handles");
-  put(std::move(content), destination);
+  put(std::move(content), summary.destination);
 }
 
 /// For programs that end without MPI_Finalize, or only use sessions. MPI may have ended.
@@ -262,7 +262,7 @@ void write_at_exit() {
   if (!lock.owns_lock() || all.is_written || all.process != getpid()) return;
   all.is_written = true;
   try {
-    put_own(all, environment().report, 0);
+    put_own(all, 0);
   } catch (const std::exception& error) {
     complain(environment().report, error.what());
   }
@@ -308,19 +308,19 @@ void note_clocks(MPI_Comm comm) {
   if (!start_of_clocks) start_of_clocks = read_clock(comm);
 }
 
-void write_report(const std::string& destination, bool all_ranks) noexcept {
+void write_report(bool all_ranks) noexcept {
   Recorder& all = of_process<Recorder>();
   const std::lock_guard lock(all.mutex);
   all.is_written = true;
   try {
-    if (!all_ranks) return put_own(all, destination, size_of(mpi().comm_world));
-    const std::optional<Summary> whole = collect(all, destination);
+    if (!all_ranks) return put_own(all, size_of(mpi().comm_world));
+    const std::optional<Summary> whole = collect(all);
     if (!whole) return;
     ReportContent content = content_of(*whole, library_version());
     content.one_sided = progress_of_rma();
     put(content, whole->destination);
   } catch (const std::exception& error) {
-    complain(destination, error.what());
+    complain(environment().report, error.what());
   }
 }
 

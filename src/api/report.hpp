@@ -19,11 +19,12 @@ void record_call(const CallRecord& record) noexcept;
 /// Keeps what was measured of candidates. For any thread.
 void record_tuning(TuningRecord record);
 
-/// Writes the report once. With `all_ranks`, which all ranks of the world must pass alike, records
-/// are collected over MPI_COMM_WORLD and its rank 0 writes them to the first destination that a
-/// rank knows. Otherwise each process that was the root of some call appends these calls in one
-/// piece, marked as partial. "-" is standard error; a name that ends in .json gives JSON.
-void write_report(const std::string& destination, bool all_ranks) noexcept;
+/// Writes the report once, to TUTTI_REPORT. With `all_ranks`, which all ranks of the world must
+/// pass alike, records are collected over MPI_COMM_WORLD and its rank 0 writes them to the first
+/// destination that a rank knows. Otherwise each process that was the root of some call appends
+/// these calls in one piece, marked as partial. "-" is standard error; a name that ends in .json
+/// gives JSON.
+void write_report(bool all_ranks) noexcept;
 
 /// Compares the clocks of all processes for the first time; write_report() does so again. `comm`
 /// must have all processes. Collective. Without this call clocks are assumed not to drift.
