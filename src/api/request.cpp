@@ -16,8 +16,8 @@ int PersistentRequest::open(const MpiCall& call, bool usable, std::function<int(
   if (environment().on) {
     int error = MPI_SUCCESS;
     Communicator* communicator = Communicator::of(call.comm, error);
-    if (communicator == nullptr && error != MPI_SUCCESS) return error;
-    if (communicator != nullptr && !communicator->stays_native()) {
+    if (communicator == nullptr) return error;
+    if (!communicator->stays_native()) {
       error = request->settle(*communicator, usable);
       if (error != MPI_SUCCESS) return error;
     }
@@ -212,7 +212,7 @@ int PersistentRequest::run(const ArrivedCall& arrived, bool& is_native) {
     if (is_schedule_) start_schedule();
   }
   is_native = !is_schedule_;
-  return is_schedule_ ? finish_schedule() : MPI_SUCCESS;
+  return is_schedule_ ? finish_schedule(arrived) : MPI_SUCCESS;
 }
 
 void PersistentRequest::start_schedule() {
@@ -235,17 +235,10 @@ bool PersistentRequest::uses_epoch() const {
 }
 
 /// Sets `epoch_`; false while it is unknown which epoch counts.
-bool PersistentRequest::find_order(bool arrived) {
+bool PersistentRequest::find_order() {
   const bool needed = context_.agrees_on_order || schedule_comm_->rank() == call_.root;
-  if (!needed || !uses_epoch()) return true;
   // Estimates for this very call make the best order: wait for them until this rank arrives.
-  if (!arrived) return arrival_->find_agreed_epoch(number_, epoch_);
-  if (context_.agrees_on_order) {
-    error_ = arrival_->agreed_epoch(number_, epoch_);
-  } else {
-    epoch_ = arrival_->newest_epoch();
-  }
-  return true;
+  return !needed || !uses_epoch() || arrival_->find_agreed_epoch(number_, epoch_);
 }
 
 int PersistentRequest::begin_schedule() {
@@ -270,7 +263,7 @@ BackgroundTask::Progress PersistentRequest::proceed() {
   bool moved = false;
   try {
     if (!is_planned_) {
-      if (!find_order(false)) return Progress::waiting;
+      if (!find_order()) return Progress::waiting;
       error_ = begin_schedule();
       is_planned_ = moved = error_ == MPI_SUCCESS;
     }
@@ -287,11 +280,12 @@ BackgroundTask::Progress PersistentRequest::proceed() {
 }
 
 /// Returns also the error of the background thread's part.
-int PersistentRequest::finish_schedule() {
+int PersistentRequest::finish_schedule(const ArrivedCall& arrived) {
   const std::lock_guard lock(mutex_);
   try {
     if (!is_planned_ && error_ == MPI_SUCCESS) {
-      find_order(true);
+      const bool at_root = schedule_comm_->rank() == call_.root;
+      error_ = arrived.find_epoch(specification_, at_root, epoch_);
       if (error_ == MPI_SUCCESS) error_ = begin_schedule();
     }
     if (error_ == MPI_SUCCESS) error_ = schedule_comm_->executor().finish();

@@ -65,10 +65,10 @@ class PersistentRequest final : public BackgroundTask {
     return has_thread() && specification_.runner == Runner::background;
   }
   [[nodiscard]] bool uses_epoch() const;
-  bool find_order(bool arrived);
+  bool find_order();
   void start_schedule();
   int begin_schedule();
-  int finish_schedule();
+  int finish_schedule(const ArrivedCall& arrived);
 
   MpiCall call_;
   std::function<int()> run_native_;
