@@ -1,6 +1,7 @@
-/// Which large-count calls have the plain form.
+/// Which large-count calls have the plain form, and what runs the others.
 #include "api/plain_counts.hpp"
 
+#include "api/call.hpp"
 #include "run/mpi/exchange.hpp"
 
 namespace tutti {
@@ -56,6 +57,26 @@ PlainCounts::PlainCounts(const MpiCall& call) {
   } else if (!has_root(call.collective) || call.root == MPI_ROOT) {
     mpi().Comm_remote_size(call.comm, &entries_);
   }
+}
+
+int run_without_large_form(const MpiCall& as_given) {
+  return on_comm(as_given.comm, [&]() -> int {
+    MpiCall call = as_given;
+    int error = MPI_SUCCESS;
+    Communicator* communicator = Communicator::of(call.comm, error);
+    if (communicator == nullptr) return error;
+    if (communicator->stays_native()) return MPI_ERR_UNSUPPORTED_OPERATION;
+    call.bounded = false;
+    // A specification that accepts whatever MPI allows.
+    const Specification plain = reduces(call.collective)
+                                    ? fixed_reduction(call.collective)
+                                    : *specification(call.collective, "linear");
+    bool is_native = false;
+    error = run_specification(call, *communicator, plain,
+                              ArrivedCall(nullptr, call.collective, nullptr), is_native);
+    if (is_native) error = fault_of(call, *communicator);
+    return is_native && error == MPI_SUCCESS ? MPI_ERR_TYPE : error;
+  });
 }
 
 }  // namespace tutti
