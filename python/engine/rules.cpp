@@ -11,7 +11,6 @@
 
 #include "engine.hpp"
 #include "run/file.hpp"
-#include "run/rule_files.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;

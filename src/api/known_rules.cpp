@@ -15,7 +15,6 @@
 #include "run/mpi/quirks.hpp"
 #include "run/network.hpp"
 #include "run/process.hpp"
-#include "run/rule_files.hpp"
 
 namespace tutti {
 

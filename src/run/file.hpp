@@ -1,10 +1,11 @@
-/// Reads and checks files that a user names, without waiting for a pipe or a device.
+/// Finds, reads and checks files that a user names, without waiting for a pipe or a device.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/result.hpp"
 
@@ -31,6 +32,20 @@ namespace tutti {
 [[nodiscard]] inline std::string cache_file(const std::string& name) {
   return user_file("XDG_CACHE_HOME", "/.cache", name);
 }
+
+/// A file of rules.
+struct RuleFile {
+  std::string path;
+  bool is_named = false;  ///< by TUTTI_RULES: it must exist and be valid
+};
+
+/// The rules files of this user, in the sequence in which their rules are tried: the one that
+/// `setting` (the value of TUTTI_RULES) names; tutti/rules.json in XDG_CONFIG_HOME, or in ~/.config
+/// if that is not set; the site's, share/tutti/rules.json beside the folder of the library or
+/// beside that folder's parent. Files that are not named are listed only if they exist. None if
+/// `setting` is "none".
+[[nodiscard]] std::vector<RuleFile> rule_files(const std::string& setting,
+                                               const std::string& library_folder);
 
 /// Writes a whole text to an open file, in one write if possible, so that the texts of several
 /// processes do not mix. False if that fails, with the reason in errno.
