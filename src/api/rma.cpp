@@ -202,14 +202,8 @@ int open(MPI_Comm comm) {
   // Makes the communicator known, so that the end of MPI is watched.
   int error = Communicator::intra(comm, communicator);
   if (error != MPI_SUCCESS) return error;
-  std::unique_ptr<RmaSystem> system;
-  const Setting setting = setting_in_force(Collective::rma_bcast);
-  const bool wants_windows = setting.kind == Setting::Kind::forced &&
-                             setting.specification.parameters.protocol == Notifications::windows;
-  error = RmaSystem::open(comm, communicator->node_settings(), wants_windows, system);
-  if (error != MPI_SUCCESS) return error;
   std::shared_ptr<RmaComm> opened;
-  error = RmaComm::open(*communicator, std::move(system), opened);
+  error = RmaComm::open(*communicator, opened);
   if (error != MPI_SUCCESS) return error;
   RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);

@@ -21,9 +21,8 @@ class Communicator;
 /// name the algorithm. For any thread.
 class RmaComm {
  public:
-  /// Takes over `system`. Collective over its ranks. Returns an MPI error code.
-  static int open(const Communicator& communicator, std::unique_ptr<RmaSystem> system,
-                  std::shared_ptr<RmaComm>& made);
+  /// Collective. Returns an MPI error code.
+  static int open(const Communicator& communicator, std::shared_ptr<RmaComm>& made);
 
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   /// See Agreement.
@@ -38,8 +37,7 @@ class RmaComm {
   [[nodiscard]] std::vector<Rank> order_for(const Specification& specification, Bytes bytes);
 
  private:
-  RmaComm(MPI_Comm comm, std::uint64_t id, std::unique_ptr<RmaSystem> system)
-      : comm_(comm), id_(id), system_(std::move(system)) {}
+  RmaComm(MPI_Comm comm, std::uint64_t id) : comm_(comm), id_(id) {}
 
   MPI_Comm comm_;  ///< the program's
   std::uint64_t id_;

@@ -18,12 +18,16 @@ int bits_of(std::int64_t value) {
 
 }  // namespace
 
-int RmaComm::open(const Communicator& communicator, std::unique_ptr<RmaSystem> system,
-                  std::shared_ptr<RmaComm>& made) {
+int RmaComm::open(const Communicator& communicator, std::shared_ptr<RmaComm>& made) {
   const std::shared_ptr<RmaComm> opened(
-      new RmaComm(communicator.handle(), communicator.agreement().id, std::move(system)));
+      new RmaComm(communicator.handle(), communicator.agreement().id));
+  const Setting setting = setting_in_force(Collective::rma_bcast);
+  const bool wants_windows = setting.kind == Setting::Kind::forced &&
+                             setting.specification.parameters.protocol == Notifications::windows;
   int error =
-      DistanceOrders::open(opened->system().comm(), environment().machine, opened->distances_);
+      RmaSystem::open(opened->comm_, communicator.node_settings(), wants_windows, opened->system_);
+  if (error != MPI_SUCCESS) return error;
+  error = DistanceOrders::open(opened->system().comm(), environment().machine, opened->distances_);
   if (error == MPI_SUCCESS) error = opened->distances_->let_all_find();
   if (error == MPI_SUCCESS) made = opened;
   return error;
