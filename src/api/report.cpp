@@ -46,6 +46,8 @@ struct Recorder {
   std::string mpi;  ///< its version, read while MPI runs
   pid_t process = 0;
   bool is_written = false;
+  /// The first reading. Written before a communicator is used, read when MPI ends.
+  std::optional<ClockReading> clock;
 };
 
 std::string host_name() {
@@ -120,9 +122,6 @@ void join_summary(Summary& summary, Rank from, MPI_Comm comm) {
   if (theirs) join(summary, std::move(*theirs));
 }
 
-/// The first clock reading. Written before a communicator is used, read when MPI ends.
-std::optional<ClockReading> start_of_clocks;
-
 /// Compares all clocks with rank 0's. None if the MPI fails.
 std::optional<ClockReading> read_clock(MPI_Comm world) {
   MpiClock clock;
@@ -157,7 +156,7 @@ std::optional<Summary> collect(const Recorder& all) {
   location.rank = rank;
   if (!find_location(world, location)) return std::nullopt;
   if (const std::optional<ClockReading> end = read_clock(world)) {
-    location.clock = {start_of_clocks, *end};
+    location.clock = {all.clock, *end};
     location.node = 0;
   }
   Summary summary = own_summary(all, location);
@@ -305,7 +304,8 @@ void record_tuning(TuningRecord record) {
 }
 
 void note_clocks(MPI_Comm comm) {
-  if (!start_of_clocks) start_of_clocks = read_clock(comm);
+  std::optional<ClockReading>& first = of_process<Recorder>().clock;
+  if (!first) first = read_clock(comm);
 }
 
 void write_report(bool all_ranks) noexcept {
