@@ -20,11 +20,11 @@ void ExplorationBudget::add_agreement(double cost) {
   latest_cost_ = cost;
 }
 
-void ExplorationBudget::add_time(std::span<const CountedCall> calls, std::uint64_t unnoted) {
+void ExplorationBudget::add_time(std::span<const WindowCall> calls, std::uint64_t unnoted) {
   double all = 0;
   double plain = 0;
   int count = 0;
-  for (const CountedCall& call : calls) {
+  for (const WindowCall& call : calls) {
     const auto elapsed = static_cast<double>(call.elapsed);
     all += elapsed;
     if (call.elapsed == 0 || call.is_explored) continue;
@@ -39,14 +39,14 @@ void ExplorationBudget::add_time(std::span<const CountedCall> calls, std::uint64
 }
 
 /// One window says little about which share of all calls a class has, so it counts for 1/8.
-void ExplorationBudget::add_classes(std::span<const CountedCall> calls, double passed) {
+void ExplorationBudget::add_classes(std::span<const WindowCall> calls, double passed) {
   const double weight = std::max(1.0 / 8, 1.0 / ++windows_);
   for (SizeClass size_class = 0; size_class < size_classes; ++size_class) {
     Account& account = accounts_[static_cast<std::size_t>(size_class)];
     double plain = 0;
     int plain_calls = 0;
     int count = 0;
-    for (const CountedCall& call : calls) {
+    for (const WindowCall& call : calls) {
       if (call.size_class != size_class) continue;
       ++count;
       if (call.is_explored) continue;

@@ -12,7 +12,7 @@
 namespace tutti {
 
 /// A call of a window, alike on all ranks.
-struct CountedCall {
+struct WindowCall {
   std::optional<SizeClass> size_class;  ///< none: not compared
   Nanoseconds elapsed = 0;              ///< 0: some rank has not noted it
   bool is_explored = false;
@@ -34,7 +34,7 @@ class ExplorationBudget {
   /// latest two.
   void add_agreement(double cost);
   /// Adds the time of a window, and of the calls that nobody noted since the window before.
-  void add_time(std::span<const CountedCall> calls, std::uint64_t unnoted);
+  void add_time(std::span<const WindowCall> calls, std::uint64_t unnoted);
   /// Adds what a call lost; negative: it gained. `is_foreseen`: it was expected to, and paid.
   void add_loss(SizeClass size_class, Nanoseconds loss, bool is_foreseen);
 
@@ -85,7 +85,7 @@ class ExplorationBudget {
     return accounts_[static_cast<std::size_t>(size_class)];
   }
   [[nodiscard]] double left() const { return fraction_ * spent_ + gained_ - lost_; }
-  void add_classes(std::span<const CountedCall> calls, double passed);
+  void add_classes(std::span<const WindowCall> calls, double passed);
 
   double fraction_;
   std::array<Account, size_classes> accounts_{};

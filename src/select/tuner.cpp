@@ -158,7 +158,7 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
 }
 
 void Tuner::count_time(std::span<const AgreedCall> calls) {
-  std::array<CountedCall, window> counted;
+  std::array<WindowCall, window> counted;
   Bytes bytes = 0;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const TuningCase* known = find(calls[i].size_class);

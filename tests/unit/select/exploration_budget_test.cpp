@@ -13,7 +13,7 @@ constexpr SizeClass large_class = 20;
 
 /// Windows of 8 calls of 1,000 ns each, half of either class.
 void spend(ExplorationBudget& budget, int windows) {
-  std::array<CountedCall, 8> calls;
+  std::array<WindowCall, 8> calls;
   for (std::size_t i = 0; i < calls.size(); ++i)
     calls[i] = {i % 2 == 0 ? small_class : large_class, 1000};
   for (int i = 0; i < windows; ++i) budget.add_time(calls, 0);
@@ -34,7 +34,7 @@ TEST(ExplorationBudget, IsAFractionOfTheTimeSpentAndWhatExploringGained) {
 TEST(ExplorationBudget, CountsCallsThatNobodyNotedWithTheSmallerMeanAroundThem) {
   ExplorationBudget budget(0.01);
   spend(budget, 1);
-  std::array<CountedCall, 8> slow;
+  std::array<WindowCall, 8> slow;
   slow.fill({large_class, 3000});
   budget.add_time(slow, 100);
   EXPECT_EQ(budget.spent(), 8'000 + 100 * 1'000 + 8 * 3'000);
