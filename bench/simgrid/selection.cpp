@@ -32,7 +32,8 @@
 namespace {
 
 constexpr int timed_calls = 3;  ///< of the MPI's own, and of `auto` once it has settled
-constexpr int same_calls = 32;  ///< with one selection: `auto` has settled
+constexpr int same_calls =
+    256;  ///< with one selection: more than pass between windows that explore
 
 int rank = 0;
 int p = 1;
