@@ -1,4 +1,4 @@
-/// The processors of this machine that processes may run on, and their quota.
+/// The processors of this machine that processes may run on, their quota, and what they share.
 #pragma once
 
 #include <sys/types.h>
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace tutti {
@@ -41,5 +42,15 @@ struct RankProcessors {
 /// Ranks per processor of a node whose ranks may use these. Counts different sets of processors as
 /// disjoint, and at most the limits of their groups.
 [[nodiscard]] double oversubscription_of(std::span<const RankProcessors> ranks);
+
+/// Parses a Linux list of processors, such as "0-3,8", into ascending numbers. Empty if it is
+/// malformed.
+[[nodiscard]] std::vector<int> processors_in(std::string_view list);
+
+/// A number that identifies the group of the processors `own` (ascending): the NUMA memory that
+/// holds them all or, on a node with one memory, their common third-level cache. -1 if they span
+/// several groups or the system gives no data. `root` is the folder of the system's files, /sys.
+[[nodiscard]] int group_of_processors(const std::filesystem::path& root,
+                                      const std::vector<int>& own);
 
 }  // namespace tutti

@@ -8,7 +8,6 @@
 
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/oversubscription.hpp"
-#include "run/node/groups.hpp"
 #include "run/processors.hpp"
 
 namespace tutti {

@@ -4,7 +4,6 @@
 
 #include <fstream>
 
-#include "run/node/groups.hpp"
 #include "run/processors.hpp"
 
 namespace tutti {
