@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "run/plan/executor.hpp"
+#include "run/rma/mpi_notifications.hpp"
 #include "run/rma/mpi_window.hpp"
-#include "run/rma/notifications.hpp"
 
 namespace tutti {
 

@@ -13,7 +13,6 @@
 #include "run/mpi/devices.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/exchange.hpp"
-#include "run/rma/mpi_notifications.hpp"
 
 namespace tutti {
 

@@ -13,9 +13,9 @@
 #include "run/background.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/node/mpi_node.hpp"
+#include "run/rma/mpi_notifications.hpp"
 #include "run/rma/mpi_operation.hpp"
 #include "run/rma/mpi_window.hpp"
-#include "run/rma/notifications.hpp"
 
 namespace tutti {
 
