@@ -21,9 +21,6 @@ struct NodeSettings {
   Bytes staging = 0;               ///< limit of a rank's staging between nodes; 0: none
 };
 
-/// The rank of this process in MPI_COMM_WORLD; that in `comm` if the program uses sessions alone.
-[[nodiscard]] Rank world_rank(MPI_Comm comm);
-
 /// Sets `nodes` to those of a communicator's ranks, by host name and boot, and emulated ones.
 /// Creates no memory, so SharedNode::open may find that fewer ranks can share. Notes how many ranks
 /// share processors if `comm` has all processes of the world. Collective: one allgather of 56 bytes
