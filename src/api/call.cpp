@@ -91,9 +91,8 @@ bool may_explore(const MpiCall& call, const Decision& decision, const Communicat
 Bytes block_bytes(const MpiCall& call, const Communicator& communicator) {
   if (is_gather_or_scatter(call.collective)) return own_block(call, communicator).value_or(0);
   if (!looks_valid(call, communicator)) return 0;
-  const CallSide& sent = call.in_place() ? call.receive : call.send;
   Bytes sum = 0;
-  for_each_block(sent, communicator.p(), [&](Rank, Bytes bytes) { sum += bytes; });
+  for_each_block(call.contribution(), communicator.p(), [&](Rank, Bytes bytes) { sum += bytes; });
   return sum;
 }
 
@@ -109,7 +108,7 @@ void describe(const MpiCall& call, CallRecord& record) {
   const bool has_all = kind == BlockKind::pairs || reduces(call.collective);
   if (at_root) record.total = record.largest = 0;
   if (kind == BlockKind::none) return;
-  const CallSide& sent = call.in_place() ? call.receive : call.send;
+  const CallSide& sent = call.contribution();
   if (!has_all) {
     const CallSide& own = !is_rooted ? sent : at_root ? call.whole() : call.own();
     const Rank mine = (is_rooted ? at_root : call.in_place()) ? record.rank : 0;

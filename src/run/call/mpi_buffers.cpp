@@ -65,9 +65,7 @@ void Scratch::trim() {
 
 bool packing_pays(const RankBlocks& blocks, Bytes element, int p, bool are_shuffled) {
   if (blocks.are_equal()) return are_shuffled && blocks.count(0) * element < packed_block;
-  Bytes elements = 0;
-  for (Rank rank = 0; rank < p; ++rank) elements += blocks.count(rank);
-  return elements * element < packed_block * p && (are_shuffled || blocks.are_scattered(p));
+  return blocks.total(p) * element < packed_block * p && (are_shuffled || blocks.are_scattered(p));
 }
 
 bool has_one_block(Collective collective, Area area) {

@@ -46,6 +46,12 @@ class RankBlocks {
     return are_large_ ? static_cast<const MPI_Count*>(counts_)[rank]
                       : static_cast<const int*>(counts_)[rank];
   }
+  /// The elements of all blocks.
+  [[nodiscard]] MPI_Count total(int p) const {
+    MPI_Count elements = 0;
+    for (Rank rank = 0; rank < p; ++rank) elements += count(rank);
+    return elements;
+  }
   /// Are the counts of ranks 0..p-1 valid?
   [[nodiscard]] bool are_counted(int p) const {
     if (are_equal()) return each_ >= 0;
@@ -139,6 +145,8 @@ struct MpiCall {
     if (is_scatter(collective)) return !in_place();
     return is_gather(collective) ? rank == root : collective != Collective::barrier;
   }
+  /// The side with this rank's contribution, except in scatters.
+  [[nodiscard]] const CallSide& contribution() const { return in_place() ? receive : send; }
   /// Gathers and scatters: the side with this rank's block.
   [[nodiscard]] const CallSide& own() const { return is_scatter(collective) ? receive : send; }
   /// Gathers and scatters: the side with the blocks of all ranks, significant at the root.

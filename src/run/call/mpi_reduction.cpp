@@ -99,11 +99,7 @@ Region HostVectors::hold(const Region& vector, std::vector<std::byte>& memory) c
 
 int HostVectors::take(MpiCall& call, Rank rank, int p) {
   const bool parts = block_kind(call.collective) == BlockKind::ranks;
-  MPI_Count all = call.in_place() ? call.receive.blocks.count(0) : call.send.blocks.count(0);
-  if (parts) {
-    all = 0;
-    for (Rank other = 0; other < p; ++other) all += call.receive.blocks.count(other);
-  }
+  const MPI_Count all = parts ? call.receive.blocks.total(p) : call.contribution().blocks.count(0);
   const std::uint64_t type = handle_bits(call.receive.type);
   int error = MPI_SUCCESS;
   if (!call.in_place()) {

@@ -49,8 +49,7 @@ void PrivateComm::find_sizes(const MpiCall& call) {
   }
   if (!irregular) return sizes_.push_back(call.receive.bytes(0));
   if (block_kind(call.collective) == BlockKind::pairs) {
-    const CallSide& sent = call.in_place() ? call.receive : call.send;
-    for (Rank rank = 0; rank < p_; ++rank) sizes_.push_back(sent.bytes(rank));
+    for (Rank rank = 0; rank < p_; ++rank) sizes_.push_back(call.contribution().bytes(rank));
   }
   for (Rank rank = 0; rank < p_; ++rank) sizes_.push_back(call.receive.bytes(rank));
 }

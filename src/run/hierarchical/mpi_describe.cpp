@@ -46,10 +46,6 @@ class Description {
   int reduced(std::string& refused);
   int measure();
   int hold(const CallSide& side, Area area, Use use, HierarchicalSide& held);
-  /// The side with the rank's contribution, except in scatters.
-  [[nodiscard]] const CallSide& sent() const {
-    return call_.in_place() ? call_.receive : call_.send;
-  }
   /// A vector with the gaps of its elements, because reductions work on the program's layout. The
   /// bytes in gaps, such as those of MPI_DOUBLE_INT, belong to the program.
   [[nodiscard]] TypedBlock vector_of(const CallSide& side, MPI_Count count) const {
@@ -95,17 +91,17 @@ int Description::measure() {
   const CallSide& received = call_.receive;
   if (!irregular) {
     sizes.each = received.bytes(0);
-    return sent().bytes(0) == sizes.each ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+    return call_.contribution().bytes(0) == sizes.each ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
   }
   if (block_kind(call_.collective) == BlockKind::pairs) {
     for (Rank rank = 0; rank < p_; ++rank) {
-      words[index(rank)] = sent().bytes(rank);
+      words[index(rank)] = call_.contribution().bytes(rank);
       words[index(p_ + rank)] = received.bytes(rank);
     }
     return MPI_SUCCESS;
   }
   for (Rank rank = 0; rank < p_; ++rank) sizes.by_rank.push_back(received.bytes(rank));
-  const Bytes own = call_.in_place() ? received.bytes(rank_) : call_.send.bytes(0);
+  const Bytes own = call_.contribution().bytes(call_.in_place() ? rank_ : 0);
   return own == received.bytes(rank_) ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
@@ -125,11 +121,12 @@ int Description::moved() {
 /// Describes the vectors of a reduction.
 int Description::reduced(std::string& refused) {
   const TypeInfo& info = call_.receive.info;
-  if (!info.named && !are_apart(sent().type, info)) {
+  const CallSide& sent = call_.contribution();
+  if (!info.named && !are_apart(sent.type, info)) {
     refused = "elements of the reduction reach beyond their extent";
     return MPI_SUCCESS;
   }
-  hierarchical_.type = sent().type;
+  hierarchical_.type = sent.type;
   hierarchical_.op = call_.op;
   HierarchicalProblem& plain = hierarchical_.call;
   plain.commutative = commutes(call_.op);
@@ -137,19 +134,18 @@ int Description::reduced(std::string& refused) {
   const bool scatters = block_kind(call_.collective) == BlockKind::ranks;
   const bool irregular = is_irregular(call_.collective);
   const RankBlocks& counts = call_.receive.blocks;
-  MPI_Count all = scatters ? 0 : sent().blocks.count(0);
-  for (Rank rank = 0; scatters && rank < p_; ++rank) {
-    all += counts.count(rank);
-    if (irregular) plain.sizes.by_rank.push_back(counts.count(rank) * info.extent);
+  for (Rank rank = 0; irregular && rank < p_; ++rank) {
+    plain.sizes.by_rank.push_back(counts.count(rank) * info.extent);
   }
+  const MPI_Count all = scatters ? counts.total(p_) : sent.blocks.count(0);
   const MPI_Count mine = scatters ? counts.count(rank_) : all;
   if (!irregular) plain.sizes.each = mine * info.extent;
   const bool in_place = call_.in_place();
   const bool is_copied = in_place && !can_be_in_place(call_.collective);
   int error = MPI_SUCCESS;
   if (!in_place || is_copied) {
-    error = memory_.hold(vector_of(sent(), all), is_copied ? Use::copied : Use::send,
-                         hierarchical_.send);
+    error =
+        memory_.hold(vector_of(sent, all), is_copied ? Use::copied : Use::send, hierarchical_.send);
   }
   if (error != MPI_SUCCESS || !has_result(call_.collective, rank_, call_.root)) return error;
   return memory_.hold(vector_of(call_.receive, mine),
