@@ -5,14 +5,21 @@ namespace tutti {
 
 namespace {
 
-TypedBlock block_of(const CallSide& side, Rank rank) {
-  auto* base = static_cast<std::byte*>(side.address);
-  return {base + side.displacement(rank), side.blocks.count(rank), side.type_for(rank),
-          side.info_for(rank)};
+Region region_of(void* address, MPI_Count count, MPI_Datatype type, const TypeInfo& info) {
+  if (info.contiguous) return {address, count * info.size, 0};
+  return {address, count, handle_bits(type)};
 }
 
-std::vector<TypedBlock> blocks_of(const CallSide& side, int p) {
-  std::vector<TypedBlock> blocks;
+/// The blocks of `ranks` ranks, which follow one another, from that of `rank` on.
+SideBlock block_of(const CallSide& side, Rank rank, int ranks = 1) {
+  auto* const address = static_cast<std::byte*>(side.address) + side.displacement(rank);
+  const MPI_Count count = side.blocks.count(rank) * ranks;
+  const TypeInfo& info = side.info_for(rank);
+  return {region_of(address, count, side.type_for(rank), info), count * info.size};
+}
+
+std::vector<SideBlock> blocks_of(const CallSide& side, int p) {
+  std::vector<SideBlock> blocks;
   for (Rank rank = 0; rank < p; ++rank) blocks.push_back(block_of(side, rank));
   return blocks;
 }
@@ -48,10 +55,9 @@ class Description {
   int hold(const CallSide& side, Area area, Use use, HierarchicalSide& held);
   /// A vector with the gaps of its elements, because reductions work on the program's layout. The
   /// bytes in gaps, such as those of MPI_DOUBLE_INT, belong to the program.
-  [[nodiscard]] TypedBlock vector_of(const CallSide& side, MPI_Count count) const {
-    TypeInfo whole = call_.receive.info;
-    whole.size = whole.extent;
-    return {side.address, count, side.type, whole, !whole.contiguous};
+  [[nodiscard]] SideBlock vector_of(const CallSide& side, MPI_Count count) const {
+    const TypeInfo& info = call_.receive.info;
+    return {region_of(side.address, count, side.type, info), count * info.extent, !info.contiguous};
   }
 
   const MpiCall& call_;
@@ -62,13 +68,11 @@ class Description {
 };
 
 int Description::hold(const CallSide& side, Area area, Use use, HierarchicalSide& held) {
-  TypedBlock whole = block_of(side, 0);
-  if (has_one_block(call_.collective, area)) return memory_.hold(whole, use, held);
-  if (!side.blocks.are_equal() || side.types != nullptr) {
+  const bool is_one = has_one_block(call_.collective, area);
+  if (!is_one && (!side.blocks.are_equal() || side.types != nullptr)) {
     return memory_.hold(blocks_of(side, p_), use, held);
   }
-  whole.count *= p_;
-  return memory_.hold(whole, use, held);
+  return memory_.hold(block_of(side, 0, is_one ? 1 : p_), use, held);
 }
 
 /// Sets the sizes that follow from this rank's arguments. MPI_ERR_TRUNCATE if these contradict one

@@ -11,14 +11,12 @@
 namespace tutti {
 
 /// Consecutive elements in a buffer of the program.
-struct TypedBlock {
-  void* address = nullptr;
-  MPI_Count count = 0;
-  MPI_Datatype type{};
-  TypeInfo info = {};
-  bool keeps_gaps = false;  ///< staging has the gaps of the type too; `info.size` includes them
+struct SideBlock {
+  Region region;
+  Bytes bytes = 0;          ///< in staging
+  bool keeps_gaps = false;  ///< staging has the gaps of the type too; `bytes` includes them
 
-  [[nodiscard]] Bytes bytes() const { return count * info.size; }
+  [[nodiscard]] bool is_contiguous() const { return region.type == 0; }
 };
 
 /// Staging for buffers of one call whose datatypes have gaps, or that are in GPU memory: the MPI
@@ -37,19 +35,20 @@ class SideMemory {
   /// staging, or one that has the rank's contribution too. Returns an MPI error code, as do the
   /// functions below, and then leaves `side` without memory. MPI_ERR_BUFFER: a null buffer with
   /// bytes to move.
-  int hold(std::span<const TypedBlock> blocks, Use use, HierarchicalSide& side);
-  int hold(const TypedBlock& whole, Use use, HierarchicalSide& side) {
+  int hold(std::span<const SideBlock> blocks, Use use, HierarchicalSide& side);
+  int hold(const SideBlock& whole, Use use, HierarchicalSide& side) {
     return hold(std::span(&whole, 1), use, side);
   }
   /// Unpacks the received data.
   int finish();
 
  private:
+  /// A receive buffer, and its staging.
   struct Unpacked {
-    TypedBlock block;
-    std::byte* packed;
+    Region packed;
+    Region users;
   };
-  int pack(std::span<const TypedBlock> blocks, Use use, std::byte*& packed);
+  int pack(std::span<const SideBlock> blocks, Use use, std::byte*& packed);
 
   Transport& transport_;
   std::vector<std::unique_ptr<std::byte[]>> memory_;
