@@ -88,7 +88,6 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
   const Turn turn(*this);
   Lanes* lanes = nullptr;
   if (const int error = lanes_of(hierarchical.call.leaders, lanes)) return error;
-  base_ = begin_ + sizes_sequence;
   refused.clear();
   const Bytes sizes = size_exchange_bytes(hierarchical.call.collective);
   if (sizes > node_->capacity() / 2) {
@@ -111,7 +110,7 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
     const Program* program = program_of(hierarchical.call, refused);
     if (program != nullptr) {
       NodeBuffers buffers(*node_, node_->data() + sizes, hierarchical, *program, *lanes, begin_,
-                          base_);
+                          begin_ + chunks_sequence);
       // Runs all operations, even after an error, so that no rank waits for this one in vain.
       error = executor_.run(*program, buffers, transport_);
     }

@@ -75,8 +75,8 @@ class HierarchicalRunner {
   /// The advance of signals in each call, whatever its program. So ranks whose programs differ, in
   /// an erroneous program, begin the next call in step.
   static constexpr NodeSignal::Count sequence_numbers_of_call = 1 << 20;
-  // Sequence numbers before those of the program: the selection, then sizes, then the number of
-  // chunks in calls that agree on it.
+  // Sequence numbers before those of the program, which begin at the last one: the selection, then
+  // sizes, then the number of chunks in calls that agree on it.
   static constexpr NodeSignal::Count selection_sequence = 1;
   static constexpr NodeSignal::Count sizes_sequence = 2;
   static constexpr NodeSignal::Count chunks_sequence = 3;
@@ -127,7 +127,6 @@ class HierarchicalRunner {
   MpiTransport transport_;  ///< without messages; programs need one
   Executor executor_;
   NodeSignal::Count begin_ = 0;  ///< value of the signals when all have left the last call
-  NodeSignal::Count base_ = 0;   ///< of the program's sequence numbers above 0; number 0 is begin_
   /// By the local ranks of the leaders, one for each node: numbers of leaders share some.
   std::map<std::vector<int>, std::unique_ptr<PrivateComm>> communicators_;
   std::map<int, Lanes> lanes_;

@@ -77,7 +77,6 @@ int HierarchicalRunner::learn(HierarchicalCall& hierarchical, Lanes& lanes) {
   if (!exchanges_sizes(hierarchical.call.collective)) return learn_size(hierarchical);
   if (const int error = exchange_sizes(hierarchical)) return error;
   read_sizes(hierarchical);
-  base_ = begin_ + chunks_sequence;
   return agree_on_chunks(hierarchical, lanes);
 }
 
