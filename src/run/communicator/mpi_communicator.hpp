@@ -39,11 +39,8 @@ class PrivateComm {
   [[nodiscard]] int p() const { return p_; }
   /// Sets the bytes that a rank may stage in each call; 0: no bound. Call it with the same value on
   /// all ranks, before the first call.
-  void limit_staging(Bytes memory) {
-    memory_ = memory;
-    planner_.limit_staging(memory);
-  }
-  [[nodiscard]] Bytes memory() const { return memory_; }
+  void limit_staging(Bytes memory) { planner_.limit_staging(memory); }
+  [[nodiscard]] Bytes memory() const { return planner_.memory(); }
 
   /// Call it in every call that the ranks run here, even if its arguments are invalid at this rank;
   /// it counts each call once.
@@ -122,7 +119,6 @@ class PrivateComm {
   void remember(const MpiCall& call, const Plan& plan);
 
   OwnedComm comm_;
-  Bytes memory_ = 0;
   Rank rank_;
   int p_;
   MpiTransport transport_;

@@ -83,7 +83,7 @@ int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
                      std::unique_ptr<SharedNode>& made) {
   Nodes nodes;
   if (const int error = guess_nodes(comm, settings, nodes)) return error;
-  std::unique_ptr<SharedNode> node(new SharedNode(comm, rank_in(comm), size_of(comm)));
+  std::unique_ptr<SharedNode> node(new SharedNode(comm, rank_in(comm)));
   const int error = node->find(std::move(nodes), settings);
   if (error == MPI_SUCCESS) made = std::move(node);
   return error;
@@ -104,7 +104,7 @@ int SharedNode::find(Nodes nodes, const NodeSettings& settings) {
     if (const int error = attempt(nodes, settings, kind, is_open, attempts)) return error;
     bool all = true;
     std::vector<int> labels;
-    for (Rank rank = 0; rank < p_; ++rank) {
+    for (Rank rank = 0; rank < nodes.p(); ++rank) {
       const int node = nodes.node_of(rank);
       const int part = is_shared(node) || shares(rank) ? 0 : nodes.local_of(rank) == 0 ? 1 : 2;
       labels.push_back(3 * node + part);

@@ -60,7 +60,7 @@ class SharedNode {
   int wait(int local, NodeSignal::Count count) { return wait(local, local + 1, count); }
 
  private:
-  SharedNode(MPI_Comm comm, Rank rank, int p) : comm_(comm), rank_(rank), p_(p) {}
+  SharedNode(MPI_Comm comm, Rank rank) : comm_(comm), rank_(rank) {}
   struct Attempt;
   int find(Nodes nodes, const NodeSettings& settings);
   int attempt(const Nodes& nodes, const NodeSettings& settings, NodeSegment::Kind kind,
@@ -72,7 +72,6 @@ class SharedNode {
 
   MPI_Comm comm_;
   Rank rank_;
-  int p_;
   Nodes nodes_;
   int ranks_ = 1;
   int local_ = 0;

@@ -26,6 +26,7 @@ class Planner {
   /// Sets the bytes that a rank may stage in later calls; 0: no bound. Call it with the same value
   /// on all ranks, before the first call.
   void limit_staging(Bytes memory) { memory_ = memory; }
+  [[nodiscard]] Bytes memory() const { return memory_; }
 
   /// Changes whenever a plan is dropped.
   [[nodiscard]] unsigned generation() const { return cache_.dropped(); }
