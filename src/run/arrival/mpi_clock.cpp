@@ -3,10 +3,9 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
-#include <functional>
-#include <sstream>
 
+#include "core/hash.hpp"
+#include "run/file.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/yielding.hpp"
 
@@ -21,16 +20,13 @@ constexpr double max_pause = 64;
 constexpr double max_share = 1e-3;
 
 /// Equal for processes that read the same monotonic clock: a hash of the running kernel's id and
-/// the offsets of the process's time namespace. A rank that cannot read the id counts as having a
+/// the offset of the process's time namespace. A rank that cannot read the id counts as having a
 /// clock of its own.
 std::uint64_t clock_identity(int rank) {
-  std::ostringstream text;
-  for (const char* path : {"/proc/sys/kernel/random/boot_id", "/proc/self/timens_offsets"}) {
-    const std::ifstream file(path);
-    if (file) text << file.rdbuf();
-    if (text.str().empty()) text << "rank " << rank;
-  }
-  return std::hash<std::string>()(text.str());
+  std::string boot = line_of("/proc/sys/kernel/random/boot_id");
+  if (boot.empty()) boot = "rank " + std::to_string(rank);
+  // The first line has the offset of the monotonic clock.
+  return hash_of(boot + line_of("/proc/self/timens_offsets"));
 }
 
 int receive(double& word, int from, MPI_Comm comm) {
