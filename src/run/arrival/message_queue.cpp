@@ -32,8 +32,9 @@ bool MessageQueue::take_turn() {
   return any;
 }
 
-int MessageQueue::take_own_turn(bool& moved, bool& over) {
+int MessageQueue::take_own_turn(bool& over) {
   const std::lock_guard turn(turn_);
+  bool moved = false;
   const int error = exchange(moved);
   over = channel_ == nullptr || (channel_->is_empty() && !is_written());
   return error;

@@ -44,9 +44,9 @@ class MessageQueue {
   /// Sends and receives all messages; true if this thread received any. Does nothing while another
   /// thread has the turn: that thread checks again for written messages afterwards.
   bool take_turn();
-  /// Waits for the turn, sends the written messages and receives one. Sets `moved` if it received
-  /// one, and `over` if nothing is left to send. Returns the first error of this turn.
-  int take_own_turn(bool& moved, bool& over);
+  /// Waits for the turn, sends the written messages and receives one. Sets `over` if nothing is
+  /// left to send. Returns the first error of this turn.
+  int take_own_turn(bool& over);
   /// The first error of all turns and of fail().
   [[nodiscard]] int first_error() const;
   /// Records that a message of this rank is lost to `error`, which is not 0.

@@ -69,12 +69,11 @@ Arrival::~Arrival() {
 /// No message may be in flight when the channel's communicator is freed. An error of the MPI ends
 /// the exchange at this rank; without memory the next call tries again.
 bool Arrival::try_close() {
-  bool moved = false;
   bool over = false;
   int error = MPI_SUCCESS;
   try {
     say_farewell();
-    error = queue_.take_own_turn(moved, over);
+    error = queue_.take_own_turn(over);
   } catch (const std::bad_alloc&) {
     return false;
   }

@@ -32,7 +32,8 @@ UnexpectedMessages::~UnexpectedMessages() {
   }
 }
 
-bool UnexpectedMessages::settle(double max_seconds) {
+bool UnexpectedMessages::settle() {
+  constexpr double max_seconds = 5;
   Background::of_process().remove(*this);
   double since = monotonic_seconds();
   while (calls_.expects_announcements() && error_ == MPI_SUCCESS &&

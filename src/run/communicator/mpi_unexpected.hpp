@@ -25,9 +25,9 @@ class UnexpectedMessages final : public Transport, public BackgroundTask {
   ~UnexpectedMessages() override;
 
   /// Receives the announcements that are in flight after the last call. False if none arrived for
-  /// `max_seconds` and some are missing, because their sender is that late or has failed. They may
-  /// still arrive, so the communicator must not be freed then.
-  [[nodiscard]] bool settle(double max_seconds = 5);
+  /// 5 s and some are missing, because their sender is that late or has failed. They may still
+  /// arrive, so the communicator must not be freed then.
+  [[nodiscard]] bool settle();
 
   /// The turn, to be held during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn() { return std::unique_lock(mutex_); }

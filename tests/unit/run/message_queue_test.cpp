@@ -125,9 +125,8 @@ TEST(MessageQueue, KeepsItsFirstErrorAndGoesOn) {
   MessageQueue mail;
   mail.open(std::make_unique<FakeChannel>(seen), ignore);
   mail.write(0, {1});
-  bool moved = false;
   bool over = false;
-  EXPECT_EQ(mail.take_own_turn(moved, over), 5);
+  EXPECT_EQ(mail.take_own_turn(over), 5);
   EXPECT_TRUE(over);
   seen.error = 6;
   mail.write(0, {2});
