@@ -92,15 +92,14 @@ int AsyncCalls::announce(const MpiCall& call, Bytes bytes, const Plan& plan,
 
 int AsyncCalls::send_announcements(const CallAnnouncement& announcement, const Plan& plan) {
   if (plan.key.specification.runner != Runner::background) return MPI_SUCCESS;
-  const auto collective = static_cast<Collective>(announcement[2]);
+  const auto collective = static_cast<Collective>(announcement.collective);
   const Announcements announcements =
-      announcements_of(plan, collective, comm_.rank(), announcement[4]);
+      announcements_of(plan, collective, comm_.rank(), announcement.bytes);
   expected_ += static_cast<long>(announcements.from.size());
   for (const Rank peer : announcements.to) {
     ControlMessage& message = leaving_.emplace_back(ControlMessage{announcement});
-    const int error =
-        mpi().Isend(message.announcement.data(), sizeof message.announcement, mpi().packed, peer,
-                    announcement_tag, comm_.handle(), &message.request);
+    const int error = mpi().Isend(&message.announcement, sizeof message.announcement, mpi().packed,
+                                  peer, announcement_tag, comm_.handle(), &message.request);
     if (error == MPI_SUCCESS) continue;
     leaving_.pop_back();
     return error;
@@ -126,9 +125,9 @@ void AsyncCalls::take(const CallAnnouncement& announcement) {
 
 const AsyncCalls::Known* AsyncCalls::find(const CallAnnouncement& announcement) const {
   const auto found = std::ranges::find_if(known_, [&](const Known& known) {
-    return static_cast<std::int64_t>(known.collective) == announcement[2] &&
-           known.root == announcement[3] && known.bytes == announcement[4] &&
-           known.digest == announcement[5];
+    return static_cast<std::int64_t>(known.collective) == announcement.collective &&
+           known.root == announcement.root && known.bytes == announcement.bytes &&
+           known.digest == announcement.digest;
   });
   return found == known_.end() ? nullptr : &*found;
 }
@@ -137,10 +136,8 @@ int AsyncCalls::proceed(bool& moved) {
   if (is_inside_ || in_error_) return MPI_SUCCESS;
   if (begun_ == nullptr) {
     const std::int64_t next = comm_.executor().calls() + 1;
-    std::erase_if(announcements_,
-                  [&](const CallAnnouncement& announcement) { return announcement[0] < next; });
-    const auto announcement =
-        std::ranges::find(announcements_, next, [](const CallAnnouncement& one) { return one[0]; });
+    std::erase_if(announcements_, [&](const CallAnnouncement& one) { return one.call < next; });
+    const auto announcement = std::ranges::find(announcements_, next, &CallAnnouncement::call);
     if (announcement == announcements_.end()) return MPI_SUCCESS;
     const Known* known = find(*announcement);
     std::shared_ptr<const ArrivalEpoch> epoch;
@@ -162,7 +159,7 @@ int AsyncCalls::proceed(bool& moved) {
 
 bool AsyncCalls::find_epoch(const CallAnnouncement& announcement, const Known*& known,
                             std::shared_ptr<const ArrivalEpoch>& epoch) {
-  const CallNumber number = announcement[1];
+  const CallNumber number = announcement.arrival;
   if (known == nullptr || number == 0 || !known->specification.needs_arrivals()) return true;
   const std::shared_ptr<Arrival>& arrival = context_.arrival;
   if (arrival == nullptr || !arrival->is_open()) {

@@ -1,7 +1,6 @@
 /// Asynchronous progress: blocking calls that the background thread begins before its rank does.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -51,7 +50,15 @@ class AsyncCalls {
   int finish(const MpiCall& call);
 
   static constexpr int announcement_tag = 1022;
-  using CallAnnouncement = std::array<std::int64_t, 6>;
+  /// Plain data.
+  struct CallAnnouncement {
+    std::int64_t call;     ///< its number on the communicator
+    std::int64_t arrival;  ///< its number in the exchange of arrivals; 0: it uses none
+    std::int64_t collective;
+    std::int64_t root;
+    Bytes bytes;          ///< of each block
+    std::int64_t digest;  ///< of the specification
+  };
   /// Takes an announcement that has arrived.
   void take(const CallAnnouncement& announcement);
   /// True while announcements are in flight to this rank.

@@ -80,7 +80,7 @@ void UnexpectedMessages::take_announcements() {
   std::erase_if(messages_, [this](const Message& message) {
     if (message.tag != AsyncCalls::announcement_tag || !message.is_here) return false;
     AsyncCalls::CallAnnouncement announcement{};
-    std::memcpy(announcement.data(), message.packed.data(),
+    std::memcpy(&announcement, message.packed.data(),
                 std::min(sizeof announcement, message.packed.size()));
     calls_.take(announcement);
     kept_ -= message.packed.size();
