@@ -46,9 +46,7 @@ class PrivateComm {
   /// it counts each call once.
   void begin(MpiCall& call);
   /// Counts so many calls at once that began and ended elsewhere. Local.
-  void skip(std::uint64_t calls) {
-    if (calls > 0) executor_.skip_calls(static_cast<std::int64_t>(calls));
-  }
+  void skip(std::uint64_t calls) { executor_.skip_calls(static_cast<std::int64_t>(calls)); }
   /// Instead of run(), for a call that has begun and that Tutti does not run on this rank: the
   /// background thread drops it. Local.
   void give_up();

@@ -39,7 +39,7 @@ bool UnexpectedMessages::settle() {
   while (calls_.expects_announcements() && error_ == MPI_SUCCESS &&
          monotonic_seconds() - since < max_seconds) {
     bool moved = false;
-    error_ = receive(moved);
+    receive(moved);
     if (moved) since = monotonic_seconds();
     if (!moved) sched_yield();
   }
@@ -56,7 +56,7 @@ BackgroundTask::Progress UnexpectedMessages::proceed() {
   if (!lock.owns_lock()) return Progress::waiting;
   bool any = false;
   try {
-    if (error_ == MPI_SUCCESS) error_ = receive(any);
+    if (error_ == MPI_SUCCESS) receive(any);
     if (error_ == MPI_SUCCESS) error_ = calls_.proceed(any);
   } catch (const std::bad_alloc&) {
     // The message stays with the MPI until the program receives it.
@@ -64,8 +64,8 @@ BackgroundTask::Progress UnexpectedMessages::proceed() {
   return any ? Progress::moved : Progress::waiting;
 }
 
-/// Receives all messages that have arrived.
-int UnexpectedMessages::receive(bool& moved) {
+/// Receives all messages that have arrived, until an error.
+void UnexpectedMessages::receive(bool& moved) {
   for (bool more = true; error_ == MPI_SUCCESS && more; moved = moved || more) {
     error_ = receive_next(more);
   }
@@ -73,7 +73,6 @@ int UnexpectedMessages::receive(bool& moved) {
     if (error_ == MPI_SUCCESS) error_ = test(message);
   }
   take_announcements();
-  return error_;
 }
 
 void UnexpectedMessages::take_announcements() {

@@ -61,7 +61,7 @@ class UnexpectedMessages final : public Transport, public BackgroundTask {
     Region region = {};
   };
 
-  int receive(bool& moved);
+  void receive(bool& moved);
   int receive_next(bool& moved);
   void take_announcements();
   static int test(Message& message);
