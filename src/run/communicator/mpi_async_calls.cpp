@@ -66,13 +66,10 @@ void AsyncCalls::give_up() {
 }
 
 const AsyncCalls::Known& AsyncCalls::note(const MpiCall& call, Bytes bytes, const Plan& plan) {
-  for (const Known& known : known_) {
-    if (known.collective == call.collective && known.root == call.root && known.bytes == bytes &&
-        known.specification == plan.key.specification) {
-      return known;
-    }
-  }
   const Specification& specification = plan.key.specification;
+  for (const Known& known : known_) {
+    if (known.is(call, bytes, specification)) return known;
+  }
   if (known_.size() == max_known) known_.pop_back();
   return known_.emplace_front(Known{call.collective, call.root, bytes, specification,
                                     static_cast<std::int64_t>(hash_of(to_text(specification))),
@@ -206,11 +203,7 @@ int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
 
 bool AsyncCalls::has_begun(const MpiCall& call, Bytes bytes, const Specification& specification) {
   if (begun_ == nullptr) return false;
-  const Known& known = begun_->known;
-  if (known.collective == call.collective && known.root == call.root && known.bytes == bytes &&
-      begun_->plan->key.specification == specification) {
-    return true;
-  }
+  if (begun_->known.is(call, bytes, specification)) return true;
   abandon();
   return false;
 }

@@ -77,6 +77,11 @@ class AsyncCalls {
     std::int64_t digest = 0;  ///< a hash of the specification
     bool agrees_on_order = false;
     const RankOrders* rank_orders = nullptr;
+
+    [[nodiscard]] bool is(const MpiCall& call, Bytes each, const Specification& by) const {
+      return collective == call.collective && root == call.root && bytes == each &&
+             specification == by;
+    }
   };
   /// A call that the thread has begun.
   struct Begun {
