@@ -1,8 +1,12 @@
-/// Copies and combines bytes in node memory, signals, and runs collectives between nodes.
+/// Copies and combines bytes in node memory, signals, and runs collectives between nodes: the MPI's
+/// own, or a schedule of Tutti.
 #include "run/hierarchical/mpi_node_buffers.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+
+#include "run/mpi/arguments.hpp"
 
 namespace tutti {
 
@@ -20,6 +24,86 @@ void for_each_part(const HierarchicalSide& side, Bytes offset, Bytes count, Visi
     visit(block->address + (offset - block->begin), part);
     offset += part;
   }
+}
+
+/// Counts or displacements as int: none is above max_node_memory.
+std::vector<int> to_ints(const std::vector<Bytes>& bytes, Bytes unit) {
+  std::vector<int> numbers;
+  for (const Bytes each : bytes) numbers.push_back(static_cast<int>(each / unit));
+  return numbers;
+}
+
+/// The only count or the first of equal ones, 0 if the buffer is not significant, and all if there
+/// are several.
+Counts counts_of(const std::vector<int>& counts, const std::vector<int>& displacements) {
+  if (counts.size() < 2) return {counts.empty() ? 0 : counts.front(), nullptr, nullptr};
+  return {counts.front(), counts.data(), displacements.data()};
+}
+
+/// Runs a collective by a schedule of Tutti, unless that would stage too much. Returns its error
+/// code if it ran.
+std::optional<int> run_schedule(Collective collective, const Arguments& all, PrivateComm& lane,
+                                const Specification& specification, const CallContext& context) {
+  const auto side = [&](const void* address, const Counts& counts) {
+    CallSide made;
+    made.address = const_cast<void*>(address);
+    made.type = all.type;
+    made.blocks = RankBlocks(counts.count);
+    if (!is_irregular(collective) || counts.counts == nullptr) return made;
+    made.blocks = RankBlocks::counted(counts.counts);
+    if (!reduces(collective)) made.blocks.place(counts.displacements);
+    return made;
+  };
+  MpiCall inner;
+  inner.collective = collective;
+  inner.root = all.root;
+  inner.comm = all.comm;
+  inner.op = all.op;
+  inner.send = side(collective == Collective::bcast ? MPI_IN_PLACE : all.in, all.sent);
+  inner.receive = side(all.out, all.received);
+  lane.begin(inner);
+  if (!lane.learn_types(inner)) return MPI_ERR_TYPE;
+  if (lane.fits(inner, specification)) return lane.run(inner, specification, context);
+  lane.give_up();
+  return std::nullopt;
+}
+
+/// Runs one inner call on a lane. `send` and `receive` are the addresses of its buffers. Returns an
+/// MPI error code.
+int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, PrivateComm& lane,
+              std::byte* send, std::byte* receive) {
+  const bool combines = reduces(call.collective);
+  // A rank with invalid arguments has no datatype to reduce with.
+  if (combines && hierarchical.is_dummy) {
+    if (hierarchical.inner == nullptr) return MPI_SUCCESS;
+    MpiCall left;
+    lane.begin(left);
+    lane.give_up();
+    return MPI_SUCCESS;
+  }
+  const Bytes unit = combines ? hierarchical.call.unit : 1;
+  const std::vector<int> sent = to_ints(call.send.counts, unit);
+  const std::vector<int> sent_at = to_ints(call.send.displacements, 1);
+  const std::vector<int> received = to_ints(call.receive.counts, unit);
+  const std::vector<int> received_at = to_ints(call.receive.displacements, 1);
+  const bool is_bcast = call.collective == Collective::bcast;
+  // On bytes, packed in node memory, or in a reduction on elements of the program's datatype.
+  Arguments all;
+  all.in = send;
+  all.out = is_bcast ? send : receive;
+  all.sent = counts_of(sent, sent_at);
+  // The send counts apply even if nothing is received.
+  all.received = combines || is_bcast ? all.sent : counts_of(received, received_at);
+  all.type = combines ? hierarchical.type : mpi().byte;
+  all.op = hierarchical.op;
+  all.root = call.root;
+  all.comm = lane.handle();
+  if (hierarchical.inner != nullptr) {
+    const Specification inner = between_nodes(*hierarchical.inner, call.collective);
+    const auto error = run_schedule(call.collective, all, lane, inner, hierarchical.context);
+    if (error) return *error;
+  }
+  return tutti::call(mpi(), call.collective, all);
 }
 
 }  // namespace

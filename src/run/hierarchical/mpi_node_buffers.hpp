@@ -78,9 +78,4 @@ class NodeBuffers final : public Buffers {
   NodeSignal::Count base_;
 };
 
-/// Runs one inner call on a lane. `send` and `receive` are the addresses of its buffers. Returns an
-/// MPI error code.
-int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, PrivateComm& lane,
-              std::byte* send, std::byte* receive);
-
 }  // namespace tutti
