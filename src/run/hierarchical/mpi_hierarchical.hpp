@@ -22,8 +22,6 @@ class HierarchicalRunner {
                   std::unique_ptr<HierarchicalRunner>& made);
 
   [[nodiscard]] SharedNode& node() { return *node_; }
-  /// Words of SharedNode::further that the runner uses; the rest is for other users of Turn.
-  static constexpr int further_words = 17;
   /// The value of all signals of the node once its ranks have left the last call.
   [[nodiscard]] NodeSignal::Count begin() const { return begin_; }
 
@@ -82,7 +80,6 @@ class HierarchicalRunner {
   static constexpr NodeSignal::Count chunks_sequence = 3;
   /// Marks a call that does not fit into the memory of some node: it stays flat on all ranks.
   static constexpr int refused_chunks = max_chunks + 1;
-  static constexpr int chunks_word = 0;  ///< of the first rank's further words
   // At most 5 sequence numbers per chunk, and few per call (see hierarchical_program).
   static_assert(sequence_numbers_of_call > 6 * NodeSignal::Count{max_chunks});
 
@@ -106,9 +103,10 @@ class HierarchicalRunner {
   int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
   int learn(HierarchicalCall& hierarchical, Lanes& lanes);
   int exchange_sizes(HierarchicalCall& hierarchical);
-  [[nodiscard]] std::atomic_ref<std::int64_t> word_of_call(int words, int local) const;
-  void note(int words, std::optional<std::int64_t> number);
-  [[nodiscard]] std::optional<std::int64_t> recorded(int words, int local) const;
+  using WordsByCall = RankWords::ByCall RankWords::*;
+  [[nodiscard]] std::atomic_ref<std::int64_t> word_of_call(WordsByCall words, int local) const;
+  void note(WordsByCall words, std::optional<std::int64_t> number);
+  [[nodiscard]] std::optional<std::int64_t> recorded(WordsByCall words, int local) const;
   [[nodiscard]] bool fits(const HierarchicalCall& hierarchical) const;
   int learn_size(HierarchicalCall& hierarchical);
   int agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes);

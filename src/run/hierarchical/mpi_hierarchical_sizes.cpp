@@ -7,47 +7,40 @@ namespace tutti {
 
 namespace {
 
-// Offsets of a rank's further words. Some exist once for each of `calls_in_turn` successive calls,
-// as ranks may be calls ahead of one another if none waits.
-constexpr int calls_in_turn = 8;
-constexpr int size_words = 1;  // after the number of chunks
-constexpr int selection_words = size_words + calls_in_turn;
-static_assert(selection_words + calls_in_turn <= HierarchicalRunner::further_words);
-
-/// Such a word holds a number below this, plus a multiple that identifies the call. So a reader
-/// ignores the word of an earlier or later call.
+/// A word of RankWords::ByCall holds a number below this, plus a multiple that identifies the call.
+/// So a reader ignores the word of an earlier or later call.
 constexpr std::int64_t max_recorded = std::int64_t{1} << 48;
 constexpr std::int64_t distinguished_calls = std::int64_t{1} << 15;
 
 }  // namespace
 
 int HierarchicalRunner::broadcast_selection(bool knows, int& candidate) {
-  note(selection_words, knows ? std::optional(candidate) : std::nullopt);
+  note(&RankWords::selections, knows ? std::optional(candidate) : std::nullopt);
   node_->signal(node_->local()).signal_to(begin_ + selection_sequence);
   for (int local = 0; local < node_->ranks() && !knows; ++local) {
     if (local == node_->local()) continue;
     if (const int error = node_->wait(local, begin_ + selection_sequence)) return error;
-    const std::optional<std::int64_t> selected = recorded(selection_words, local);
+    const std::optional<std::int64_t> selected = recorded(&RankWords::selections, local);
     knows = selected.has_value();
     if (selected) candidate = static_cast<int>(*selected);
   }
   return MPI_SUCCESS;
 }
 
-std::atomic_ref<std::int64_t> HierarchicalRunner::word_of_call(int words, int local) const {
-  const int turn = static_cast<int>(begin_ / sequence_numbers_of_call % calls_in_turn);
-  return std::atomic_ref(node_->further(local)[words + turn]);
+std::atomic_ref<std::int64_t> HierarchicalRunner::word_of_call(WordsByCall words, int local) const {
+  RankWords::ByCall& by_call = node_->words(local).*words;
+  return std::atomic_ref(by_call[begin_ / sequence_numbers_of_call % by_call.size()]);
 }
 
 /// Records a number from 0, or none, for the call that begins now. Ranks that then see this rank's
 /// signal may read it. All ranks count calls alike, even after errors.
-void HierarchicalRunner::note(int words, std::optional<std::int64_t> number) {
+void HierarchicalRunner::note(WordsByCall words, std::optional<std::int64_t> number) {
   const std::int64_t call = begin_ / sequence_numbers_of_call % distinguished_calls;
   word_of_call(words, node_->local())
       .store(call * max_recorded + (number ? *number + 1 : 0), std::memory_order_relaxed);
 }
 
-std::optional<std::int64_t> HierarchicalRunner::recorded(int words, int local) const {
+std::optional<std::int64_t> HierarchicalRunner::recorded(WordsByCall words, int local) const {
   const std::int64_t word = word_of_call(words, local).load(std::memory_order_relaxed);
   const std::int64_t call = begin_ / sequence_numbers_of_call % distinguished_calls;
   const bool is_known = word / max_recorded == call && word % max_recorded > 0;
@@ -82,12 +75,12 @@ int HierarchicalRunner::learn(HierarchicalCall& hierarchical, Lanes& lanes) {
 
 int HierarchicalRunner::learn_size(HierarchicalCall& hierarchical) {
   Bytes& each = hierarchical.call.sizes.each;
-  note(size_words, hierarchical.is_dummy ? std::nullopt : std::optional(each));
+  note(&RankWords::sizes, hierarchical.is_dummy ? std::nullopt : std::optional(each));
   if (!hierarchical.is_dummy) return MPI_SUCCESS;
   // Take the others' sizes, because this rank's inner calls must match theirs.
   const int error = signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
   for (int local = 0; local < node_->ranks(); ++local) {
-    each = std::max<Bytes>(each, recorded(size_words, local).value_or(0));
+    each = std::max<Bytes>(each, recorded(&RankWords::sizes, local).value_or(0));
   }
   return error;
 }
@@ -102,10 +95,10 @@ int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& l
             .value_or(refused_chunks);
     std::vector<int> all = {chunks};
     if (!lanes.empty()) error = gather_at_all(chunks, all, lanes.front()->handle());
-    node_->further(0)[chunks_word] = std::ranges::max(all);
+    node_->words(0).chunks = std::ranges::max(all);
   }
   keep_first(error, signal_and_await(begin_ + chunks_sequence, 0, 1));
-  hierarchical.call.chunks = static_cast<int>(node_->further(0)[chunks_word]);
+  hierarchical.call.chunks = static_cast<int>(node_->words(0).chunks);
   return error;
 }
 

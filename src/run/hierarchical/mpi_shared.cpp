@@ -9,20 +9,7 @@
 
 namespace tutti {
 
-/// The memory that the first rank of a node selects, as the others read it.
-struct SharedResults::Order {
-  std::int64_t index = -1;  ///< of the memory; negative: none available
-  std::int64_t count = 0;   ///< number of memories from now on
-  SegmentName name;
-};
-
 namespace {
-
-// Offsets of a rank's further words for results.
-constexpr int fault_word = HierarchicalRunner::further_words;
-constexpr int acquired_word = fault_word + 1;
-constexpr int outcome_word = fault_word + 2;
-constexpr int order_words = fault_word + 3;
 
 // The faults of a rank. Their sum shows which occurred, for fewer than 2^32 ranks.
 constexpr Bytes no_memory = 1;
@@ -78,10 +65,11 @@ int exchange(const HierarchicalProblem& call, const Nodes& nodes, const std::vec
                           comm);
 }
 
-/// The error of the first rank of the node, which writes its class to a further word and then
-/// signals `sequence`; else that of this rank. Codes beyond the classes are known to one process.
-int error_of_first(SharedNode& node, int word, NodeSignal::Count sequence, int error) {
-  std::int64_t& outcome = node.further(0)[word];
+/// The error of the first rank of the node, which writes its class to a word and then signals
+/// `sequence`; else that of this rank. Codes beyond the classes are known to one process.
+int error_of_first(SharedNode& node, std::int64_t RankWords::*word, NodeSignal::Count sequence,
+                   int error) {
+  std::int64_t& outcome = node.words(0).*word;
   if (node.local() == 0) {
     int known_to_all = error;
     if (error != MPI_SUCCESS) mpi().Error_class(error, &known_to_all);
@@ -114,12 +102,12 @@ int fill_in_place(HierarchicalRunner& runner, const HierarchicalProblem& call,
       error = exchange(call, node.nodes(), offsets, memory.data(), others->handle());
     }
   }
-  return error_of_first(node, outcome_word, written + 1, error);
+  return error_of_first(node, &RankWords::outcome, written + 1, error);
 }
 
 int share_outcome(HierarchicalRunner& runner, int error) {
   const HierarchicalRunner::Turn turn(runner);
-  return error_of_first(runner.node(), outcome_word, runner.begin() + 1, error);
+  return error_of_first(runner.node(), &RankWords::outcome, runner.begin() + 1, error);
 }
 
 /// Bytes that memory `at` may keep, so that all memories together keep at most `most`.
@@ -203,7 +191,7 @@ int SharedResults::agree(HierarchicalRunner& runner, PrivateComm* others, const 
   SharedNode& node = runner.node();
   int error = node.wait(1, node.ranks(), runner.begin() + 2);
   Bytes here = 0;
-  for (int local = 0; local < node.ranks(); ++local) here += node.further(local)[fault_word];
+  for (int local = 0; local < node.ranks(); ++local) here += node.words(local).fault;
   std::shared_ptr<SharedMemory>* const chosen =
       order.index < 0 ? nullptr : &memories_[index(order.index)];
   // Before other nodes continue: a process killed until then leaves the name.
@@ -232,18 +220,18 @@ int SharedResults::acquire(HierarchicalRunner& runner, const SharedRequest& want
     // All must have read the last order, and be present to open a segment that has a name.
     if (error == MPI_SUCCESS) error = node.wait(1, node.ranks(), come);
     if (error == MPI_SUCCESS) fault = take(wanted, node, order, address);
-    std::memcpy(node.further(0) + order_words, &order, sizeof order);
+    node.words(0).order = order;
   } else {
     node.signal(node.local()).signal_to(come);
     if (error == MPI_SUCCESS) error = node.wait(0, come);
-    std::memcpy(static_cast<void*>(&order), node.further(0) + order_words, sizeof order);
+    order = node.words(0).order;
     if (error == MPI_SUCCESS) fault = take(wanted, node, order, address);
   }
   if (address != nullptr) result.memory = memories_[index(order.index)];
-  node.further(node.local())[fault_word] = fault;
+  node.words(node.local()).fault = fault;
   node.signal(node.local()).signal_to(node.local() == 0 ? come : come + 1);
   if (node.local() == 0 && error == MPI_SUCCESS) error = agree(runner, others, order);
-  error = error_of_first(node, acquired_word, come + 1, error);
+  error = error_of_first(node, &RankWords::acquired, come + 1, error);
   if (error == MPI_SUCCESS) {
     result.address.reset(address);
   } else if (address != nullptr) {

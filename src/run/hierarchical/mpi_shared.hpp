@@ -50,7 +50,7 @@ class SharedResults {
   int acquire(HierarchicalRunner& runner, const SharedRequest& wanted, SharedResult& result);
 
  private:
-  struct Order;
+  using Order = RankWords::Order;
   [[nodiscard]] bool choose(const SharedRequest& wanted, const SharedNode& node, Order& order);
   [[nodiscard]] Bytes kept_of(std::size_t at, Bytes most) const;
   Bytes take(const SharedRequest& wanted, const SharedNode& node, Order& order,

@@ -22,9 +22,7 @@ namespace {
 
 /// Bytes for data in memory with a name, which is allocated at once: /dev/shm may be small.
 constexpr Bytes max_named_data = Bytes{256} << 10;
-/// Bytes of a rank's signal and numbers.
-constexpr Bytes bytes_of_rank =
-    sizeof(NodeSignal) + SharedNode::further_words * sizeof(std::int64_t);
+constexpr Bytes bytes_of_rank = sizeof(NodeSignal) + sizeof(RankWords);
 
 /// One rank's part of the exchange of guess_nodes().
 struct Entry {
@@ -196,10 +194,9 @@ int SharedNode::take(const Nodes& nodes, const std::vector<Attempt>& attempts) {
   }
   if (capacity_ < 0) return MPI_ERR_NO_MEM;
   nodes_ = Nodes::of(labels, groups);
-  // Zeroed memory holds valid signals, so no process constructs them.
+  // Zeroed memory holds valid signals and words, so no process constructs them.
   signals_ = std::launder(reinterpret_cast<NodeSignal*>(mapping_.data()));
-  words_ = reinterpret_cast<std::int64_t*>(
-      mapping_.data() + std::ptrdiff_t{ranks_} * std::ptrdiff_t{sizeof(NodeSignal)});
+  words_ = std::launder(reinterpret_cast<RankWords*>(signals_ + ranks_));
   return MPI_SUCCESS;
 }
 

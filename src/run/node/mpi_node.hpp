@@ -1,7 +1,8 @@
 /// The nodes of a communicator, and the memory of this rank's node.
 #pragma once
 
-#include <atomic>
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -27,6 +28,27 @@ struct NodeSettings {
 /// per rank. The result is equal on all ranks. Returns an MPI error code.
 int guess_nodes(MPI_Comm comm, const NodeSettings& settings, Nodes& nodes);
 
+/// What a rank tells the others of its node, which may read it after its signal. Zeroed at first.
+struct RankWords {
+  /// Numbers for each of some successive calls in turn: ranks may be calls ahead of one another if
+  /// none waits.
+  using ByCall = std::array<std::int64_t, 8>;
+  /// The memory that the first rank of a node selects for a shared result.
+  struct Order {
+    std::int64_t index = -1;  ///< of the memory; negative: none available
+    std::int64_t count = 0;   ///< number of memories from now on
+    SegmentName name;
+  };
+
+  ByCall selections;
+  ByCall sizes;
+  std::int64_t chunks;    ///< of the first rank, as are `acquired`, `outcome` and `order`
+  std::int64_t fault;     ///< of acquiring the memory of a shared result
+  std::int64_t acquired;  ///< the error class of acquiring it
+  std::int64_t outcome;   ///< the error class of filling it
+  Order order;
+};
+
 /// The memory that the ranks of one node share for one communicator. A node is a set of ranks that
 /// can open the same memory. Ranks of one system that cannot, as in separate containers, form nodes
 /// of their own.
@@ -48,11 +70,7 @@ class SharedNode {
   [[nodiscard]] Bytes capacity() const { return capacity_; }
   /// The memory for data, page-aligned.
   [[nodiscard]] std::byte* data() const { return mapping_.data() + header_; }
-  /// `further_words` numbers of a local rank, which others may read after its signal.
-  [[nodiscard]] std::int64_t* further(int local) const {
-    return words_ + std::ptrdiff_t{local} * further_words;
-  }
-  static constexpr int further_words = 32;
+  [[nodiscard]] RankWords& words(int local) const { return words_[local]; }
   [[nodiscard]] NodeSignal& signal(int local) const { return signals_[local]; }
   /// Waits until the signals of local ranks [first, last) reach `count`. Returns 0 or an MPI error
   /// code.
@@ -81,7 +99,7 @@ class SharedNode {
   Bytes header_ = 0;  ///< before the data, in whole pages
   Mapping mapping_;
   NodeSignal* signals_ = nullptr;
-  std::int64_t* words_ = nullptr;
+  RankWords* words_ = nullptr;
 };
 
 }  // namespace tutti
