@@ -43,16 +43,21 @@ int MpiClock::synchronise(MPI_Comm comm) {
   const Rank rank = rank_in(comm);
   const std::uint64_t identity = clock_identity(rank);
   std::vector<std::uint64_t> identities;
-  if (const int error = gather_at_all(identity, identities, comm)) return error;
-  const auto differs = [&](std::uint64_t other) { return other != identities.front(); };
-  is_shared_ = std::ranges::none_of(identities, differs);
+  if (const int error = gather_at_first(identity, identities, comm)) return error;
+  struct {
+    std::uint64_t of_first;
+    std::uint64_t is_shared;
+  } found = {identity, 1};
+  for (const std::uint64_t other : identities) found.is_shared &= other == identity ? 1U : 0U;
+  if (const int error = take_from_first(found, comm)) return error;
+  is_shared_ = found.is_shared != 0;
   if (is_shared_) return MPI_SUCCESS;
   // Not on the program's communicator, where a receive from any rank may be posted.
   if (const int error = OwnedComm::duplicate(comm, comm_)) return error;
   rank_ = rank;
-  if (differs(identity)) others_ = {0};
-  for (std::size_t other = 1; rank == 0 && other < identities.size(); ++other) {
-    if (differs(identities[other])) others_.push_back(static_cast<Rank>(other));
+  if (rank != 0 && identity != found.of_first) others_ = {0};
+  for (std::size_t other = 1; other < identities.size(); ++other) {
+    if (identities[other] != identity) others_.push_back(static_cast<Rank>(other));
   }
   double ahead = 0;
   if (const int error = compare_all(ahead)) return error;
