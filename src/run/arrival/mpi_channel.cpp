@@ -63,7 +63,8 @@ int MpiChannel::receive(Rank& from, std::vector<std::int64_t>& words) {
 int MpiChannel::forget_what_has_left() {
   while (!leaving_.empty()) {
     int has_left = 0;
-    const int error = mpi().Test(&leaving_.front().request, &has_left, MPI_STATUS_IGNORE);
+    MPI_Status status{};
+    const int error = mpi().Test(&leaving_.front().request, &has_left, &status);
     if (error == MPI_SUCCESS && has_left == 0) return MPI_SUCCESS;
     leaving_.pop_front();
     if (error != MPI_SUCCESS) return error;

@@ -107,8 +107,8 @@ int AsyncCalls::send_announcements(const CallAnnouncement& announcement, const P
 int AsyncCalls::forget_what_has_left() {
   while (!leaving_.empty()) {
     int has_left = 0;
-    MPI_Request& oldest = leaving_.front().request;
-    if (const int error = mpi().Test(&oldest, &has_left, MPI_STATUS_IGNORE)) return error;
+    MPI_Status status{};
+    if (const int error = mpi().Test(&leaving_.front().request, &has_left, &status)) return error;
     if (has_left == 0) return MPI_SUCCESS;
     leaving_.pop_front();
   }

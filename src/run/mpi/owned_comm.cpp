@@ -48,7 +48,8 @@ int OwnedComm::check_nonblocking(MPI_Comm comm) {
   for (int round = 0; round < rounds; ++round) {
     const double end = monotonic_seconds() + seconds_of_round;
     do {
-      if (mpi().Test(&barrier, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+      MPI_Status status;
+      if (mpi().Test(&barrier, &is_over, &status) != MPI_SUCCESS) break;
       if (is_over == 0) sched_yield();
     } while (is_over == 0 && monotonic_seconds() < end);
     Bytes over = 0;

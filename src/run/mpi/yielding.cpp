@@ -9,7 +9,8 @@ namespace tutti {
 
 int wait_yielding(MPI_Request& request, std::chrono::microseconds sleep) {
   for (int done = 0;;) {
-    if (const int error = mpi().Test(&request, &done, MPI_STATUS_IGNORE)) return error;
+    MPI_Status status{};
+    if (const int error = mpi().Test(&request, &done, &status)) return error;
     if (done != 0) return MPI_SUCCESS;
     if (sleep.count() > 0) {
       std::this_thread::sleep_for(sleep);

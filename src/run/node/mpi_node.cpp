@@ -206,7 +206,8 @@ int SharedNode::wait(int first, int last, NodeSignal::Count count) {
   // that a process has died, the probe fails or does not return.
   const WhileWaiting probe = [this] {
     int found = 0;
-    return mpi().Iprobe(0, 0, comm_, &found, MPI_STATUS_IGNORE);
+    MPI_Status status;
+    return mpi().Iprobe(0, 0, comm_, &found, &status);
   };
   for (int local = first; local < last; ++local) {
     if (const int error = signals_[local].wait(count, patience, probe)) return error;

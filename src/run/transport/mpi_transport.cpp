@@ -157,8 +157,9 @@ int MpiTransport::copy(const Region& from, const Region& to) {
   const Typed target(to);
   if (source.error() != MPI_SUCCESS) return source.error();
   if (target.error() != MPI_SUCCESS) return target.error();
+  MPI_Status status;
   return mpi().Sendrecv(from.address, source.count(), source.type(), rank_, copy_tag, to.address,
-                        target.count(), target.type(), rank_, copy_tag, comm_, MPI_STATUS_IGNORE);
+                        target.count(), target.type(), rank_, copy_tag, comm_, &status);
 }
 
 void MpiTransport::idle() {
