@@ -9,6 +9,8 @@ namespace tutti {
 namespace {
 
 constexpr double max_calls = 1 << 30;
+/// As long as no call's time is known.
+constexpr double calls_at_first = 64;
 /// What a class may lose of its own time, in budgets: no more than 3 % by default.
 constexpr double budgets_of_class = 3;
 
@@ -54,8 +56,10 @@ void ExplorationBudget::add_classes(std::span<const WindowCall> calls, double pa
       ++plain_calls;
     }
     account.share += weight * (count / static_cast<double>(calls.size()) - account.share);
+    const double before = account.mean_call;
     if (plain_calls > 0) account.mean_call = plain / plain_calls;
-    account.spent += passed * account.share * account.mean_call;
+    const double mean = before > 0 ? std::min(before, account.mean_call) : account.mean_call;
+    account.spent += passed * account.share * mean;
   }
 }
 
@@ -91,7 +95,7 @@ double ExplorationBudget::left_of(SizeClass size_class) const {
 
 std::uint64_t ExplorationBudget::calls_for(double cost) const {
   if (cost <= 0) return 0;
-  const double calls = mean_call_ > 0 ? std::ceil(cost / (fraction_ * mean_call_)) : max_calls;
+  const double calls = mean_call_ > 0 ? std::ceil(cost / (fraction_ * mean_call_)) : calls_at_first;
   return static_cast<std::uint64_t>(std::min(calls, max_calls));
 }
 

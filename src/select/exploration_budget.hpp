@@ -38,6 +38,16 @@ class ExplorationBudget {
   /// Adds what a call lost; negative: it gained. `is_foreseen`: it was expected to, and paid.
   void add_loss(SizeClass size_class, Nanoseconds loss, bool is_foreseen);
 
+  /// Does the class's own time pay for what comparing what is selected with the MPI's own has taken
+  /// so far?
+  [[nodiscard]] bool may_compare(SizeClass size_class) const {
+    return fraction_ * account(size_class).spent >= account(size_class).compared;
+  }
+  /// Adds what such calls are expected to take beyond what is selected. It is no loss.
+  void add_comparison(SizeClass size_class, Nanoseconds time) {
+    accounts_[static_cast<std::size_t>(size_class)].compared += static_cast<double>(time);
+  }
+
   /// Begins to plan the next window: nothing is created, awaited or planned.
   void begin_plan();
   /// Counts what the next window is expected to lose.
@@ -80,6 +90,7 @@ class ExplorationBudget {
     double spent = 0;
     double lost = 0;  ///< by explored calls
     double gained = 0;
+    double compared = 0;  ///< with the MPI's own: what this took beyond what is selected
   };
   [[nodiscard]] const Account& account(SizeClass size_class) const {
     return accounts_[static_cast<std::size_t>(size_class)];

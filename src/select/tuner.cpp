@@ -263,6 +263,10 @@ void Tuner::plan_case(SizeClass size_class, TuningHost& host) {
   if (known.exploration().candidate > 0 && known.exploration().loss > 0 && left < 0) {
     return known.rest();
   }
+  if (known.is_settled() && known.exploration().calls > 0) {
+    if (!budget_.may_compare(size_class)) return known.rest();
+    budget_.add_comparison(size_class, known.comparison());
+  }
   is_exploring_ = is_exploring_ || explores;
 }
 
@@ -328,10 +332,10 @@ void Tuner::plan_window() {
   window_begin_ = call_ + distance + (distance > 0 ? shift_of(call_) : 0);
 }
 
-/// The next window only notes calls.
+/// The next window only notes calls, and compares what is selected with the MPI's own.
 void Tuner::rest() {
   for (std::optional<TuningCase>& known : cases_) {
-    if (known) known->rest();
+    if (known && known->exploration().candidate != 0) known->rest();
   }
 }
 

@@ -70,7 +70,7 @@ class TuningHost {
 /// nothing look at what has been paid, so often that agreements take at most 25 % of the budget:
 /// calls may be longer than those of one window. What a candidate needs is created once the budget
 /// holds the time that this took before; until then candidates that need nothing more are explored.
-/// So loss exceeds the budget by at most 1 call and 1 agreement, as long as measured candidates,
+/// So loss exceeds the budget by at most 1 call and 2 agreements, as long as measured candidates,
 /// agreements and creations take as long as before. A class that has lost 3 times `budget` of its
 /// own time, beside what its explored calls gained, waits, so that large sizes pay for small ones
 /// only so far.

@@ -1,6 +1,7 @@
 /// What is known of the candidates for calls of one collective and size class.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -77,6 +78,10 @@ class TuningCase {
   [[nodiscard]] int selected() const { return selected_; }
   [[nodiscard]] const Exploration& exploration() const { return exploration_; }
   [[nodiscard]] bool is_settled() const { return is_settled_; }
+  /// What comparing the selected candidate with the MPI's own in one window takes beyond it.
+  [[nodiscard]] Nanoseconds comparison() const {
+    return exploration_.calls * std::max<Nanoseconds>(0, native_median_ - median_of(selected_));
+  }
   /// Does a race wait for calls of the MPI's own or of the selected candidate?
   [[nodiscard]] bool needs_calls() const;
   /// Adds a call that ran `candidate`. `size`: the class of its bytes, if calls of the case may

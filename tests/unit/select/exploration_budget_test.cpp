@@ -40,6 +40,36 @@ TEST(ExplorationBudget, CountsCallsThatNobodyNotedWithTheSmallerMeanAroundThem) 
   EXPECT_EQ(budget.spent(), 8'000 + 100 * 1'000 + 8 * 3'000);
 }
 
+TEST(ExplorationBudget, LooksAgainSoonWhereNoCallWasNoted) {
+  ExplorationBudget budget(0.01);
+  std::array<WindowCall, 8> nothing_noted{};
+  budget.add_time(nothing_noted, 0);
+  budget.add_agreement(40);
+  EXPECT_EQ(budget.calls_for(budget.debt()), 64U);
+}
+
+TEST(ExplorationBudget, AStallGivesItsClassNoTimeThatWasNotSpent) {
+  ExplorationBudget budget(0.01);
+  std::array<WindowCall, 8> calls;
+  calls.fill({large_class, 1000});
+  budget.add_time(calls, 0);
+  calls.back().elapsed = 1'000'000;
+  budget.add_time(calls, 1000);
+  EXPECT_LE(budget.left_of(large_class), 0.03 * budget.spent());
+}
+
+TEST(ExplorationBudget, ComparesWithTheMpisOwnInAFractionOfTheTimeOfTheClass) {
+  ExplorationBudget budget(0.01);
+  spend(budget, 100);
+  EXPECT_TRUE(budget.may_compare(small_class));
+  budget.add_comparison(small_class, 5000);
+  EXPECT_FALSE(budget.may_compare(small_class));
+  EXPECT_TRUE(budget.may_compare(large_class));
+  EXPECT_EQ(budget.lost(), 0);
+  spend(budget, 30);
+  EXPECT_TRUE(budget.may_compare(small_class));
+}
+
 TEST(ExplorationBudget, KeepsTheNextTwoAgreements) {
   ExplorationBudget budget(0.01);
   spend(budget, 100);
