@@ -81,7 +81,7 @@ bool ExplorationBudget::can_afford(double cost) {
   if (can) {
     created_ += cost;
   } else {
-    await(cost);
+    await(planned_ + cost);
   }
   return can;
 }

@@ -312,11 +312,11 @@ void Tuner::plan_window() {
                                                         min_idle_distance, max_idle_distance);
   const double debt = budget_.debt() - (uses_overdraft_ ? budget_.overdraft() : 0);
   const std::uint64_t until_paid = budget_.calls_for(debt);
-  // What waits for its creation does not keep other classes from being compared.
+  // What waits for its creation does not keep other classes from being compared. The agreement of
+  // the next window is going to be charged, and another one kept.
+  const double awaited = budget_.awaited() + budget_.agreements() / 2;
   const std::uint64_t waiting =
-      budget_.awaited() > 0
-          ? std::min(budget_.calls_for(debt + budget_.awaited()), max_idle_distance)
-          : 0;
+      budget_.awaited() > 0 ? std::min(budget_.calls_for(debt + awaited), max_idle_distance) : 0;
   // Calls may be longer than those of the last window, or become so, and pay sooner. Meanwhile
   // agreements take at most 1/4 of the budget.
   const std::uint64_t look =
