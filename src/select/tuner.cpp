@@ -259,12 +259,12 @@ void Tuner::plan_case(SizeClass size_class, TuningHost& host) {
   const auto held = [left](double cost) {
     return static_cast<Nanoseconds>(std::max(0.0, std::min(cost, left)));
   };
-  const bool explores = known.plan({held(spare), held(spare + budget_.overdraft())}, begun_);
+  const bool explores = known.plan(
+      {held(spare), held(spare + budget_.overdraft()), budget_.may_compare(size_class)}, begun_);
   if (known.exploration().candidate > 0 && known.exploration().loss > 0 && left < 0) {
     return known.rest();
   }
-  if (known.is_settled() && known.exploration().calls > 0) {
-    if (!budget_.may_compare(size_class)) return known.rest();
+  if (known.selected() != 0 && known.exploration().candidate == 0) {
     budget_.add_comparison(size_class, known.comparison());
   }
   is_exploring_ = is_exploring_ || explores;

@@ -277,13 +277,13 @@ bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
   if (is_settled_) {
     if (selected_ == 0) return false;
     if (at(0).samples.count() >= min_calls) note_evidence();
-    exploration_ = {0, max_calls_each};
+    if (allowance.may_compare) exploration_ = {0, max_calls_each};
     return false;
   }
   const bool has_few = at(0).samples.count() < min_native_calls;
-  if (challenger_ == 0 && selected_ != 0) {
-    const bool is_due = ++windows_without_native_ == max_windows_without_native;
-    if (is_due || has_few) {
+  if (challenger() == 0 && selected_ != 0) {
+    const bool is_due = ++windows_without_native_ >= max_windows_without_native;
+    if ((is_due && allowance.may_compare) || has_few) {
       windows_without_native_ = 0;
       exploration_ = {0, max_calls_each};
       return true;

@@ -28,6 +28,7 @@ struct Exploration {
 struct Allowance {
   Nanoseconds of_new = 0;  ///< that explore what was never measured
   Nanoseconds of_known = 0;
+  bool may_compare = true;  ///< what is selected with the MPI's own
 };
 
 /// Compares candidates, of which 0 is the MPI's own, by the times of calls that all ranks agree on.

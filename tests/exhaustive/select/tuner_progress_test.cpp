@@ -9,6 +9,7 @@ namespace {
 
 using test::native_seconds;
 using test::Simulation;
+using test::Times;
 
 constexpr double not_selected = 1e9;
 
@@ -20,6 +21,14 @@ double calls_until_selected(Simulation& simulation, int candidate, int most) {
     if (known != nullptr && known->selected() == candidate) return call;
   }
   return not_selected;
+}
+
+/// By what factor calls of the MPI's own beside the selected candidate 1 make `calls` calls longer.
+double price_of_comparing(Simulation& simulation, int calls) {
+  const Times& times = simulation.times(4);
+  const int before = simulation.runs(0);
+  for (int call = 0; call < calls; ++call) simulation.call(4);
+  return (simulation.runs(0) - before) * (times[0] - times[1]) / (calls * times[1]);
 }
 
 TEST(Tuner, WhatWaitsForTheBudgetIsPaidHoweverLongAgreementsAre) {
@@ -36,6 +45,48 @@ TEST(Tuner, WhatWaitsForTheBudgetIsPaidHoweverLongAgreementsAre) {
       }
     }
   }
+}
+
+TEST(Tuner, ComparingASelectionTakesOnePercentInARaceToo) {
+  for (const double gain : {2, 5, 10, 30}) {
+    Times times = {native_seconds, native_seconds / gain};
+    times.resize(17, 3 * native_seconds);
+    Simulation simulation({.spread = 0}, {{4, times}}, 1);
+    ASSERT_NE(calls_until_selected(simulation, 1, 20'000), not_selected);
+    ASSERT_FALSE(simulation.tuner().known(4)->is_settled());
+    // Beside the calls that the end of a race needs.
+    EXPECT_LE(price_of_comparing(simulation, 20'000), 0.01 + 20 * gain / 20'000) << gain;
+  }
+}
+
+TEST(Tuner, ComparingASettledSelectionTakesOnePercent) {
+  for (const double gain : {2, 10, 30}) {
+    Simulation simulation({.spread = 0, .agreement = 2e3},
+                          {{4, {native_seconds, native_seconds / gain}}}, 1);
+    for (int call = 0; call < 20'000; ++call) simulation.call(4);
+    ASSERT_TRUE(simulation.tuner().known(4)->is_settled());
+    EXPECT_LE(price_of_comparing(simulation, 100'000), 0.012 + 20 * gain / 100'000) << gain;
+  }
+}
+
+TEST(Tuner, ADebtOfOneSizeStopsNoComparisonOfAnother) {
+  Simulation simulation({.noise = 0.02, .spread = 0, .agreement = 2e3},
+                        {{4, {native_seconds, 0.5 * native_seconds}},
+                         {18, {native_seconds, 400 * native_seconds, 400 * native_seconds}}},
+                        1);
+  for (int call = 0; call < 3000; ++call) simulation.call(4);
+  ASSERT_EQ(simulation.selected(4), 1);
+  for (int call = 0; simulation.runs(2) == 0; ++call) {
+    ASSERT_LT(call, 100'000);
+    simulation.call(18);
+  }
+  simulation.times(4) = {0.3 * native_seconds, 0.5 * native_seconds};
+  int calls = 0;
+  for (; simulation.tuner().known(4)->selected() != 0 && calls < 20'000; ++calls) {
+    simulation.call(4);
+    simulation.call(18);
+  }
+  EXPECT_LE(calls, 5000);
 }
 
 }  // namespace
