@@ -187,13 +187,17 @@ void Tuner::add_samples(std::span<const AgreedCall> calls) {
   }
 }
 
-/// Before the next window, that window may begin at once.
+/// Before the next window, that window may begin at once. Profiles may change more often than
+/// windows come, and postpone none.
 void Tuner::reopen() {
   for (std::optional<TuningCase>& known : cases_) {
     if (known) known->reopen();
   }
   is_exploring_ = true;
-  if (call_ < window_begin_) plan_window();
+  if (call_ >= window_begin_) return;
+  const std::uint64_t planned = window_begin_;
+  plan_window();
+  window_begin_ = std::min(window_begin_, planned);
 }
 
 /// The classes that the last window held, in turns: first those behind the latest that was not

@@ -89,5 +89,26 @@ TEST(Tuner, ADebtOfOneSizeStopsNoComparisonOfAnother) {
   EXPECT_LE(calls, 5000);
 }
 
+TEST(Tuner, ProfilesThatChangeOftenPostponeNoWindow) {
+  for (const int distance : {30, 50, 200}) {
+    Simulation simulation({.spread = 1, .criterion = Criterion::clocked},
+                          {{4,
+                            {native_seconds, 0.5 * native_seconds, 90 * native_seconds,
+                             90 * native_seconds, 90 * native_seconds}}},
+                          1);
+    ASSERT_NE(calls_until_selected(simulation, 1, 20'000), not_selected);
+    int calls = 0;
+    const auto call_with_profiles = [&] {
+      if (calls++ % distance == 0) simulation.reopen();
+      simulation.call(4);
+    };
+    // The debt of a long call is what postpones windows.
+    while (calls < 400) call_with_profiles();
+    simulation.times(4)[1] = 4 * native_seconds;
+    while (calls < 20'000 && simulation.tuner().known(4)->selected() != 0) call_with_profiles();
+    EXPECT_LE(calls, 2400) << "profiles change every " << distance << " calls";
+  }
+}
+
 }  // namespace
 }  // namespace tutti
