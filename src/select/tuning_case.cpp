@@ -167,6 +167,12 @@ bool TuningCase::selected_takes_longer() const {
 void TuningCase::reject_selected() {
   at(selected_).rejected = CandidateState::uneven;
   at(selected_).is_dropped = true;
+  // Others were dropped beside it, and may still be faster than the MPI's own.
+  for (State& state : candidates_) {
+    if (!state.is_dropped || state.rejected == CandidateState::uneven) continue;
+    state.is_dropped = false;
+    state.fresh = 0;
+  }
   select(0);
   is_settled_ = false;
   evidence_.reset();

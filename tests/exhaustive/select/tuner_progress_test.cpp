@@ -110,5 +110,16 @@ TEST(Tuner, ProfilesThatChangeOftenPostponeNoWindow) {
   }
 }
 
+TEST(Tuner, FindsTheSecondBestOnceTheBestBecomesUneven) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    Simulation simulation({}, {{4, {native_seconds, 0.5 * native_seconds, 0.7 * native_seconds}}},
+                          seed);
+    for (int call = 0; call < 3000; ++call) simulation.call(4);
+    ASSERT_EQ(simulation.selected(4), 1);
+    simulation.stall(1, 3, 20);
+    EXPECT_LE(calls_until_selected(simulation, 2, 10'000), 5000) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace tutti
