@@ -20,6 +20,8 @@ constexpr std::size_t numbers_per_call(Criterion criterion) {
 constexpr std::uint64_t min_idle_distance = 128;
 constexpr std::uint64_t max_idle_distance = 2048;
 constexpr std::uint64_t min_distance_in_debt = 64;
+/// Calls that may pass until those of a window have ended.
+constexpr std::uint64_t max_lag = 64;
 /// What listing the candidates of a class is expected to take, in nanoseconds.
 constexpr double listing = 5e5;
 
@@ -50,8 +52,8 @@ Tuner::Agreement Tuner::begin_call() {
   call_ = begun_++;
   if (is_stopped_ || call_ < window_begin_) return Agreement::none;
   const std::uint64_t place = call_ - window_begin_;
-  if (place == window) return Agreement::begins;
-  return place == window + overlap ? Agreement::ends : Agreement::none;
+  if (place == window + lag_) return Agreement::begins;
+  return place == window + lag_ + overlap ? Agreement::ends : Agreement::none;
 }
 
 const TuningCase* Tuner::find(std::optional<SizeClass> size_class) const {
@@ -91,8 +93,10 @@ bool Tuner::runs_native() const { return is_stopped_ || (selects_native_ && !is_
 std::uint64_t Tuner::calls_that_pass() const {
   if (is_stopped_) return std::uint64_t{1} << 30;
   if (begun_ < window_begin_) return window_begin_ - begun_;
-  const std::uint64_t end = window_begin_ + window + overlap;
-  return begun_ > window_begin_ + window && begun_ < end ? end - begun_ : 0;
+  const std::uint64_t begin = window_begin_ + window + lag_;
+  if (begun_ >= window_begin_ + window && begun_ < begin) return begin - begun_;
+  const std::uint64_t end = begin + overlap;
+  return begun_ > begin && begun_ < end ? end - begun_ : 0;
 }
 
 /// The cost of agreements and of creation and the clock's error, then of each call: least and most
@@ -144,9 +148,12 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
   notes_ = {};
   std::array<AgreedCall, window> calls;
   const std::size_t numbers = numbers_per_call(criterion_);
+  bool is_complete = true;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     calls[i] = agreed_call(combined.subspan(header + numbers * i, numbers));
+    is_complete = is_complete && combined[header + numbers * i].max != not_noted;
   }
+  if (!is_complete) lag_ = std::clamp<std::uint64_t>(2 * lag_, 1, max_lag);
   count_time(calls);
   add_samples(calls);
   const int error = plan(host);

@@ -55,7 +55,8 @@ class TuningHost {
 /// a rank with invalid arguments, which does not know the class, stays in step. Calls in a window
 /// of 8 are noted. After a window all ranks combine their notes in one agreement: a reduction that
 /// begins before the first call that follows and ends 4 calls later, so that it costs little more
-/// than to begin it. Then they evaluate the notes alike and plan the next window.
+/// than to begin it. Where requests end after later ones have begun, it begins up to 64 calls
+/// later. Then they evaluate the notes alike and plan the next window.
 ///
 /// Price: loss is what explored calls take beyond the mean of the MPI's own, plus what agreements
 /// take. What explored calls gain against its median pays for it; what selected calls gain does
@@ -143,8 +144,8 @@ class Tuner {
   /// Does such a call run what is selected, and not what is explored?
   [[nodiscard]] bool is_selected(std::optional<SizeClass> size_class) const;
   /// Notes a call at this rank: its number, its class (none: not to be compared), the bytes of this
-  /// rank's blocks and its time. A call that is not noted before its window ends counts for no
-  /// class at any rank; later the note has no effect.
+  /// rank's blocks and its time. A call that is not noted before the agreement begins counts for no
+  /// class at any rank, and the next agreements begin later; after that the note has no effect.
   void note(std::uint64_t call, std::optional<SizeClass> size_class, Bytes bytes,
             const RankTime& time);
 
@@ -214,6 +215,7 @@ class Tuner {
   std::uint64_t call_ = 0;  ///< the number of the call that has begun
   std::uint64_t window_begin_ = 0;
   std::uint64_t last_end_ = 0;  ///< of the window before
+  std::uint64_t lag_ = 0;       ///< calls between a window and its agreement
   std::array<Note, window> notes_{};
   Nanoseconds own_cost_ = 0;    ///< of agreements at this rank, not combined yet
   Nanoseconds resolution_ = 1;  ///< of the criterion

@@ -1,6 +1,9 @@
 /// What a tuner must reach whatever keeps it waiting, and what its comparisons may take.
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <vector>
+
 #include "exhaustive/select/simulated_tuner.hpp"
 #include "select/tuner.hpp"
 
@@ -118,6 +121,71 @@ TEST(Tuner, FindsTheSecondBestOnceTheBestBecomesUneven) {
     ASSERT_EQ(simulation.selected(4), 1);
     simulation.stall(1, 3, 20);
     EXPECT_LE(calls_until_selected(simulation, 2, 10'000), 5000) << "seed " << seed;
+  }
+}
+
+class SlowCandidates : public TuningHost {
+ public:
+  static constexpr int count = 31;
+  int candidates(SizeClass) override { return count; }
+  bool needs_creation(SizeClass, int) override { return false; }
+  int prepare(SizeClass, int, bool& ready) override {
+    ready = true;
+    return 0;
+  }
+};
+
+/// Persistent requests end after later ones have begun: `in_flight` of them at a time, each as soon
+/// as there are so many, or all at once.
+void check_price_in_flight(int in_flight, bool all_at_once) {
+  constexpr int calls = 60'000;
+  constexpr double slow = 30 * native_seconds;
+  constexpr double agreement = 2e3;
+  struct Open {
+    std::uint64_t call;
+    double time;
+  };
+  SlowCandidates host;
+  Tuner tuner(1, Criterion::clocked, 0.01);
+  std::vector<MaxAndSum> notes;
+  std::deque<Open> open;
+  std::vector<int> runs(SlowCandidates::count);
+  double spent = 0;
+  double lost = 0;
+  double excess = 0;
+  const auto wait = [&] {
+    const Open oldest = open.front();
+    open.pop_front();
+    spent += oldest.time;
+    tuner.note(oldest.call, SizeClass{4}, 8,
+               {static_cast<Nanoseconds>(oldest.time), static_cast<Nanoseconds>(spent)});
+  };
+  for (int call = 0; call < calls; ++call) {
+    const Tuner::Agreement step = tuner.begin_call();
+    if (step == Tuner::Agreement::begins) notes = tuner.notes(0);
+    if (step == Tuner::Agreement::ends) {
+      ASSERT_EQ(tuner.conclude(notes, host), 0);
+      tuner.charge(static_cast<Nanoseconds>(agreement));
+      lost += agreement;
+    }
+    const int candidate = tuner.candidate_of(SizeClass{4});
+    ++runs[static_cast<std::size_t>(candidate)];
+    const double time = candidate == 0 ? native_seconds : slow;
+    if (!tuner.is_selected(SizeClass{4})) lost += time - native_seconds;
+    open.push_back({tuner.call(), time});
+    const bool is_full = static_cast<int>(open.size()) >= in_flight;
+    if (is_full) wait();
+    while (is_full && all_at_once && !open.empty()) wait();
+    excess = std::max(excess, lost - 0.01 * spent);
+  }
+  EXPECT_LE(excess, 4 * slow) << in_flight << " in flight";
+  EXPECT_GT(calls - runs[0], 10) << in_flight << " in flight";
+}
+
+TEST(Tuner, RequestsInFlightArePaidToo) {
+  for (const int in_flight : {1, 2, 4, 6, 8, 20}) {
+    check_price_in_flight(in_flight, false);
+    check_price_in_flight(in_flight, true);
   }
 }
 
