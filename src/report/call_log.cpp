@@ -136,8 +136,9 @@ std::uint32_t CallLog::find_logged(const CallRecord& record) {
   const auto key = std::tie(record.site, record.collective, at_root, *record.decision);
   auto found = logged_at_.find(key);
   if (found == logged_at_.end()) {
-    found = logged_at_.emplace(key, static_cast<std::uint32_t>(logged_.size())).first;
+    const auto index = static_cast<std::uint32_t>(logged_.size());
     logged_.push_back({{}, record.collective, record.site, *record.decision, at_root});
+    found = logged_at_.emplace(key, index).first;
   }
   return last_logged = found->second;
 }
@@ -147,9 +148,10 @@ Track* CallLog::find_track(const CallRecord& record) {
   const auto found = track_at_.find(key);
   if (found != track_at_.end()) return &tracks_[found->second];
   if (tracks_.size() == tracks_at_most) return nullptr;
-  track_at_.emplace(key, static_cast<std::uint32_t>(tracks_.size()));
+  const auto index = static_cast<std::uint32_t>(tracks_.size());
   tracks_.push_back({record.communicator, record.collective, record.rank, record.p, 1, {}});
   tracks_.back().calls.reserve(calls_in_track);
+  track_at_.emplace(key, index);
   return &tracks_.back();
 }
 
