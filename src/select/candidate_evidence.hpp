@@ -10,9 +10,6 @@
 
 namespace tutti {
 
-/// What a selected candidate gains at least.
-inline constexpr double min_gain = 1.03;
-
 /// What became of a candidate.
 enum class CandidateState : std::uint8_t {
   selected,

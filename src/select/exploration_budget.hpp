@@ -24,7 +24,7 @@ struct WindowCall {
 /// in the collective and by what explored calls gained. Time between windows is not measured: its
 /// calls count with the smaller mean of the windows around them. What is new or not paid may lose
 /// more than the budget holds, which is an overdraft until the budget has recovered. All functions
-/// take O(1), but add_time(), which takes O(size classes).
+/// take O(1), but add_time(), which takes O(size classes * calls of the window).
 class ExplorationBudget {
  public:
   /// `fraction` of the time spent, above 0.
@@ -33,7 +33,8 @@ class ExplorationBudget {
   /// Adds an agreement's cost. One that creates nothing is expected to cost the lesser of the
   /// latest two.
   void add_agreement(double cost);
-  /// Adds the time of a window, and of the calls that nobody noted since the window before.
+  /// Adds the time of a window of at least 1 call, and of the calls that nobody noted since the
+  /// window before.
   void add_time(std::span<const WindowCall> calls, std::uint64_t unnoted);
   /// Adds what a call lost; negative: it gained. `is_foreseen`: it was expected to, and paid.
   void add_loss(SizeClass size_class, Nanoseconds loss, bool is_foreseen);
@@ -48,7 +49,8 @@ class ExplorationBudget {
     accounts_[static_cast<std::size_t>(size_class)].compared += static_cast<double>(time);
   }
 
-  /// Begins to plan the next window: nothing is created, awaited or planned.
+  /// Begins to plan the next window: nothing is created, awaited or planned. Out of debt, nothing
+  /// is overdrawn.
   void begin_plan();
   /// Counts what the next window is expected to lose.
   void plan(Nanoseconds loss) { planned_ += static_cast<double>(loss); }

@@ -207,8 +207,7 @@ void Tuner::reopen() {
   window_begin_ = std::min(window_begin_, planned);
 }
 
-/// The classes that the last window held, in turns: first those behind the latest that was not
-/// paid.
+/// The classes that the last window held, those behind the latest that was not paid first.
 std::vector<SizeClass> Tuner::seen_classes() const {
   std::vector<SizeClass> all;
   for (int i = 1; i <= size_classes; ++i) {
@@ -225,8 +224,8 @@ int Tuner::plan(TuningHost& host) {
   is_exploring_ = uses_overdraft_ = false;
   unpaid_ = {};
   budget_.begin_plan();
-  const std::vector<SizeClass> turns = seen_classes();
-  std::vector<SizeClass> by_length = turns;
+  const std::vector<SizeClass> seen = seen_classes();
+  std::vector<SizeClass> by_length = seen;
   std::ranges::stable_sort(by_length, {},
                            [this](SizeClass one) { return budget_.mean_call_of(one); });
   bool has_new = false;
@@ -243,7 +242,7 @@ int Tuner::plan(TuningHost& host) {
   const bool is_in_debt = uses_overdraft_ && budget_.is_in_debt();
   if (is_in_debt) rest_unseen();
   bool may_overdraw = !has_new && !is_in_debt;
-  for (const SizeClass size_class : turns) {
+  for (const SizeClass size_class : seen) {
     TuningCase& known = case_of(size_class);
     if (!known.exploration().is_paid) {
       if (may_overdraw) unpaid_ = size_class;
@@ -330,15 +329,15 @@ void Tuner::plan_window() {
       budget_.awaited() > 0 ? std::min(budget_.calls_for(debt + awaited), max_idle_distance) : 0;
   // Calls may be longer than those of the last window, or become so, and pay sooner. Meanwhile
   // agreements take at most 1/4 of the budget.
-  const std::uint64_t look =
+  const std::uint64_t farthest =
       std::max(min_distance_in_debt, budget_.calls_for(2 * budget_.agreements()));
-  if (until_paid > look) {
+  if (until_paid > farthest) {
     rest();
   } else if (unpaid_) {
     latest_unpaid_ = *unpaid_;
     budget_.forget_overdraft();
   }
-  const std::uint64_t distance = std::max(idle, std::min(std::max(until_paid, waiting), look));
+  const std::uint64_t distance = std::max(idle, std::min(std::max(until_paid, waiting), farthest));
   // A fixed distance could meet the same phase of a program's period in each window.
   window_begin_ = call_ + distance + (distance > 0 ? shift_of(call_) : 0);
 }

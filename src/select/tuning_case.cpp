@@ -32,12 +32,12 @@ constexpr double score_to_be_faster = 1.96;
 constexpr double score_to_be_fair = 1.645;
 constexpr std::uint64_t calls_per_interval = 8;
 
-bool are_shorter(const CallSamples& samples, const CallSamples& others) {
+}  // namespace
+
+bool TuningCase::are_shorter(const CallSamples& samples, const CallSamples& others) {
   return shorter_score(samples, others) > score_to_be_faster &&
          exceeds(others.median(), min_gain, samples.median());
 }
-
-}  // namespace
 
 /// That of a first call that does not count where no other was measured; 0 without any.
 Nanoseconds TuningCase::median_of(int candidate) const {

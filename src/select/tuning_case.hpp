@@ -124,7 +124,8 @@ class TuningCase {
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
  private:
-  static constexpr int min_calls = 4;  ///< of a candidate before it is selected
+  static constexpr int min_calls = 4;       ///< of a candidate before it is selected
+  static constexpr double min_gain = 1.03;  ///< of a selected candidate
   static constexpr std::uint64_t min_calls_settled = 4096;
 
   struct State {
@@ -159,6 +160,7 @@ class TuningCase {
   [[nodiscard]] int next_candidate() const;
   /// The candidate whose gain is being confirmed and may run; 0: none.
   [[nodiscard]] int challenger() const { return at(challenger_).is_out() ? 0 : challenger_; }
+  [[nodiscard]] static bool are_shorter(const CallSamples& samples, const CallSamples& others);
   [[nodiscard]] bool is_faster(int candidate, int other) const;
   [[nodiscard]] bool is_unfair(int candidate, int other) const;
   [[nodiscard]] bool is_representative(int candidate) const;

@@ -1,4 +1,4 @@
-/// What a tuning case tells of its candidates, and begins with from an earlier run.
+/// Evidence of a tuning case: what it reports, and takes over from an earlier run.
 #include <algorithm>
 #include <string>
 #include <vector>

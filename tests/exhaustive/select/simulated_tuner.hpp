@@ -204,7 +204,7 @@ class Simulation : public TuningHost {
       tuner.note(tuner.call(), size_class, largest_of(size),
                  {static_cast<Nanoseconds>(own), static_cast<Nanoseconds>(spent_ + after_last)});
     }
-    if (options_.criterion == Criterion::longest) elapsed = (elapsed + longest) / 2;
+    if (options_.criterion != Criterion::shortest) elapsed = (elapsed + longest) / 2;
     spent_ += elapsed;
     classes_[size_class].spent += elapsed;
     const double loss = compared(candidate, plain) - compared(0, times[0]);
