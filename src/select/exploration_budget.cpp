@@ -81,12 +81,12 @@ bool ExplorationBudget::can_afford(double cost) {
   if (can) {
     created_ += cost;
   } else {
-    await(planned_ + cost);
+    await(cost);
   }
   return can;
 }
 
-void ExplorationBudget::await(double cost) { awaited_ = std::max(awaited_, cost); }
+void ExplorationBudget::await(double cost) { awaited_ = std::max(awaited_, planned_ + cost); }
 
 double ExplorationBudget::left_of(SizeClass size_class) const {
   const Account& own = account(size_class);

@@ -57,7 +57,7 @@ class ExplorationBudget {
   /// Does it hold `cost` beside what this agreement has created and the next agreements? If so, it
   /// is counted as created, else as awaited.
   bool can_afford(double cost);
-  /// Something waits until the budget holds `cost`.
+  /// Something waits until the budget holds `cost` beside what is planned.
   void await(double cost);
   /// What is overdrawn is counted anew: it was paid, or another call is going to overdraw.
   void forget_overdraft() { overdraft_ = 0; }

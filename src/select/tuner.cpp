@@ -94,7 +94,6 @@ std::uint64_t Tuner::calls_that_pass() const {
   if (is_stopped_) return std::uint64_t{1} << 30;
   if (begun_ < window_begin_) return window_begin_ - begun_;
   const std::uint64_t begin = window_begin_ + window + lag_;
-  if (begun_ >= window_begin_ + window && begun_ < begin) return begin - begun_;
   const std::uint64_t end = begin + overlap;
   return begun_ > begin && begun_ < end ? end - begun_ : 0;
 }
@@ -153,9 +152,12 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
     calls[i] = agreed_call(combined.subspan(header + numbers * i, numbers));
     is_complete = is_complete && combined[header + numbers * i].max != not_noted;
   }
-  if (!is_complete) lag_ = std::clamp<std::uint64_t>(2 * lag_, 1, max_lag);
   count_time(calls);
   add_samples(calls);
+  if (!is_complete) {
+    lag_ = std::clamp<std::uint64_t>(2 * lag_, 1, max_lag);
+    rest();  // what ran without a note would run again
+  }
   const int error = plan(host);
   selects_native_ = std::ranges::all_of(
       cases_, [](const auto& known) { return !known || known->selected() == 0; });
@@ -325,8 +327,7 @@ void Tuner::plan_window() {
   // What waits for its creation does not keep other classes from being compared. The agreement of
   // the next window is going to be charged, and another one kept.
   const double awaited = budget_.awaited() + budget_.agreements() / 2;
-  const std::uint64_t waiting =
-      budget_.awaited() > 0 ? std::min(budget_.calls_for(debt + awaited), max_idle_distance) : 0;
+  const std::uint64_t waiting = budget_.awaited() > 0 ? budget_.calls_for(debt + awaited) : 0;
   // Calls may be longer than those of the last window, or become so, and pay sooner. Meanwhile
   // agreements take at most 1/4 of the budget.
   const std::uint64_t farthest =

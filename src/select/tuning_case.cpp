@@ -169,7 +169,10 @@ void TuningCase::reject_selected() {
   at(selected_).is_dropped = true;
   // Others were dropped beside it, and may still be faster than the MPI's own.
   for (State& state : candidates_) {
-    if (!state.is_dropped || state.rejected == CandidateState::uneven) continue;
+    if (!state.is_dropped || state.rejected == CandidateState::uneven ||
+        state.samples.median() >= native_median_) {
+      continue;
+    }
     state.is_dropped = false;
     state.fresh = 0;
   }

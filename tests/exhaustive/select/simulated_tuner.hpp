@@ -106,10 +106,8 @@ class Simulation : public TuningHost {
   void cannot_run(int candidate) { cannot_run_ = candidate; }
   /// What the candidate follows is not known; -1: all is.
   void is_uninformed(int candidate) { uninformed_ = candidate; }
-  /// All ranks know that other ranks are late from now on.
-  void reopen() {
-    for (Tuner& tuner : tuners_) tuner.reopen();
-  }
+  /// All ranks know in the next call that other ranks are late.
+  void reopen() { reopens_ = true; }
   /// Every so many calls of a candidate take so many times as long.
   void stall(int candidate, int distance, double factor) {
     stalls_[candidate] = {distance, factor};
@@ -140,6 +138,9 @@ class Simulation : public TuningHost {
     const Tuner::Agreement step = tuners_[0].begin_call();
     for (std::size_t rank = 1; rank < tuners_.size(); ++rank) {
       ASSERT_EQ(tuners_[rank].begin_call(), step) << "rank " << rank;
+    }
+    if (std::exchange(reopens_, false)) {
+      for (Tuner& tuner : tuners_) tuner.reopen();
     }
     if (step == Tuner::Agreement::begins) combine_notes();
     if (step == Tuner::Agreement::ends) agree();
@@ -257,6 +258,7 @@ class Simulation : public TuningHost {
   int cannot_run_ = -1;
   int uninformed_ = -1;
   int burst_calls_left_ = 0;
+  bool reopens_ = false;
   double created_ = 0;
   int agreements_ = 0;
   double lost_ = 0;

@@ -1,6 +1,7 @@
 /// What a tuner must reach whatever keeps it waiting, and what its comparisons may take.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <vector>
 
@@ -36,14 +37,15 @@ double price_of_comparing(Simulation& simulation, int calls) {
 
 TEST(Tuner, WhatWaitsForTheBudgetIsPaidHoweverLongAgreementsAre) {
   const double native = 0.05 * native_seconds;
-  for (const double agreement : {0.02, 0.15, 0.3, 1.0}) {
+  for (const double agreement : {0.02, 0.15, 0.3, 1.0, 5.0, 25.0}) {
     for (const double creation : {0.0, 1.0, 3.0}) {
       for (const double spread : {0.0, 0.01}) {
         Simulation simulation({.spread = spread,
                                .agreement = agreement * native,
                                .creation = creation * native_seconds},
                               {{4, {native, 0.5 * native}}}, 1);
-        EXPECT_LE(calls_until_selected(simulation, 1, 60'000), 30'000)
+        EXPECT_LE(calls_until_selected(simulation, 1, 200'000),
+                  30'000 * std::max(1.0, agreement / 4))
             << "agreement " << agreement << " creation " << creation << " spread " << spread;
       }
     }
@@ -58,7 +60,8 @@ TEST(Tuner, ComparingASelectionTakesOnePercentInARaceToo) {
     ASSERT_NE(calls_until_selected(simulation, 1, 20'000), not_selected);
     ASSERT_FALSE(simulation.tuner().known(4)->is_settled());
     // Beside the calls that the end of a race needs.
-    EXPECT_LE(price_of_comparing(simulation, 20'000), 0.01 + 20 * gain / 20'000) << gain;
+    EXPECT_LE(price_of_comparing(simulation, 5'000), 0.01 + 20 * gain / 5'000) << gain;
+    ASSERT_FALSE(simulation.tuner().known(4)->is_settled()) << gain;
   }
 }
 
@@ -153,6 +156,7 @@ void check_price_in_flight(int in_flight, bool all_at_once) {
   double spent = 0;
   double lost = 0;
   double excess = 0;
+  bool is_agreed = true;
   const auto wait = [&] {
     const Open oldest = open.front();
     open.pop_front();
@@ -162,6 +166,11 @@ void check_price_in_flight(int in_flight, bool all_at_once) {
   };
   for (int call = 0; call < calls; ++call) {
     const Tuner::Agreement step = tuner.begin_call();
+    is_agreed = !tuner.is_noted() && (is_agreed || step == Tuner::Agreement::begins);
+    // Until the agreement begins, what a passing call runs may be known from the window only.
+    if (!is_agreed) {
+      ASSERT_EQ(tuner.calls_that_pass(), 0U);
+    }
     if (step == Tuner::Agreement::begins) notes = tuner.notes(0);
     if (step == Tuner::Agreement::ends) {
       ASSERT_EQ(tuner.conclude(notes, host), 0);
@@ -183,7 +192,7 @@ void check_price_in_flight(int in_flight, bool all_at_once) {
 }
 
 TEST(Tuner, RequestsInFlightArePaidToo) {
-  for (const int in_flight : {1, 2, 4, 6, 8, 20}) {
+  for (const int in_flight : {1, 2, 4, 6, 8, 20, 60}) {
     check_price_in_flight(in_flight, false);
     check_price_in_flight(in_flight, true);
   }
