@@ -1,4 +1,4 @@
-"""Runs tutti-bench in the lab, for the scripts that measure there."""
+"""Runs tutti-bench in the lab or in SimGrid, for the scripts that measure there."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any
 
 import typer
 from rich.console import Console
+
+from tutti.refusal import Refusal
+from tutti.simgrid import platforms, running
 
 err = Console(stderr=True)
 
@@ -30,6 +33,20 @@ def run_in_lab(
     if ended.returncode != 0:
         err.print(ended.stdout + ended.stderr)
         raise typer.Exit(ended.returncode)
+    unfinished.rename(path)
+
+
+def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit: float) -> None:
+    """The same on a simulated platform: tutti-bench with all words but the first, its name."""
+    unfinished = path.with_suffix(".part")
+    machine = platforms.platform(shape)
+    command = ("tutti-bench", *words[1:], str(unfinished))
+    try:
+        running.output(running.Job(command, machine, machine.nodes * per_node, per_node),
+                       timeout=limit)  # fmt: skip
+    except Refusal as failure:
+        err.print(str(failure))
+        raise typer.Exit(1) from None
     unfinished.rename(path)
 
 

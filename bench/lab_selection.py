@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Compares `auto` with native and with every algorithm of the list, in the lab, and writes its page.
+"""Compares `auto` with native and with every algorithm of the list, and writes its page.
 
     tutti lab up 8 --rate 1gbit
     bench/lab_selection.py measure FOLDER [--shape 8x6] [--mpi openmpi] [--rules rules.json]
     tutti lab down
+    bench/lab_selection.py measure FOLDER --platform switch [--shape 8x6]
     bench/lab_selection.py page FOLDER docs/results/selection.md
 
-`measure` writes FOLDER/selection-<MPI>-<shape>[-rules]-<collective>.json. There is no machine file.
+`measure` writes FOLDER/selection-<MPI>-<shape>[-rules]-<collective>.json: measured in the lab, or,
+with `--platform`, simulated by SimGrid, where <MPI> is the platform. There is no machine file.
 Existing files are skipped, so an interrupted measurement can continue.
 """
 
@@ -24,7 +26,7 @@ from typing import Annotated, Any
 import lab_page
 import lab_programs
 import typer
-from lab_job import err, run_in_lab
+from lab_job import err, run_in_lab, run_simulated
 
 from tutti import _engine
 from tutti.statistics import Interval, median_interval
@@ -90,6 +92,8 @@ def measure(
     mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
     program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench-openmpi",
     label: Annotated[str, typer.Option(help="Names the files; default: --mpi.")] = "",
+    platform: Annotated[str, typer.Option(help="Simulate: as in tutti simgrid --platform, but "
+                                               "without nodes.")] = "",
     rules: Annotated[Path | None, typer.Option(help="Rules: then nothing explores.")] = None,
     collective: Annotated[list[str] | None, typer.Option(help="Repeatable. Default: all.")] = None,
     repetitions: Annotated[int, typer.Option(help="Timed calls of each contender.")] = 25,
@@ -103,20 +107,24 @@ def measure(
     if rules is not None:
         os.environ["TUTTI_RULES"] = str(rules.resolve())
         settle, suffix = 0, "-rules"
+    kind, _, values = platform.partition(":")
     for name in collective or _engine.collectives():
-        path = folder / f"selection-{label or mpi}-{shape}{suffix}-{name}.json"
+        path = folder / f"selection-{label or kind or mpi}-{shape}{suffix}-{name}.json"
         if path.exists() or name.startswith("rma_"):
             continue
         err.print(path.name)
         words = [program, name, *sizes(name).split(), "--settle", str(settle)]
-        words += ["--repetitions", str(repetitions), "--budget", "10s", "--warmup", "2",
-                  "--rest", "1ms"]  # fmt: skip
+        words += ["--repetitions", str(repetitions), "--budget", "10s", "--warmup", "2"]
+        words += ["--rest", "1us" if platform else "1ms"]
         words += ["--root", "first"] if _engine.has_root(name) else []
         words += ["--distribution", "same,spikes"] if _engine.is_irregular(name) else []
         for contender in names(name, nodes * per_node, per_node):
             words += ["--algorithm", contender]
-        run_in_lab(path, [*words, "--quiet", "--json"], nodes=nodes, per_node=per_node, mpi=mpi,
-                   limit=1800)  # fmt: skip
+        words += ["--quiet", "--json"]
+        if platform:
+            run_simulated(path, words, f"{kind}:{nodes}:{values}".rstrip(":"), per_node, limit=1800)
+        else:
+            run_in_lab(path, words, nodes=nodes, per_node=per_node, mpi=mpi, limit=1800)
 
 
 def waits_for_all(collective: str) -> bool:
@@ -249,7 +257,9 @@ def page(
         found = [cell for document in documents for cell in cells(document)]
         metadata = documents[0]["metadata"]
         title = group.partition("-")[2].replace("-rules", ", rules of `tutti tune`")
-        lines += [f"## {lab_page.library(metadata)}, {title}", "", summary(found), ""]
+        is_simulated = metadata["library"].startswith("SMPI")
+        machine = "Simulated by SimGrid" if is_simulated else lab_page.library(metadata)
+        lines += [f"## {machine}, {title}", "", summary(found), ""]
         lines += [by_length(found), ""]
         lines += [*table(found), ""]
     lines += ["## Whole programs", "", *lab_programs.table(folder)]

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from statistics import median
 from xml.etree import ElementTree
@@ -16,6 +17,7 @@ from tutti.refusal import Refusal
 from tutti.simgrid import platforms, running
 
 PROGRAMS = Path(__file__).parents[2] / "build" / "all" / "bin"
+SCRIPT = Path(__file__).parents[2] / "bench" / "lab_selection.py"
 needs_simgrid = pytest.mark.skipif(
     shutil.which("smpirun") is None or not (PROGRAMS / "tutti-test-simgrid").exists(),
     reason="SimGrid is not installed",
@@ -246,3 +248,16 @@ def test_hierarchical_calls_do_not_slow_down(tmp_path):
     running.output(job)
     samples = json.loads(file.read_text())["rows"][0]["algorithms"][0]["samples_us"]
     assert median(samples[150:]) == pytest.approx(median(samples[:50]), rel=0.02)
+
+
+@needs_simgrid
+def test_auto_finds_the_fastest_where_nothing_is_noisy(tmp_path):
+    """After 500 calls of each of 3 sizes, with default settings, on 4 nodes with links of 1 Gbit/s."""
+    words = (sys.executable, SCRIPT, "measure", tmp_path, "--shape", "4x1", "--label", "gbe",
+             "--platform", "switch:bandwidth=125M,latency=13.5us,overhead=2us",
+             "--collective", "allgather", "--repetitions", "7")  # fmt: skip
+    subprocess.run(words, check=True, capture_output=True, timeout=300)
+    document = json.loads((tmp_path / "selection-gbe-4x1-allgather.json").read_text())
+    for row in document["rows"]:
+        times = {line["name"]: line["median_us"] for line in row["algorithms"]}
+        assert times.pop("auto") <= min(times.values()) / 0.95
