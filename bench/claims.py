@@ -25,11 +25,11 @@ app = typer.Typer(add_completion=False)
 
 
 def rows(folder: Path, *patterns: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """The rows of tutti-bench, each with its lines by name of contender."""
+    """The rows of tutti-bench, each with its first line of each contender."""
     for pattern in patterns:
         for path in sorted(folder.glob(f"{pattern}.json")):
             for row in json.loads(path.read_text())["rows"]:
-                yield row, {line["name"]: line for line in row["algorithms"]}
+                yield row, {line["name"]: line for line in reversed(row["algorithms"])}
 
 
 def quotient(lines: dict[str, Any], one: str, other: str, of: Callable[..., float] = median) -> float:

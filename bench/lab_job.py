@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -37,7 +38,10 @@ def run_in_lab(
 
 
 def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit: float) -> None:
-    """The same on a simulated platform: tutti-bench with all words but the first, its name."""
+    """The same in SimGrid: tutti-bench with all words but the first, its name.
+
+    `shape` is the platform, all of whose nodes have `per_node` ranks; the metadata names it.
+    """
     unfinished = path.with_suffix(".part")
     machine = platforms.platform(shape)
     command = ("tutti-bench", *words[1:], str(unfinished))
@@ -47,6 +51,9 @@ def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit
     except Refusal as failure:
         err.print(str(failure))
         raise typer.Exit(1) from None
+    document = json.loads(unfinished.read_text())
+    document["metadata"]["platform"] = shape
+    unfinished.write_text(json.dumps(document) + "\n")
     unfinished.rename(path)
 
 

@@ -257,9 +257,8 @@ def page(
         found = [cell for document in documents for cell in cells(document)]
         metadata = documents[0]["metadata"]
         title = group.partition("-")[2].replace("-rules", ", rules of `tutti tune`")
-        is_simulated = metadata["library"].startswith("SMPI")
-        machine = "Simulated by SimGrid" if is_simulated else lab_page.library(metadata)
-        lines += [f"## {machine}, {title}", "", summary(found), ""]
+        simulated = f"Simulated by SimGrid, {metadata['platform']}" if "platform" in metadata else ""
+        lines += [f"## {simulated or lab_page.library(metadata)}, {title}", "", summary(found), ""]
         lines += [by_length(found), ""]
         lines += [*table(found), ""]
     lines += ["## Whole programs", "", *lab_programs.table(folder)]
