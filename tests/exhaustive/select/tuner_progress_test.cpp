@@ -52,6 +52,21 @@ TEST(Tuner, WhatWaitsForTheBudgetIsPaidHoweverLongAgreementsAre) {
   }
 }
 
+TEST(Tuner, WhatCannotBePaidYetKeepsNoOthersWaiting) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Times times(7, native_seconds);
+    times[2] = 0.2 * native_seconds;
+    times[5] = 0.5 * native_seconds;
+    Simulation simulation({.creation = 1000 * native_seconds, .created_candidates = 3},
+                          {{4, times}}, seed);
+    for (int call = 0; call < 7000; ++call) simulation.call(4);
+    EXPECT_EQ(simulation.runs(2), 0) << "seed " << seed;
+    EXPECT_EQ(simulation.selected(4), 5) << "seed " << seed;
+    for (int call = 0; call < 1000000; ++call) simulation.call(4);
+    EXPECT_EQ(simulation.selected(4), 2) << "seed " << seed;
+  }
+}
+
 TEST(Tuner, ComparingASelectionTakesOnePercentInARaceToo) {
   for (const double gain : {2, 5, 10, 30}) {
     Times times = {native_seconds, native_seconds / gain};
