@@ -38,13 +38,13 @@ def run_in_lab(
 
 
 def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit: float) -> None:
-    """The same in SimGrid: tutti-bench with all words but the first, its name.
+    """The same in SimGrid, where `words` are the arguments of tutti-bench.
 
     `shape` is the platform, all of whose nodes have `per_node` ranks; the metadata names it.
     """
     unfinished = path.with_suffix(".part")
     machine = platforms.platform(shape)
-    command = ("tutti-bench", *words[1:], str(unfinished))
+    command = ("tutti-bench", *words, str(unfinished))
     try:
         running.output(running.Job(command, machine, machine.nodes * per_node, per_node),
                        timeout=limit)  # fmt: skip

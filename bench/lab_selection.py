@@ -113,7 +113,7 @@ def measure(
         if path.exists() or name.startswith("rma_"):
             continue
         err.print(path.name)
-        words = [program, name, *sizes(name).split(), "--settle", str(settle)]
+        words = [name, *sizes(name).split(), "--settle", str(settle)]
         words += ["--repetitions", str(repetitions), "--budget", "10s", "--warmup", "2"]
         words += ["--rest", "1us" if platform else "1ms"]
         words += ["--root", "first"] if _engine.has_root(name) else []
@@ -124,7 +124,7 @@ def measure(
         if platform:
             run_simulated(path, words, f"{kind}:{nodes}:{values}".rstrip(":"), per_node, limit=1800)
         else:
-            run_in_lab(path, words, nodes=nodes, per_node=per_node, mpi=mpi, limit=1800)
+            run_in_lab(path, [program, *words], nodes=nodes, per_node=per_node, mpi=mpi, limit=1800)
 
 
 def waits_for_all(collective: str) -> bool:
