@@ -43,6 +43,13 @@ SETTLE = 500
 FEWEST = 7
 """Calls of each contender that an interval needs."""
 
+EXPLANATION = """\
+Geometric means over the cells; above 1 the latter of two is faster. "Fastest": the shortest time of
+native and the whole list. "At least 0.95": how many cells have 0.95 of the speed of the fastest.
+"Slower": cells in which `auto` is beyond doubt (95 %) slower than 0.97 of native. The last three
+columns have native once more in place of `auto`, as a control: what noise alone gives. Tables of long
+and of short calls lack alltoalls of 1 ms or more, some of whose calls stall in the switch."""
+
 app = typer.Typer(add_completion=False)
 
 
@@ -179,45 +186,42 @@ def cells(document: dict[str, Any]) -> Iterator[Cell]:
         )  # fmt: skip
 
 
-def by_length(found: list[Cell]) -> str:
-    """The same means of long and of short calls, without exchanges that stall in the switch."""
-    steady = [cell for cell in found
-              if not (cell.collective.startswith("alltoall") and cell.native >= 1)]  # fmt: skip
-    groups = {"of 5 ms or more": [cell for cell in steady if cell.native >= 5],
-              "below 0.7 ms": [cell for cell in steady if cell.native < 0.7]}  # fmt: skip
-    parts = [
-        f"{len(group)} cells {name} {geometric_mean([c.native / c.auto for c in group]):.2f} and "
-        f"{geometric_mean([c.of_best for c in group]):.2f}, at least 0.95 in "
-        f"{sum(c.of_best >= 0.95 for c in group)}, native again "
-        f"{geometric_mean([c.native_again for c in group]):.2f}"
-        for name, group in groups.items() if group
-    ]  # fmt: skip
-    means = "Without alltoalls of 1 ms or more, native / `auto` and fastest / `auto`"
-    return f"{means}: {'; '.join(parts)}." if parts else ""
-
-
-def summary(found: list[Cell]) -> str:
-    """The figures that the issue of a selection is judged by."""
-    of_best = [cell.of_best for cell in found]
-    native = [cell.native / cell.auto for cell in found]
-    whole = geometric_mean([cell.whole_gain for cell in found])
-    lost = [cell for cell in found if cell.gain.high < 0.97]
-    near = sum(one >= 0.95 for one in of_best)
-    control = ""
+def row(found: list[Cell]) -> list[str]:
+    """The figures of some cells: how many, three of `auto`, and the same of native once more."""
     again = [cell for cell in found if not isnan(cell.control)]
+    near = sum(cell.of_best >= 0.95 for cell in found) / len(found)
+    lost = sum(cell.gain.high < 0.97 for cell in found)
+    controls = ["", "", ""]
     if again:
-        as_near = sum(cell.control >= 0.95 for cell in again)
-        control = (
-            f" Native as a second contender: {geometric_mean([c.native_again for c in again]):.2f}, "
-            f"{geometric_mean([c.control for c in again]):.2f}, {as_near} cells "
-            f"({as_near / len(again):.0%})."
-        )
-    return (
-        f"{len(found)} cells. Native / `auto`, geometric mean: {geometric_mean(native):.2f}, from the "
-        f"first arrival on {whole:.2f}. Fastest of all / `auto`: {geometric_mean(of_best):.2f}; at least 0.95 in {near} cells "
-        f"({near / len(found):.0%}). Cells where `auto` is beyond doubt slower than native / 0.97: "
-        f"{len(lost)}.{control}"
-    )
+        as_near = sum(cell.control >= 0.95 for cell in again) / len(again)
+        controls = [f"{geometric_mean([cell.native_again for cell in again]):.2f}",
+                    f"{geometric_mean([cell.control for cell in again]):.2f}", f"{as_near:.0%}"]  # fmt: skip
+    return [
+        str(len(found)), f"{geometric_mean([cell.native / cell.auto for cell in found]):.2f}",
+        f"{geometric_mean([cell.of_best for cell in found]):.2f}", f"{near:.0%}", str(lost), *controls,
+    ]  # fmt: skip
+
+
+def summary(found: dict[str, list[Cell]]) -> list[str]:
+    """The figures that a selection is judged by: of all cells, of long calls, and of short ones,
+    without exchanges that stall in the switch."""
+    titles = [">cells", ">native / `auto`", ">fastest / `auto`", ">at least 0.95", ">slower",
+              ">native / native", ">fastest / native", ">at least 0.95"]  # fmt: skip
+    lines: list[str] = []
+    for calls, holds in {
+        "All calls": lambda cell: True,
+        "Calls of 5 ms or more": lambda cell: is_steady(cell) and cell.native >= 5,
+        "Calls below 0.7 ms": lambda cell: is_steady(cell) and cell.native < 0.7,
+    }.items():
+        groups = {where: [cell for cell in of_all if holds(cell)] for where, of_all in found.items()}
+        rows = [[where, *row(group)] for where, group in groups.items() if group]
+        lines += [*lab_page.table([calls, *titles], rows), ""]
+    return lines
+
+
+def is_steady(cell: Cell) -> bool:
+    """Does nothing stall in the switch?"""
+    return not (cell.collective.startswith("alltoall") and cell.native >= 1)
 
 
 def interval(ratio: Interval) -> str:
@@ -242,6 +246,12 @@ def table(found: list[Cell]) -> list[str]:
     return lab_page.table(titles, rows)
 
 
+def machine(metadata: dict[str, str]) -> str:
+    """What was measured, or simulated."""
+    simulated = "platform" in metadata
+    return "Simulated by SimGrid" if simulated else lab_page.library(metadata)
+
+
 @app.command()
 def page(
     folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
@@ -252,15 +262,14 @@ def page(
     for path in sorted(folder.glob("selection-*.json")):
         group = path.stem.removeprefix("selection-").rpartition("-")[0]
         groups.setdefault(group, []).append(json.loads(path.read_text()))
-    lines: list[str] = []
+    found: dict[str, list[Cell]] = {}
     for group, documents in groups.items():
-        found = [cell for document in documents for cell in cells(document)]
-        metadata = documents[0]["metadata"]
         title = group.partition("-")[2].replace("-rules", ", rules of `tutti tune`")
-        simulated = f"Simulated by SimGrid, {metadata['platform']}" if "platform" in metadata else ""
-        lines += [f"## {simulated or lab_page.library(metadata)}, {title}", "", summary(found), ""]
-        lines += [by_length(found), ""]
-        lines += [*table(found), ""]
+        where = f"{machine(documents[0]['metadata'])}, {title}"
+        found[where] = [cell for document in documents for cell in cells(document)]
+    lines = ["## In figures", "", EXPLANATION, "", *summary(found)]
+    for where, of_all in found.items():
+        lines += [f"## {where}", "", *table(of_all), ""]
     lines += ["## Whole programs", "", *lab_programs.table(folder)]
     lab_page.write(lines, page)
 
