@@ -119,3 +119,27 @@ def late_rank(ranks: int, calls: int, late: int, seconds: float = 0.041) -> list
     """Delays in which one rank is late, except in every tenth call."""
     row = [seconds if rank == late else 0.0 for rank in range(ranks)]
     return [row if call % 10 != 9 else [0.0] * ranks for call in range(calls)]
+
+
+def tuning() -> dict:
+    """The section of measured candidates, as the library writes it."""
+    def candidate(name, median, interval, state):
+        return {"name": name, "state": state, "why": f"it is {state}", "calls": 12 if median else 0,
+                "median": median, "interval": interval,
+                "confidence": 0.96 if interval else None}  # fmt: skip
+
+    candidates = [
+        candidate("native", 0.002, [0.0018, 0.0025], "slower"),
+        candidate("ring", 0.001, [0.0009, 0.0011], "selected"),
+        candidate("bruck", None, None, "unexplored"),
+    ]
+    case = {
+        "collective": "allgather", "ranks": 4, "bytes": [65, None], "selected": "ring",
+        "reason": "2.0 times as fast", "evidence": "this run", "calls": 90, "explored": 9,
+        "saved": 0.081, "saved_interval": [-0.004, 0.1], "exploring": 0.003,
+        "sites": [{"site": "app: main+0x10", "calls": 90}],
+        "on_table": {"candidate": "ring", "seconds": 0.01, "why": "calls before it was selected"},
+        "candidates": candidates,
+    }  # fmt: skip
+    return {"seconds": 1.0, "saved": 0.081, "exploring": 0.003, "left_out": 0,
+            "method": "median of the latest 16 calls", "cases": [case]}  # fmt: skip

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 from browser import in_chromium
 from installed import BUILD, environment, mpis
-from reporting import case_of, late_rank, line_of, write_report
+from reporting import case_of, late_rank, line_of, tuning, write_report
 from tutti import drawing, pages, report_page, reports, source_lines
-from tutti.advice import Known, advice_of
 from tutti.site_totals import totals_of
 
 SAMPLE = Path(__file__).with_name("sample_report.json")
@@ -56,30 +55,6 @@ class Page(HTMLParser):
 
     def all_text(self, *skipped: str) -> str:
         return " ".join(" ".join(text.split()) for tag, text in self.texts if tag not in skipped)
-
-
-def tuning() -> dict:
-    """The section of measured candidates, as the library writes it."""
-    def candidate(name, median, interval, state):
-        return {"name": name, "state": state, "why": f"it is {state}", "calls": 12 if median else 0,
-                "median": median, "interval": interval,
-                "confidence": 0.96 if interval else None}  # fmt: skip
-
-    candidates = [
-        candidate("native", 0.002, [0.0018, 0.0025], "slower"),
-        candidate("ring", 0.001, [0.0009, 0.0011], "selected"),
-        candidate("bruck", None, None, "unexplored"),
-    ]
-    case = {
-        "collective": "allgather", "ranks": 4, "bytes": [65, None], "selected": "ring",
-        "reason": "2.0 times as fast", "evidence": "this run", "calls": 90, "explored": 9,
-        "saved": 0.081, "saved_interval": [-0.004, 0.1], "exploring": 0.003,
-        "sites": [{"site": "app: main+0x10", "calls": 90}],
-        "on_table": {"candidate": "ring", "seconds": 0.01, "why": "calls before it was selected"},
-        "candidates": candidates,
-    }  # fmt: skip
-    return {"seconds": 1.0, "saved": 0.081, "exploring": 0.003, "left_out": 0,
-            "method": "median of the latest 16 calls", "cases": [case]}  # fmt: skip
 
 
 def sample_with_tuning(folder: Path) -> Path:
@@ -191,44 +166,6 @@ def test_bars_of_many_ranks_keep_the_latest(tmp_path):
     heat = drawing.heat_map(site.pattern)
     assert (heat.rows, heat.columns) == (64, 10)
     assert heat.note == "A cell covers up to 16 ranks."
-
-
-def advice(*lines: dict, **known) -> list[str]:
-    sites = [reports.Site(n, line, None) for n, line in enumerate(lines, 1)]
-    values = {"command": ["mpirun", "-n", "4", "./app"], "ranks": 4, **known}
-    return [one.command for one in advice_of(totals_of(sites), Known("run.html", **values))]
-
-
-MOVING = {"calls": 3, "waiting": 0.01, "held": 0.0, "moving": 0.115}
-
-
-def test_advice_is_a_command_to_paste():
-    moving = line_of(late_rank(2, 3, 1), parts=MOVING)
-    waits = {**moving, "parts": {"calls": 3, "waiting": 0.12, "held": 0.0, "moving": 0.001}}
-    assert advice(moving) == [
-        "tutti tune --mpirun 'mpirun -n 4' --report run.html --budget 10m --output rules.json\n"
-        "tutti run --rules rules.json -- mpirun -n 4 ./app",
-        "tutti run --compare -- mpirun -n 4 ./app",
-    ]
-    assert advice(waits)[0] == "tutti explain --report run.html --site 1"
-    assert advice(moving, seconds=100.0)[0].startswith("tutti run --compare"), "too little to gain"
-    assert "-- mpirun -n 4 ./app" in advice(moving, command=[])[0]
-    ringing = {**moving, "algorithm": "ring"}
-    assert advice(ringing) == ["tutti run --compare -- mpirun -n 4 ./app"]
-    assert advice() == []
-
-
-def test_advice_names_the_candidate_that_could_save_most():
-    moving = line_of(late_rank(2, 3, 1), parts=MOVING)
-    (case,) = tuning()["cases"]
-    assert len(advice(moving, cases=[case])) == 2, "the selected one needs no request"
-    table = {"candidate": "hierarchical(ring,leaders=2)", "seconds": 0.1, "why": "too few calls"}
-    first = advice(moving, cases=[case, {**case, "on_table": table}])[0]
-    assert first == (
-        "tutti run --compare --allgather 'hierarchical(ring,leaders=2)' -- mpirun -n 4 ./app"
-    )
-    little = {**case, "on_table": {**table, "seconds": 0.001}}
-    assert len(advice(moving, cases=[little])) == 2
 
 
 def test_call_sites_have_the_line_of_the_call(command, tmp_path):

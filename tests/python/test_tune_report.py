@@ -8,17 +8,16 @@ from typing import Any
 
 import pytest
 from reporting import late_rank, line_of, write_report
-from test_tune import JOB, Bench, Machine, linear
-from typer.testing import CliRunner
-
+from simulated_bench import JOB, Bench, Machine, linear
 from tutti import _engine, tuning_run
 from tutti.cli import app
 from tutti.commands.tune_report import program_of
 from tutti.refusal import Refusal
 from tutti.tuning import Tuner
-from tutti.tuning_cells import Cell, Measured
 from tutti.tuning_calls import calls_of, check_ranks, class_end, replays_of
+from tutti.tuning_cells import Cell, Measured
 from tutti.tuning_rules import rules_of
+from typer.testing import CliRunner
 
 
 def size_of(size: int, calls: int, seconds: float, **changes: Any) -> dict[str, Any]:

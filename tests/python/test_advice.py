@@ -1,0 +1,46 @@
+"""What a report page advises."""
+
+from __future__ import annotations
+
+from reporting import late_rank, line_of, tuning
+from tutti import reports
+from tutti.advice import Known, advice_of
+from tutti.site_totals import totals_of
+
+
+def advice(*lines: dict, **known) -> list[str]:
+    sites = [reports.Site(n, line, None) for n, line in enumerate(lines, 1)]
+    values = {"command": ["mpirun", "-n", "4", "./app"], "ranks": 4, **known}
+    return [one.command for one in advice_of(totals_of(sites), Known("run.html", **values))]
+
+
+MOVING = {"calls": 3, "waiting": 0.01, "held": 0.0, "moving": 0.115}
+
+
+def test_advice_is_a_command_to_paste():
+    moving = line_of(late_rank(2, 3, 1), parts=MOVING)
+    waits = {**moving, "parts": {"calls": 3, "waiting": 0.12, "held": 0.0, "moving": 0.001}}
+    assert advice(moving) == [
+        "tutti tune --mpirun 'mpirun -n 4' --report run.html --budget 10m --output rules.json\n"
+        "tutti run --rules rules.json -- mpirun -n 4 ./app",
+        "tutti run --compare -- mpirun -n 4 ./app",
+    ]
+    assert advice(waits)[0] == "tutti explain --report run.html --site 1"
+    assert advice(moving, seconds=100.0)[0].startswith("tutti run --compare"), "too little to gain"
+    assert "-- mpirun -n 4 ./app" in advice(moving, command=[])[0]
+    ringing = {**moving, "algorithm": "ring"}
+    assert advice(ringing) == ["tutti run --compare -- mpirun -n 4 ./app"]
+    assert advice() == []
+
+
+def test_advice_names_the_candidate_that_could_save_most():
+    moving = line_of(late_rank(2, 3, 1), parts=MOVING)
+    (case,) = tuning()["cases"]
+    assert len(advice(moving, cases=[case])) == 2, "the selected one needs no request"
+    table = {"candidate": "hierarchical(ring,leaders=2)", "seconds": 0.1, "why": "too few calls"}
+    first = advice(moving, cases=[case, {**case, "on_table": table}])[0]
+    assert first == (
+        "tutti run --compare --allgather 'hierarchical(ring,leaders=2)' -- mpirun -n 4 ./app"
+    )
+    little = {**case, "on_table": {**table, "seconds": 0.001}}
+    assert len(advice(moving, cases=[little])) == 2

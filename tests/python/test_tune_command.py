@@ -1,0 +1,147 @@
+"""`tutti tune` with a simulated tutti-bench that takes its arguments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from simulated_bench import Bench, Machine, linear, tuned
+from tutti import _engine, tuning_run
+from tutti.cli import app
+from tutti.commands import tune as command
+from typer.testing import CliRunner
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    times = {"native": linear(10, 1e-3), "chain": linear(5, 0.5e-3), "auto": linear(5, 0.5e-3)}
+    made = Bench(Machine(times))
+    monkeypatch.setattr(tuning_run, "under", lambda mpirun: made)
+    return made
+
+
+def invoke(*words: str) -> Any:
+    return CliRunner().invoke(app, ["tune", "--mpirun", "mpirun -n 8", *words])
+
+
+def test_the_command_writes_rules_and_checks_them(bench: Bench, tmp_path: Path) -> None:
+    bench.ran = "chain: rules: measured"
+    output, plot = tmp_path / "rules.json", tmp_path / "plot.svg"
+    done = invoke(
+        "--output", str(output), "--collective", "bcast", "--json", "--plot", str(plot)
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert _engine.rules_from_text(output.read_text(), "").all[0].use == "chain"
+    told = json.loads(done.stdout)
+    assert told["check"][0]["native_over_rules"] == pytest.approx(2, 0.1)
+    assert not any(check["slower_than_native"] for check in told["check"])
+    # The tuning runs without any rules, the check with the new ones.
+    assert bench.settings[0]["TUTTI_RULES"] == "none"
+    assert bench.settings[-1]["TUTTI_RULES"] == str(output)
+    assert "<svg" in plot.read_text()
+    assert list(tmp_path.glob("*.state")) == []
+
+
+def test_a_rule_that_the_check_does_not_confirm_becomes_native(
+    bench: Bench, tmp_path: Path
+) -> None:
+    # The scan and the race see chain twice as fast; the check sees it slower from 32 KiB on.
+    bench.machine.times["auto"] = lambda size: (5 + 5e-4 * size) * (4 if size >= 32768 else 1)
+    bench.ran = "chain: rules: measured"
+    output = tmp_path / "rules.json"
+    assert invoke("--output", str(output), "--collective", "bcast").exit_code == 0
+    read = _engine.rules_from_text(output.read_text(), "").all
+    assert [(rule.bytes, rule.use) for rule in read] == [("0..16K", "chain"), ("16385..inf", "native")]
+
+
+@pytest.mark.parametrize("ran", ["native: rules: measured", "chain: rules: measured"])
+def test_a_cell_in_which_the_rules_ran_native_is_no_loss(
+    bench: Bench, tmp_path: Path, ran: str
+) -> None:
+    bench.machine.times["auto"] = linear(20, 2e-3)
+    bench.ran = ran
+    words = ("--output", str(tmp_path / "rules.json"), "--collective", "bcast")
+    told = json.loads(invoke(*words, "--json").stdout)["check"]
+    is_native = ran.startswith("native")
+    assert {one["slower_than_native"] for one in told} == {not is_native}
+    assert {one["native_over_rules"] == 1 for one in told} == {is_native}
+    shown = " ".join(invoke(*words).stdout.split())
+    assert (f"The rules ran native in {len(told)} cells" in shown) == is_native
+    assert ("geometric mean" in shown) == (not is_native)
+
+
+def test_a_check_ends_with_the_budget_and_begins_with_what_it_can_refute(tmp_path: Path) -> None:
+    machine = Machine({"native": linear(10, 1e-3), "circulant": linear(30, 0.25e-3)})
+    tuner = tuned(machine, "bcast")
+    bench = Bench(machine)
+    left = [3.0, 0.0]
+    checks = tuning_run.check(tuner, bench, tmp_path, lambda: left.pop(0))
+    assert [(one.collective, one.bytes) for one in checks] == [("bcast", 32768)]
+    assert "--budget" in bench.runs[0]
+    # Without a budget all sizes are checked and come in ascending order.
+    checks = tuning_run.check(tuner, bench, tmp_path)
+    assert [one.bytes for one in checks] == sorted(tuner.cells["bcast"])
+    assert "--budget" not in bench.runs[-1]
+
+
+def test_an_interrupted_tuning_is_resumed(bench: Bench, tmp_path: Path) -> None:
+    output = tmp_path / "rules.json"
+    words = ["--output", str(output), "--collective", "bcast"]
+    bench.fail_after = 4  # the barrier and three sizes of the scan
+    done = invoke(*words)
+    assert done.exit_code != 0
+    assert f"--resume continues from {output}.state" in " ".join(done.stderr.split())
+    assert not output.exists()
+    before = len(bench.machine.runs)
+    bench.fail_after = -1
+    assert invoke(*words, "--resume").exit_code == 0
+    keys = [json.dumps(run) for run in bench.machine.runs]
+    tuning_runs = [key for key in keys if '"auto"' not in key]
+    assert before == 3
+    assert len(tuning_runs) == len(set(tuning_runs))  # nothing was measured again
+    assert output.exists()
+
+
+def test_a_state_of_another_tuning_is_refused(bench: Bench, tmp_path: Path) -> None:
+    output = tmp_path / "rules.json"
+    state = tmp_path / "rules.json.state"
+    state.write_text(json.dumps({"schema": "tutti-tune-state-1", "mpirun": "mpirun -n 4"}))
+    done = invoke("--output", str(output), "--resume")
+    assert "mpirun mpirun -n 4, this run has mpirun -n 8" in str(done.exception)
+    identity = {"mpirun": "mpirun -n 8", "bytes": [8, 4 << 20], "report": ""}
+    state.write_text(json.dumps({"schema": "tutti-tune-state-1", **identity}))
+    assert "runs: expected an object" in str(invoke("--output", str(output), "--resume").exception)
+    state.unlink()
+    assert "No such file" in str(invoke("--output", str(output), "--resume").exception)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--collective", "bcst"], "--collective bcst: expected one of gather,"),
+        (["--budget", "soon"], "--budget soon: expected a time such as 90s"),
+        (["--bytes", "8"], "--bytes 8: expected LEAST..MOST"),
+        (["--bytes", "6..8"], "--bytes 6..8: expected LEAST..MOST"),
+    ],
+)
+def test_bad_options_are_named(bench: Bench, tmp_path: Path, words: list[str], text: str) -> None:
+    done = invoke("--output", str(tmp_path / "rules.json"), *words)
+    assert text in str(done.exception)
+
+
+def test_the_time_left_is_at_most_that_of_the_budget() -> None:
+    class Running:
+        time_remaining, elapsed = 500.0, 90.0
+
+    assert str(command._Left(120).render(Running())) == "0:00:30"  # type: ignore[arg-type]
+    assert str(command._Left(0).render(Running())) == "0:08:20"  # type: ignore[arg-type]
+    Running.elapsed = 130.0
+    assert str(command._Left(120).render(Running())) == "0:00:00"  # type: ignore[arg-type]
+
+
+def test_what_the_command_needs_is_named() -> None:
+    done = CliRunner().invoke(app, ["tune"])
+    assert "tune needs --mpirun COMMAND" in str(done.exception)
+    assert command._seconds("2m") == 120
