@@ -3,32 +3,25 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 
 namespace tutti {
 
 namespace {
 
-/// By level, the ranks of each group that meet one another: all ranks on the finest level, on the
-/// others one for each group below.
-std::vector<std::vector<std::vector<Rank>>> members_of(const Hierarchy& hierarchy) {
-  std::vector<std::vector<std::vector<Rank>>> levels;
-  std::vector<Rank> members(index(hierarchy.p));
-  for (Rank rank = 0; rank < hierarchy.p; ++rank) members[index(rank)] = rank;
-  for (std::size_t level = 0; level <= hierarchy.levels.size(); ++level) {
-    std::map<int, std::vector<Rank>> groups;
-    for (const Rank rank : members) {
-      const bool top = level == hierarchy.levels.size();
-      groups[top ? 0 : hierarchy.levels[level][index(rank)]].push_back(rank);
-    }
-    members.clear();
+/// By level, the finest first, each rank's representative: the lowest rank of its group. Above all
+/// levels there is one group.
+std::vector<std::vector<Rank>> representatives_of(const Hierarchy& hierarchy) {
+  std::vector<std::vector<Rank>> levels;
+  for (const std::vector<int>& groups : hierarchy.levels) {
+    std::map<int, Rank> lowest;
     levels.emplace_back();
-    for (auto& [group, ranks] : groups) {
-      members.push_back(ranks.front());
-      levels.back().push_back(std::move(ranks));
+    for (Rank rank = 0; rank < hierarchy.p; ++rank) {
+      levels.back().push_back(lowest.emplace(groups[index(rank)], rank).first->second);
     }
-    std::ranges::sort(members);
   }
+  levels.emplace_back(index(hierarchy.p), 0);
   return levels;
 }
 
@@ -53,36 +46,22 @@ std::string flaw_of(const Hierarchy& hierarchy) {
   return "";
 }
 
-Representatives::Representatives(const Hierarchy& hierarchy) {
-  for (const std::vector<int>& groups : hierarchy.levels) {
-    std::map<int, Rank> lowest;
-    lowest_.emplace_back();
-    for (Rank rank = 0; rank < hierarchy.p; ++rank) {
-      lowest_.back().push_back(lowest.emplace(groups[index(rank)], rank).first->second);
-    }
-  }
-}
-
-RankPair Representatives::of(Rank a, Rank b) const {
-  RankPair pair = {a, b};
-  for (const std::vector<Rank>& lowest : lowest_) {
-    const RankPair above = {lowest[index(a)], lowest[index(b)]};
-    if (above.first == above.second) break;
-    pair = above;
-  }
-  return pair;
-}
-
 std::vector<std::vector<std::vector<RankPair>>> chains_to_measure(const Hierarchy& hierarchy) {
   std::vector<std::vector<std::vector<RankPair>>> levels;
-  for (const std::vector<std::vector<Rank>>& level : members_of(hierarchy)) {
-    auto& chains = levels.emplace_back();
-    for (const std::vector<Rank>& members : level) {
+  std::vector<Rank> members(index(hierarchy.p));
+  std::iota(members.begin(), members.end(), 0);
+  for (const std::vector<Rank>& representatives : representatives_of(hierarchy)) {
+    std::map<Rank, std::vector<Rank>> groups;
+    for (const Rank rank : members) groups[representatives[index(rank)]].push_back(rank);
+    members.clear();
+    levels.emplace_back();
+    for (const auto& [first, ranks] : groups) {
+      members.push_back(first);
       std::vector<RankPair> chain;
-      for (auto low = members.begin(); low != members.end(); ++low) {
-        for (auto high = low + 1; high != members.end(); ++high) chain.emplace_back(*low, *high);
+      for (auto low = ranks.begin(); low != ranks.end(); ++low) {
+        for (auto high = low + 1; high != ranks.end(); ++high) chain.emplace_back(*low, *high);
       }
-      if (!chain.empty()) chains.push_back(std::move(chain));
+      if (!chain.empty()) levels.back().push_back(std::move(chain));
     }
   }
   return levels;
@@ -114,6 +93,18 @@ bool comes_before(const std::string& a, const std::string& b) {
   return std::pair(a.size() - i, a) < std::pair(b.size() - j, b);
 }
 
+/// The representatives of the largest groups that hold only one of two ranks; the two ranks
+/// themselves if they share a finest group.
+RankPair measured_for(const std::vector<std::vector<Rank>>& representatives, Rank a, Rank b) {
+  RankPair pair = {a, b};
+  for (const std::vector<Rank>& level : representatives) {
+    const RankPair above = {level[index(a)], level[index(b)]};
+    if (above.first == above.second) break;
+    pair = above;
+  }
+  return pair;
+}
+
 }  // namespace
 
 Hierarchy hierarchy_to_measure(const std::vector<std::string>& nodes, int nodes_per_switch) {
@@ -139,12 +130,12 @@ Hierarchy hierarchy_to_measure(const std::vector<std::string>& nodes, int nodes_
 Result<Distances> expanded(const Hierarchy& hierarchy, const std::vector<MeasuredPair>& measured) {
   std::map<RankPair, double> seconds;
   for (const MeasuredPair& pair : measured) seconds[{pair.from, pair.to}] = pair.seconds;
-  const Representatives representatives(hierarchy);
+  const auto representatives = representatives_of(hierarchy);
   std::vector<double> all;
   all.reserve(index(hierarchy.p) * index(hierarchy.p));
   for (Rank from = 0; from < hierarchy.p; ++from) {
     for (Rank to = 0; to < hierarchy.p; ++to) {
-      const RankPair pair = representatives.of(from, to);
+      const RankPair pair = measured_for(representatives, from, to);
       auto known = seconds.find(pair);
       if (known == seconds.end()) known = seconds.find({pair.second, pair.first});
       if (from != to && known == seconds.end()) {

@@ -33,18 +33,6 @@ template <class Name>
 /// The text of an error in a hierarchy; empty if it is valid.
 [[nodiscard]] std::string flaw_of(const Hierarchy& hierarchy);
 
-/// Finds the pair that is measured for two different ranks: the lowest ranks of the largest groups
-/// that hold only one of the two; the two ranks themselves if they share a finest group. O(levels)
-/// after O(p log p) for each level.
-class Representatives {
- public:
-  explicit Representatives(const Hierarchy& hierarchy);
-  [[nodiscard]] RankPair of(Rank a, Rank b) const;
-
- private:
-  std::vector<std::vector<Rank>> lowest_;  ///< by level and rank: the lowest rank of its group
-};
-
 /// All pairs that are measured, lower rank first, in chains: the pairs of a chain run one after the
 /// other, so that none disturbs another. By level, the finest first, each group has a chain of all
 /// pairs of its lowest ranks of groups below, or of its ranks, as its pairs share links. A rank in
@@ -67,8 +55,9 @@ struct MeasuredPair {
   double seconds = 0;
 };
 
-/// The whole matrix: each pair gets the time of the pair that was measured for it. The error names
-/// a missing pair or an invalid time. O(p^2 log p).
+/// The whole matrix: each pair gets the time of the pair that was measured for it, that of the
+/// lowest ranks of the largest groups that hold only one of the two. The error names a missing pair
+/// or an invalid time. O(p^2 log p).
 [[nodiscard]] Result<Distances> expanded(const Hierarchy& hierarchy,
                                          const std::vector<MeasuredPair>& measured);
 
