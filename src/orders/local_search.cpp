@@ -3,14 +3,81 @@
 
 #include <algorithm>
 
-#include "orders/link_loads.hpp"
-
 namespace tutti {
 
 namespace {
 
 /// Relative gains below this are rounding errors.
 constexpr double rounding = 1e-9;
+
+/// The bytes on each link out of, and into, each group of a fabric.
+class LinkLoads {
+ public:
+  explicit LinkLoads(const Fabric& fabric) : fabric_(&fabric) {
+    for (const SharedLinks& level : fabric.shared) {
+      loads_.emplace_back(level.per_byte.size());
+      links_ += static_cast<long>(level.per_byte.size());
+    }
+  }
+
+  /// Adds a message of `bytes` bytes; negative bytes remove it. O(levels).
+  void add(RankPair ends, Bytes bytes) {
+    for (std::size_t level = 0; level < loads_.size(); ++level) {
+      const int from = group(level, ends.first);
+      const int to = group(level, ends.second);
+      if (from == to) return;  // a group is inside one group of the next level
+      loads_[level][index(from)].out += bytes;
+      loads_[level][index(to)].in += bytes;
+    }
+  }
+
+  /// The link that takes longest for its load.
+  struct Slowest {
+    double seconds = 0;
+    std::size_t level = 0;
+    int group = -1;  ///< -1: no link is shared
+    bool out = true;
+  };
+  /// O(links).
+  [[nodiscard]] Slowest slowest() const {
+    Slowest slowest;
+    for (std::size_t level = 0; level < loads_.size(); ++level) {
+      const SharedLinks& links = fabric_->shared[level];
+      for (std::size_t group = 0; group < loads_[level].size(); ++group) {
+        const auto [out, in] = loads_[level][group];
+        const Bytes bytes = std::max(out, in);
+        if (bytes == 0 || links.per_byte[group] == 0) continue;
+        const double seconds =
+            links.latency[group] + static_cast<double>(bytes) * links.per_byte[group];
+        if (seconds <= slowest.seconds) continue;
+        slowest = {seconds, level, static_cast<int>(group), out >= in};
+      }
+    }
+    return slowest;
+  }
+  /// True if a message between these ranks uses `link`.
+  [[nodiscard]] bool takes(RankPair ends, const Slowest& link) const {
+    if (link.group < 0) return false;
+    const int from = group(link.level, ends.first);
+    const int to = group(link.level, ends.second);
+    return from != to && (link.out ? from : to) == link.group;
+  }
+  /// The number of shared links.
+  [[nodiscard]] long links() const { return links_; }
+
+ private:
+  [[nodiscard]] int group(std::size_t level, Rank rank) const {
+    return fabric_->shared[level].group[index(rank)];
+  }
+
+  struct Load {
+    Bytes out = 0;
+    Bytes in = 0;
+  };
+  const Fabric* fabric_;
+  std::vector<std::vector<Load>> loads_;  ///< by level and group
+  long links_ = 0;
+};
 
 /// An order and its modelled times.
 class LocalSearch {
@@ -32,6 +99,28 @@ class LocalSearch {
     }
     for (Timed& timed : messages_) add(timed);
     for (Round& round : rounds_) find_slowest(round);
+  }
+
+  /// Of all rounds, and of all messages, each timed alone.
+  struct Seconds {
+    double rounds = 0;
+    double messages = 0;
+
+    [[nodiscard]] bool gains_over(const Seconds& other) const {
+      if (rounds < other.rounds * (1 - rounding)) return true;
+      return rounds <= other.rounds && messages < other.messages * (1 - rounding);
+    }
+  };
+
+  /// O(rounds * links).
+  [[nodiscard]] Seconds now() {
+    Seconds now{0, in_all_};
+    for (const Round& round : rounds_) {
+      evaluations_ -= round.loads.links();
+      const double alone = messages_[index(round.slowest)].seconds;
+      now.rounds += round.times * std::max(alone, round.loads.slowest().seconds);
+    }
+    return now;
   }
 
   std::vector<Rank> run(Position first) {
@@ -61,16 +150,6 @@ class LocalSearch {
     Position a = -1;
     Position b = -1;
   };
-  struct Seconds {
-    double rounds = 0;
-    double messages = 0;
-
-    [[nodiscard]] bool gains_over(const Seconds& other) const {
-      if (rounds < other.rounds * (1 - rounding)) return true;
-      return rounds <= other.rounds && messages < other.messages * (1 - rounding);
-    }
-  };
-
   [[nodiscard]] RankPair ranks_of(const Traffic::Message& message) const {
     return {order_[index(message.from)], order_[index(message.to)]};
   }
@@ -121,16 +200,6 @@ class LocalSearch {
         round.slowest = id;
       }
     });
-  }
-
-  [[nodiscard]] Seconds now() {
-    Seconds now{0, in_all_};
-    for (const Round& round : rounds_) {
-      evaluations_ -= round.loads.links();
-      const double alone = messages_[index(round.slowest)].seconds;
-      now.rounds += round.times * std::max(alone, round.loads.slowest().seconds);
-    }
-    return now;
   }
 
   /// The positions of the messages that the rounds wait for, without duplicates.
@@ -188,18 +257,7 @@ class LocalSearch {
 
 double rounds_seconds(const Traffic& traffic, const Fabric& fabric,
                       const std::vector<Rank>& order) {
-  double seconds = 0;
-  for (const Traffic::Round& round : traffic.rounds) {
-    double slowest = 0;
-    LinkLoads loads(fabric);
-    for (const Traffic::Message& message : round.messages) {
-      const RankPair ends = {order[index(message.from)], order[index(message.to)]};
-      slowest = std::max(slowest, fabric.links.seconds(ends.first, ends.second, message.bytes));
-      loads.add(ends, message.bytes);
-    }
-    seconds += round.times * std::max(slowest, loads.slowest().seconds);
-  }
-  return seconds;
+  return LocalSearch(order, traffic, fabric, 0).now().rounds;
 }
 
 std::vector<Rank> local_search(std::vector<Rank> order, const Traffic& traffic,
