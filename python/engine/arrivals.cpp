@@ -2,7 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "engine.hpp"
-#include "protocols/delay_predictor.hpp"
+#include "protocols/arrival_predictors.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

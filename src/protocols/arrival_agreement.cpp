@@ -233,16 +233,6 @@ void ArrivalCoordinator::publish(CallNumber first, CallNumber last) {
   messages_.push_back(std::move(words));
 }
 
-void ForecastError::add(double seconds) {
-  constexpr double negligible = 1e-6;
-  constexpr double weight = 0.25;
-  if (std::isnan(mean_)) {
-    mean_ = seconds;
-  } else {
-    mean_ += weight * (std::min(seconds, 3 * mean_ + negligible) - mean_);
-  }
-}
-
 ArrivalMessage ArrivalMember::estimate(const ArrivalEstimate& estimate) {
   return {estimate_kind, estimate.call, std::bit_cast<std::int64_t>(estimate.arrival),
           std::bit_cast<std::int64_t>(estimate.error),

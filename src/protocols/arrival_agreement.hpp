@@ -15,7 +15,7 @@
 /// order need no agreement; the root takes the newest epoch.
 ///
 /// Selection by arrivals must neither change with each call nor cost a message in each. So the
-/// stream also carries arrival profiles (protocols/profile_predictor.hpp), one for each collective
+/// stream also carries arrival profiles (protocols/arrival_predictors.hpp), one for each collective
 /// that precedes a call, and extensions, each with the last call up to which all profiles hold:
 ///
 ///     a rank asks at call 1                  -> "no profiles, up to call 1"
@@ -31,7 +31,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <map>
 #include <memory>
 #include <utility>
@@ -39,8 +38,7 @@
 
 #include "core/nodes.hpp"
 #include "core/types.hpp"
-#include "protocols/delay_predictor.hpp"
-#include "protocols/profile_predictor.hpp"
+#include "protocols/arrival_predictors.hpp"
 
 namespace tutti {
 
@@ -69,18 +67,6 @@ struct ArrivalEstimate {
   /// The collective of the call before; alike on all ranks.
   Collective after = Collective::gather;
   bool wants_epoch = true;  ///< each call needs an epoch, not only profiles
-};
-
-/// The running mean of one rank's forecast errors. A call has weight 0.25 and counts for at most 3
-/// times the mean before it: an outlier raises the mean by 50 %, a lasting change shows within a
-/// few calls. O(1).
-class ForecastError {
- public:
-  void add(double seconds);
-  [[nodiscard]] double mean() const { return mean_; }
-
- private:
-  double mean_ = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// A message of the agreement.

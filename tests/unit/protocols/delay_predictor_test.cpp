@@ -1,11 +1,9 @@
 /// Predicted delays of ranks, and the errors of their forecasts.
-#include "protocols/delay_predictor.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "protocols/arrival_agreement.hpp"
+#include "protocols/arrival_predictors.hpp"
 
 namespace tutti {
 namespace {

@@ -1,9 +1,9 @@
 /// Arrival profiles change only when the pattern of arrivals does.
-#include "protocols/profile_predictor.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
+
+#include "protocols/arrival_predictors.hpp"
 
 namespace tutti {
 namespace {

@@ -1,5 +1,5 @@
-/// The most typical forecast, and the changes that replace a profile.
-#include "protocols/profile_predictor.hpp"
+/// Exponentially weighted means, the most typical forecast, and the changes that replace a profile.
+#include "protocols/arrival_predictors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,8 @@ namespace tutti {
 
 namespace {
 
+/// Of a delay; all earlier ones share the rest.
+constexpr double weight_of_latest = 0.5;
 /// This number of forecasts are compared: 4 of a new pattern outweigh the old one.
 constexpr std::size_t remembered = 5;
 /// The first profile needs this number of forecasts, to separate the typical one from outliers.
@@ -28,6 +30,43 @@ bool is_flat(const ArrivalProfile& profile, double errors) {
 }
 
 }  // namespace
+
+double first_of(std::span<const double> arrivals) {
+  double first = std::numeric_limits<double>::infinity();
+  for (const double arrival : arrivals)
+    first = std::min(first, std::isnan(arrival) ? first : arrival);
+  return first;
+}
+
+std::size_t known_of(std::span<const double> arrivals) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(arrivals, [](double arrival) { return !std::isnan(arrival); }));
+}
+
+DelayPredictor::DelayPredictor(int p)
+    : delays_(static_cast<std::size_t>(p), std::numeric_limits<double>::quiet_NaN()) {}
+
+bool DelayPredictor::take(std::span<const double> arrivals) {
+  const double first = first_of(arrivals);
+  if (known_of(arrivals) < 2) return false;
+  for (std::size_t rank = 0; rank < arrivals.size(); ++rank) {
+    if (std::isnan(arrivals[rank])) continue;
+    const double delay = arrivals[rank] - first;
+    double& mean = delays_[rank];
+    mean = std::isnan(mean) ? delay : mean + weight_of_latest * (delay - mean);
+  }
+  return true;
+}
+
+void ForecastError::add(double seconds) {
+  constexpr double negligible_error = 1e-6;
+  constexpr double weight = 0.25;
+  if (std::isnan(mean_)) {
+    mean_ = seconds;
+  } else {
+    mean_ += weight * (std::min(seconds, 3 * mean_ + negligible_error) - mean_);
+  }
+}
 
 double ArrivalProfile::spread() const {
   return delays.empty() ? 0 : *std::ranges::max_element(delays);

@@ -1,12 +1,48 @@
-/// Derives an arrival profile from the forecasts of earlier calls, and detects its changes.
+/// Predictions from earlier calls: each rank's delay, the errors of its forecasts, and the arrival
+/// profile of all ranks.
 #pragma once
 
+#include <cstddef>
 #include <deque>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "core/types.hpp"
 
 namespace tutti {
+
+/// The earliest known arrival; infinity if none is known. NaN means unknown. O(p).
+[[nodiscard]] double first_of(std::span<const double> arrivals);
+/// The number of known arrivals. O(p).
+[[nodiscard]] std::size_t known_of(std::span<const double> arrivals);
+
+/// Exponentially weighted means of the ranks' delays, in which the latest call has weight 0.5.
+/// Predicted delays stand in for missing estimates.
+class DelayPredictor {
+ public:
+  explicit DelayPredictor(int p);
+  /// Takes the arrivals at a call by rank, in seconds; only differences count, NaN means unknown.
+  /// Does nothing and returns false if fewer than 2 are known. O(p).
+  bool take(std::span<const double> arrivals);
+  /// Seconds behind the first rank, by rank; NaN means unknown.
+  [[nodiscard]] const std::vector<double>& delays() const { return delays_; }
+
+ private:
+  std::vector<double> delays_;
+};
+
+/// The running mean of one rank's forecast errors. A call has weight 0.25 and counts for at most 3
+/// times the mean before it: an outlier raises the mean by 50 %, a lasting change shows within a
+/// few calls. O(1).
+class ForecastError {
+ public:
+  void add(double seconds);
+  [[nodiscard]] double mean() const { return mean_; }
+
+ private:
+  double mean_ = std::numeric_limits<double>::quiet_NaN();
+};
 
 /// The delays that all ranks expect at calls after one collective, until the profile changes.
 struct ArrivalProfile {
