@@ -21,10 +21,9 @@ struct WindowCall {
 /// The account of one tuner, in nanoseconds and alike on all ranks.
 ///
 /// Loss is what explored calls and agreements have cost. It is paid by a fraction of the time spent
-/// in the collective and by what explored calls gained. Time between windows is not measured: its
-/// calls count with the smaller mean of the windows around them. What is new or not paid may lose
-/// more than the budget holds, which is an overdraft until the budget has recovered. All functions
-/// take O(1), but add_time(), which takes O(size classes * calls of the window).
+/// in the collective and by what explored calls gained. What is new or not paid may lose more than
+/// the budget holds, which is an overdraft until the budget has recovered. All functions take O(1),
+/// but add_time(), which takes O(size classes * calls of the window).
 class ExplorationBudget {
  public:
   /// `fraction` of the time spent, above 0.
@@ -34,7 +33,7 @@ class ExplorationBudget {
   /// latest two.
   void add_agreement(double cost);
   /// Adds the time of a window of at least 1 call, and of the calls that nobody noted since the
-  /// window before.
+  /// window before: these count with the smaller mean of the windows around them.
   void add_time(std::span<const WindowCall> calls, std::uint64_t unnoted);
   /// Adds what a call lost; negative: it gained. `is_foreseen`: it was expected to, and paid.
   void add_loss(SizeClass size_class, Nanoseconds loss, bool is_foreseen);

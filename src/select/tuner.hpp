@@ -58,37 +58,12 @@ class TuningHost {
 /// than to begin it. Where requests end after later ones have begun, it begins up to 64 calls
 /// later. Then they evaluate the notes alike and plan the next window.
 ///
-/// Price: loss is what explored calls take beyond the mean of the MPI's own, plus what agreements
-/// take. What explored calls gain against its median pays for it; what selected calls gain does
-/// not. Where some calls take long, that mean exceeds the median: noise is not what exploring
-/// loses. A window begins once the loss so paid and the next agreement are at most `budget` times
-/// the time spent in the collective, as far as that is known: calls outside windows count with the
-/// smaller mean of the windows around them. Calls of a window explore what the budget is expected
-/// to hold, those of short calls first, a candidate that was never measured at most once. Where
-/// nothing new fits, one call explores that is not paid, and classes take turns in it. What it or a
-/// new candidate loses is an overdraft: until it is paid nothing else that is new is explored, but
-/// what was measured before is compared as if it were. If that is nothing, windows that explore
-/// nothing look at what has been paid, so often that agreements take at most 25 % of the budget:
-/// calls may be longer than those of one window. What a candidate needs is created once the budget
-/// holds the time that this took before; until then candidates that need nothing more are explored.
-/// So loss exceeds the budget by at most 1 call and 2 agreements, as long as measured candidates,
-/// agreements and creations take as long as before. A class that has lost 3 times `budget` of its
-/// own time, beside what its explored calls gained, waits, so that large sizes pay for small ones
-/// only so far.
-///
-/// The criterion is the time after the last arrival. Without a common clock it is estimated. Where
-/// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to
-/// arrive waits for nobody. The estimate is too short by the difference of exits. In rooted and
-/// irregular collectives and in scans, where a rank may wait for nobody, it is the longest elapsed
-/// time, which is too long by the difference of arrivals. There the mean elapsed time counts as
-/// much, so that of candidates that end together the one wins that lets ranks leave early. The
-/// shortest time counts only if the candidate is also faster in the mean over the ranks, and no
-/// rank may pay for it (see TuningCase). With a common clock nothing is estimated, and no rank
-/// stays longer: late ranks count neither for nor against a candidate, however long others wait for
-/// them. A window has calls of both, so that they meet like arrivals. Loss is counted by the
-/// criterion. Time spent is the mean elapsed time over the ranks, but where a rank may wait for
-/// nobody that of the longest and the mean one: ranks that only send to the root of a gather leave
-/// at once, and a loss at the root would have to be paid from their time.
+/// Loss is what explored calls take beyond the mean of the MPI's own by the criterion, plus what
+/// agreements take. A window begins once the loss and the next agreement are at most `budget` times
+/// the time spent, as far as that is known. So loss exceeds the budget by at most 1 call and 2
+/// agreements, as long as measured candidates, agreements and creations take as long as before.
+/// docs/selection.md has all rules of price and criterion, and a decision
+/// (docs/decisions/hierarchical-by-choice.md) their reasons.
 class Tuner {
  public:
   /// Calls of a window, and calls that may pass between the begin and the end of an agreement.
@@ -183,7 +158,7 @@ class Tuner {
   struct AgreedCall {
     std::optional<SizeClass> size_class;  ///< none: not compared
     Bytes bytes = 0;
-    /// In the mean over the ranks; see Tuner where ranks may wait for nobody.
+    /// In the mean over the ranks; where they may wait for nobody, of the longest and this one.
     Nanoseconds elapsed = 0;
     SampledTimes times;
   };

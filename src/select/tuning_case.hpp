@@ -70,28 +70,15 @@ struct Allowance {
 ///
 /// The candidate that was measured to be fastest is explored next if it is faster than the selected
 /// one, else one that was never measured, in the sequence of their numbers, else the fastest of the
-/// others. The first call of a candidate counts only if it is fast, or too slow for what it sets
-/// up. A candidate is dropped once it is clearly slower than the selected one: by 50 % after 1
-/// counted call and by 20 % after 2, where at most 1 in 8 calls of the selected one takes so long;
-/// by a factor of 3; at all after 6, and if it is not selected after 16. It is selected where the
-/// medians differ by at least 3 % and the Mann-Whitney test supports it at a level of 2.5 %, over
-/// the selected one and over the MPI's own, twice: in calls that found it, and then in others, half
-/// of them of the selected one, that are measured for this comparison only. So neither the luck of
-/// one among many candidates selects it, nor noise that lasts longer than a window. Ranks may gain
-/// at the cost of others: against both it must also be faster in the mean over the ranks, by the
-/// test at 5 % against the MPI's own, and the median of the maxima may be at most 10 % higher. Some
-/// calls may take much longer than the median: against the MPI's own the mean without outliers must
-/// be lower too. With no candidate left, and 16 calls of the selected one, the case is settled. It
-/// is explored again where calls take 1.5 times as long or as short as before, where the MPI's own
-/// becomes faster than the selected candidate beside it, and after 8 times as many calls. The
-/// selected candidate is given up where it takes 10 % longer than the MPI's own beside it in that
-/// mean, and longer than calls of the MPI's own vary.
+/// others. It is selected where medians and rank tests show a gain twice, over the selected one and
+/// over the MPI's own: in calls that found it, and in others that are measured for this comparison
+/// only. No rank may pay for the gain of others, and the mean without outliers must be lower too.
+/// With no candidate left, and 16 calls of the selected one, the case is settled, until calls take
+/// another time or 8 times as many have passed. docs/selection.md has all rules and numbers.
 ///
-/// A class of an irregular collective holds calls of several sizes, which are known only once they
-/// are over. There medians and tests compare each call's time in units of what the MPI's own takes
-/// for calls of its size, so that a sample of large calls does not differ from one of small calls.
-/// The means without outliers count the time that a call saves, so large calls count more, and a
-/// candidate is selected only if the calls that ran it were about as large as all calls are.
+/// Calls of one case may differ in size in irregular collectives. There medians and tests compare
+/// times in units of what the MPI's own takes for calls of that size, and the means count the time
+/// that a call saves (see NativeOfSizes).
 class TuningCase {
  public:
   /// Only with the MPI's own.
