@@ -7,15 +7,19 @@
 #include <span>
 
 #include "core/size_class.hpp"
-#include "select/call_samples.hpp"
+#include "select/sized_times.hpp"
 
 namespace tutti {
 
 /// A call of a window, alike on all ranks.
 struct WindowCall {
   std::optional<SizeClass> size_class;  ///< none: not compared
-  Nanoseconds elapsed = 0;              ///< 0: some rank has not noted it
+  /// In the mean over the ranks; where they may wait for nobody, of the longest and this one. 0:
+  /// some rank has not noted it.
+  Nanoseconds elapsed = 0;
   bool is_explored = false;
+  Bytes bytes = 0;          ///< of all ranks
+  SampledTimes times = {};  ///< unless some rank has not noted it
 };
 
 /// The account of one tuner, in nanoseconds and alike on all ranks.

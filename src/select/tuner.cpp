@@ -119,8 +119,8 @@ std::vector<MaxAndSum> Tuner::notes(Nanoseconds creation, Nanoseconds clock_erro
   return all;
 }
 
-Tuner::AgreedCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
-  AgreedCall call;
+WindowCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
+  WindowCall call;
   const std::int64_t most = numbers[0].max;
   const bool is_common = most == -numbers[1].max && most < not_compared;
   if (is_common) call.size_class = static_cast<SizeClass>(most);
@@ -145,7 +145,7 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
   creation_ = static_cast<double>(-combined[1].max);
   resolution_ = std::max<Nanoseconds>(1, 10 * combined[2].max);
   notes_ = {};
-  std::array<AgreedCall, window> calls;
+  std::array<WindowCall, window> calls;
   const std::size_t numbers = numbers_per_call(criterion_);
   bool is_complete = true;
   for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -166,33 +166,30 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
   return error;
 }
 
-void Tuner::count_time(std::span<const AgreedCall> calls) {
-  std::array<WindowCall, window> counted;
+void Tuner::count_time(std::span<WindowCall> calls) {
   Bytes bytes = 0;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const TuningCase* known = find(calls[i].size_class);
-    const bool is_explored = known != nullptr && explores(*known, window_begin_ + i);
-    counted[i] = {calls[i].size_class, calls[i].elapsed, is_explored};
+    calls[i].is_explored = known != nullptr && explores(*known, window_begin_ + i);
     bytes += calls[i].bytes;
   }
   bytes_per_call_ = bytes / static_cast<Bytes>(calls.size());
-  budget_.add_time(counted, window_begin_ - last_end_);
+  budget_.add_time(calls, window_begin_ - last_end_);
   last_end_ = window_begin_ + window;
 }
 
-void Tuner::add_samples(std::span<const AgreedCall> calls) {
+void Tuner::add_samples(std::span<const WindowCall> calls) {
   seen_ = {};
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (!calls[i].size_class) continue;
-    const auto at = static_cast<std::size_t>(*calls[i].size_class);
+  for (const WindowCall& call : calls) {
+    if (!call.size_class) continue;
+    const auto at = static_cast<std::size_t>(*call.size_class);
     std::optional<TuningCase>& known = cases_[at];
     if (!known) known.emplace();
     seen_[at] = true;
-    const int candidate =
-        explores(*known, window_begin_ + i) ? known->exploration().candidate : known->selected();
-    const auto size = sizes_vary_ ? std::optional(class_of(calls[i].bytes)) : std::nullopt;
-    const Nanoseconds loss = known->add(candidate, calls[i].times, size);
-    budget_.add_loss(*calls[i].size_class, loss, !known->exploration().may_overdraw());
+    const int candidate = call.is_explored ? known->exploration().candidate : known->selected();
+    const auto size = sizes_vary_ ? std::optional(class_of(call.bytes)) : std::nullopt;
+    const Nanoseconds loss = known->add(candidate, call.times, size);
+    budget_.add_loss(*call.size_class, loss, !known->exploration().may_overdraw());
   }
 }
 

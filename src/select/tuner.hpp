@@ -154,23 +154,15 @@ class Tuner {
     Bytes bytes = 0;
     RankTime time;
   };
-  /// The same for all ranks.
-  struct AgreedCall {
-    std::optional<SizeClass> size_class;  ///< none: not compared
-    Bytes bytes = 0;
-    /// In the mean over the ranks; where they may wait for nobody, of the longest and this one.
-    Nanoseconds elapsed = 0;
-    SampledTimes times;
-  };
 
   [[nodiscard]] bool explores(const TuningCase& known, std::uint64_t call) const;
   [[nodiscard]] const TuningCase* find(std::optional<SizeClass> size_class) const;
   [[nodiscard]] TuningCase& case_of(SizeClass size_class) {
     return *cases_[static_cast<std::size_t>(size_class)];
   }
-  [[nodiscard]] AgreedCall agreed_call(std::span<const MaxAndSum> numbers) const;
-  void count_time(std::span<const AgreedCall> calls);
-  void add_samples(std::span<const AgreedCall> calls);
+  [[nodiscard]] WindowCall agreed_call(std::span<const MaxAndSum> numbers) const;
+  void count_time(std::span<WindowCall> calls);
+  void add_samples(std::span<const WindowCall> calls);
   void pass_over(SizeClass size_class, TuningHost& host);
   int plan(TuningHost& host);
   [[nodiscard]] std::vector<SizeClass> seen_classes() const;
