@@ -1,5 +1,5 @@
 /// Python bindings of hierarchical collectives: programs, their verification, and modelled times.
-#include "select/hierarchical.hpp"
+#include "sweep/hierarchical.hpp"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
@@ -10,10 +10,11 @@
 #include <map>
 
 #include "algorithms/staging.hpp"
+#include "core/numbers.hpp"
+#include "cost/hierarchical_times.hpp"
 #include "engine.hpp"
 #include "select/tuning_candidates.hpp"
 #include "sweep/check.hpp"
-#include "sweep/hierarchical.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;
@@ -36,6 +37,16 @@ std::vector<std::vector<Rank>> ranks_of(const Nodes& nodes) {
     all.emplace_back(nodes.ranks(node).begin(), nodes.ranks(node).end());
   }
   return all;
+}
+
+std::string microseconds(double seconds) {
+  return in_characters(seconds * 1e6, std::chars_format::general, 3) + " us";
+}
+
+std::string note_of(const HierarchicalSeconds& seconds) {
+  return "copies in " + microseconds(seconds.copies_in) + ", signals " +
+         microseconds(seconds.signals) + ", between nodes " + microseconds(seconds.between) +
+         ", copies out " + microseconds(seconds.copies_out);
 }
 
 /// A hierarchical call, with the programs of all ranks.
@@ -115,9 +126,21 @@ class PyHierarchicalProblem {
     return "";
   }
 
-  /// Modelled times: flat for the mean block, and of the programs.
+  /// The modelled times of the flat algorithms of MPI libraries, for the mean block and the mean
+  /// number of ranks on a node, rounded down, and of the programs; by time.
   [[nodiscard]] std::vector<Candidate> proposals() const {
-    return hierarchical_proposals(call_.collective, nodes_, mean_block(call_), programs_, machine_);
+    const NodeShape mean = {nodes_.count(), nodes_.p() / nodes_.count()};
+    std::vector<Candidate> all;
+    for (const auto& [shape, seconds] :
+         flat_times(call_.collective, mean, static_cast<double>(mean_block(call_)), machine_)) {
+      all.push_back({"flat " + std::string(shape), seconds, "ignores nodes"});
+    }
+    const HierarchicalSeconds seconds = program_seconds(programs_, nodes_, machine_);
+    const Level level{true, programs_.front().lanes};
+    all.push_back(
+        {to_text(Setting{Setting::Kind::native, {}, level}), seconds.total(), note_of(seconds)});
+    std::ranges::stable_sort(all, {}, &Candidate::seconds);
+    return all;
   }
   [[nodiscard]] int leaders() const { return options_.leaders; }
   [[nodiscard]] int chunks() const { return options_.chunks; }

@@ -7,7 +7,6 @@
 #include "api/report_sites.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/operations.hpp"
-#include "select/hierarchical.hpp"
 
 namespace tutti {
 

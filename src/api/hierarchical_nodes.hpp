@@ -5,7 +5,8 @@
 
 #include "api/communicator.hpp"
 #include "core/nodes.hpp"
-#include "select/hierarchical.hpp"
+#include "cost/hierarchical_times.hpp"
+#include "select/selection.hpp"
 
 namespace tutti {
 

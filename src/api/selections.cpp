@@ -9,7 +9,6 @@
 #include "core/size_class.hpp"
 #include "run/mpi/agree.hpp"
 #include "run/mpi/owned_comm.hpp"
-#include "select/hierarchical.hpp"
 
 namespace tutti {
 

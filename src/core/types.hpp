@@ -169,6 +169,11 @@ inline constexpr std::array properties = {
 [[nodiscard]] constexpr bool is_scatter(Collective collective) {
   return is_gather_or_scatter(collective) && !flows_to_root(collective);
 }
+/// All ranks know the block of a call from their arguments; else each one knows only its own sizes.
+[[nodiscard]] constexpr bool is_block_common(Collective collective) {
+  return !is_irregular(collective) ||
+         (!has_root(collective) && block_kind(collective) != BlockKind::pairs);
+}
 /// The models give a rank one port per direction, so that it sends one message while it receives
 /// another. For gathers and scatters they give it a single port, as the papers do.
 [[nodiscard]] constexpr bool has_two_ports(Collective collective) {

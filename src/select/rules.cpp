@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/numbers.hpp"
-#include "select/hierarchical.hpp"
 
 namespace tutti {
 

@@ -115,3 +115,13 @@ def test_estimates_add_up():
     assert set(estimate.flat) == {"ring", "recursive", "pairwise"}
     with pytest.raises(ValueError, match="at least 1 node"):
         _engine.hierarchical_estimate("allgather", 0, 32, 8)
+
+
+def test_proposals_are_sorted_and_hold_one_call_through_node_memory():
+    for collective in ("allgather", "bcast", "alltoallv", "reduce", "barrier"):
+        for nodes, ranks in (("2x2", 4), ("8x6", 48), ("1,4,2,3,1", 11), ("8", 8)):
+            sizes = [0 if collective == "barrier" else 4096] * ranks
+            proposals = _engine.HierarchicalProblem(collective, sizes, nodes).proposals()
+            seconds = [one.seconds for one in proposals]
+            assert seconds == sorted(seconds)
+            assert sum(one.name.startswith("hierarchical(") for one in proposals) == 1

@@ -10,7 +10,6 @@
 #include "cost/simulate.hpp"
 #include "cost/traffic.hpp"
 #include "orders/local_search.hpp"
-#include "select/hierarchical.hpp"
 #include "unit/call_helpers.hpp"
 
 namespace tutti {
