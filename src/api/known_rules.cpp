@@ -22,7 +22,7 @@ namespace {
 
 struct Collected {
   std::mutex mutex;
-  Learned learned;
+  Rules learned;
 };
 
 /// The folder of this library; empty if the loader does not know it.
@@ -101,20 +101,20 @@ std::string kept_rules(int p) {
 
 bool keeps_rules() { return environment().keeps && has_world() && rank_in(mpi().comm_world) == 0; }
 
-void note_learned(const std::vector<LearnedClass>& learned) {
+void note_learned(const Rules& learned) {
   const std::lock_guard lock(of_process<Collected>().mutex);
-  for (const LearnedClass& one : learned) of_process<Collected>().learned.add(one);
+  for (const Rule& rule : learned.all) learn(of_process<Collected>().learned, rule);
 }
 
 void write_kept_rules() {
   const std::lock_guard lock(of_process<Collected>().mutex);
-  if (of_process<Collected>().learned.is_empty()) return;
+  if (of_process<Collected>().learned.all.empty()) return;
   const Result<Rules> others = read_kept();
-  const Rules merged =
-      of_process<Collected>().learned.merged(others ? *others : Rules{}, platform(), today());
+  const Rules all =
+      merged(others ? *others : Rules{}, of_process<Collected>().learned, platform(), today());
   const std::string path = kept_path();
   const std::string why = path.empty() ? "neither XDG_CACHE_HOME nor HOME is set"
-                                       : replace_text_file(path, to_text(merged));
+                                       : replace_text_file(path, to_text(all));
   if (why.empty()) return;
   std::fprintf(stderr, "tutti: what this run learned is not kept: %s%s%s\n", path.c_str(),
                path.empty() ? "" : " ", why.c_str());

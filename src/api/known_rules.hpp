@@ -26,7 +26,7 @@ struct KnownRules {
 /// Call it while MPI runs.
 [[nodiscard]] bool keeps_rules();
 /// Notes what a communicator that ends has learned. For any thread.
-void note_learned(const std::vector<LearnedClass>& learned);
+void note_learned(const Rules& learned);
 /// Writes what was noted into the file, together with what other programs have kept there since. A
 /// failure is one line on standard error.
 void write_kept_rules();

@@ -243,8 +243,8 @@ int TunedSelection::start_class(State& state, const Rule& kept) {
   return MPI_SUCCESS;
 }
 
-std::vector<LearnedClass> TunedSelection::learned() const {
-  std::vector<LearnedClass> found;
+Rules TunedSelection::learned() const {
+  Rules found;
   for (const std::shared_ptr<State>& state : states_) {
     if (state == nullptr || state->has_arrivals || !state->deferred.is_automatic ||
         state->deferred.is_flat) {
@@ -253,12 +253,13 @@ std::vector<LearnedClass> TunedSelection::learned() const {
     for (const auto& [size_class, candidates] : state->candidates) {
       const auto evidence = state->tuner.evidence(size_class);
       const Features features = nodes_.features(state->collective, largest_of(size_class));
-      LearnedClass one = {features, {}, evidence.value_or(TuningEvidence{})};
-      if (evidence) one.use = candidates.all[static_cast<std::size_t>(evidence->candidate)];
-      const auto is_kept = [&one](const Rule& rule) { return holds_for(rule, one.features); };
+      const auto is_kept = [&](const Rule& rule) { return holds_for(rule, features); };
       const bool was_kept = std::ranges::any_of(kept_.all, is_kept);
       // What is still as it was kept keeps its date.
-      if (evidence ? evidence->date.empty() : was_kept) found.push_back(std::move(one));
+      if (evidence ? !evidence->date.empty() : !was_kept) continue;
+      const Setting use =
+          evidence ? candidates.all[static_cast<std::size_t>(evidence->candidate)] : Setting{};
+      found.all.push_back(learned_rule(features, use, evidence.value_or(TuningEvidence{})));
     }
   }
   return found;

@@ -39,7 +39,7 @@ class TunedSelection {
   void start_from(Rules kept) { kept_ = std::move(kept); }
   /// What this communicator knows now that earlier runs did not, where the user's settings
   /// restricted nothing. Local.
-  [[nodiscard]] std::vector<LearnedClass> learned() const;
+  [[nodiscard]] Rules learned() const;
   /// Begins a call whose decision is `deferred`. True if it runs the MPI's own whatever its
   /// arguments are, and nothing notes it. Else call resolve(). A new `profile` of the arrivals
   /// makes all candidates be compared anew.

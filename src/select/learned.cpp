@@ -1,9 +1,8 @@
 /// Between tuning cases and rules: keys, classes, merging and bounds.
 #include "select/learned.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <utility>
 
 #include "core/nearest.hpp"
 
@@ -28,24 +27,15 @@ bool is_of(const Rule& kept, const Platform& platform) {
          kept.evidence.network == platform.network;
 }
 
-Rule rule_of(const LearnedClass& learned, const Platform& platform, const std::string& date) {
-  const Features& features = learned.features;
-  const SizeClass size_class = class_of(features.block);
-  Rule rule;
-  rule.collective = features.collective;
-  rule.p = exactly(features.p);
-  rule.nodes = exactly(features.nodes);
-  rule.ranks_per_node = exactly(features.ranks_per_node);
-  rule.bytes = {size_class == 0 ? 0 : largest_of(size_class - 1) + 1, features.block};
-  rule.mpi = platform.mpi.name;
-  rule.version = platform.mpi.version;
-  rule.use = *learned.use;
-  rule.evidence.native_us = microseconds(learned.evidence.native);
-  rule.evidence.choice_us = microseconds(learned.evidence.choice);
-  rule.evidence.calls = learned.evidence.calls;
-  rule.evidence.network = platform.network;
-  rule.evidence.date = date;
-  return rule;
+/// Is a known rule about the class of a learned one, on the same platform?
+bool is_same_class(const Rule& known, const Rule& learned) {
+  const Features features = {.collective = learned.collective,
+                             .p = static_cast<int>(learned.p.most),
+                             .block = learned.bytes.most,
+                             .nodes = static_cast<int>(learned.nodes.most),
+                             .ranks_per_node = static_cast<int>(learned.ranks_per_node.most)};
+  return known.mpi == learned.mpi && known.version == learned.version &&
+         known.evidence.network == learned.evidence.network && holds_for(known, features);
 }
 
 }  // namespace
@@ -57,32 +47,47 @@ Result<Learning> learning(std::string_view text) {
   return Error{"expected off, run or keep" + did_you_mean(text, {"off", "run", "keep"})};
 }
 
-void Learned::add(const LearnedClass& learned) {
-  std::erase_if(
-      all_, [&learned](const LearnedClass& known) { return known.features == learned.features; });
-  all_.push_back(learned);
+Rule learned_rule(const Features& features, const Setting& use, const TuningEvidence& evidence) {
+  const SizeClass size_class = class_of(features.block);
+  Rule rule;
+  rule.collective = features.collective;
+  rule.p = exactly(features.p);
+  rule.nodes = exactly(features.nodes);
+  rule.ranks_per_node = exactly(features.ranks_per_node);
+  rule.bytes = {size_class == 0 ? 0 : largest_of(size_class - 1) + 1, features.block};
+  rule.use = use;
+  rule.evidence.native_us = microseconds(evidence.native);
+  rule.evidence.choice_us = microseconds(evidence.choice);
+  rule.evidence.calls = evidence.calls;
+  return rule;
 }
 
-Rules Learned::merged(const Rules& kept, const Platform& platform, const std::string& date,
-                      std::size_t max_bytes) const {
-  Rules merged;
-  std::ranges::remove_copy_if(kept.all, std::back_inserter(merged.all), [&](const Rule& rule) {
-    const auto replaces = [&](const LearnedClass& one) { return holds_for(rule, one.features); };
-    return is_of(rule, platform) && std::ranges::any_of(all_, replaces);
-  });
-  for (const LearnedClass& learned : all_) {
-    if (learned.use) merged.all.push_back(rule_of(learned, platform, date));
+void learn(Rules& rules, Rule learned) {
+  std::erase_if(rules.all, [&](const Rule& known) { return is_same_class(known, learned); });
+  rules.all.push_back(std::move(learned));
+}
+
+Rules merged(Rules kept, const Rules& learned, const Platform& platform, const std::string& date,
+             std::size_t max_bytes) {
+  for (Rule rule : learned.all) {
+    rule.mpi = platform.mpi.name;
+    rule.version = platform.mpi.version;
+    rule.evidence.network = platform.network;
+    rule.evidence.date = date;
+    learn(kept, std::move(rule));
   }
+  std::erase_if(kept.all,
+                [](const Rule& rule) { return rule.use.kind == Setting::Kind::automatic; });
   const std::size_t frame = to_text(Rules{}).size();
   std::size_t bytes = frame - 1;  // one rule needs no comma
-  auto first = merged.all.end();
-  while (first != merged.all.begin()) {
+  auto first = kept.all.end();
+  while (first != kept.all.begin()) {
     bytes += to_text(Rules{{*(first - 1)}, {}}).size() - frame + 1;
     if (bytes > max_bytes) break;
     --first;
   }
-  merged.all.erase(merged.all.begin(), first);
-  return merged;
+  kept.all.erase(kept.all.begin(), first);
+  return kept;
 }
 
 Rules kept_for(const Rules& kept, int p, const Platform& platform) {

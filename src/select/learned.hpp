@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/size_class.hpp"
 #include "select/rules.hpp"
@@ -27,28 +25,18 @@ struct Platform {
   std::string network;
 };
 
-/// What a tuner knows at the end about calls of one class.
-struct LearnedClass {
-  Features features;
-  /// The candidate that is selected; none: what an earlier run kept does not hold any more.
-  std::optional<Setting> use;
-  TuningEvidence evidence;  ///< if there is a candidate
-};
-
-/// What a process has learned. A later entry replaces an earlier one of the same class.
-class Learned {
- public:
-  void add(const LearnedClass& learned);
-  [[nodiscard]] bool is_empty() const { return all_.empty(); }
-  /// The rules of `kept` without those that are replaced or do not hold any more, then those
-  /// learned here, with `date`. While the text is longer than `max_bytes`, the first ones go: they
-  /// are the oldest. O(n * m) with n kept and m learned rules.
-  [[nodiscard]] Rules merged(const Rules& kept, const Platform& platform, const std::string& date,
-                             std::size_t max_bytes = max_kept_bytes) const;
-
- private:
-  std::vector<LearnedClass> all_;
-};
+/// What a tuner knows at the end about calls of one class, without the platform. A `use` that is
+/// automatic says that what an earlier run kept does not hold any more.
+[[nodiscard]] Rule learned_rule(const Features& features, const Setting& use,
+                                const TuningEvidence& evidence);
+/// Adds a rule that was learned, in place of those about the same class on the same platform.
+/// O(rules).
+void learn(Rules& rules, Rule learned);
+/// `kept` with what was learned on a platform since, and with its `date`; without what does not
+/// hold any more. While the text is longer than `max_bytes`, the first rules go: they are the
+/// oldest. O(n * m) with n kept and m learned rules.
+[[nodiscard]] Rules merged(Rules kept, const Rules& learned, const Platform& platform,
+                           const std::string& date, std::size_t max_bytes = max_kept_bytes);
 
 /// The kept rules for communicators of `p` ranks on a platform, without what identifies the
 /// platform. O(rules).

@@ -23,18 +23,22 @@ std::vector<Setting> candidates() {
   return all;
 }
 
-LearnedClass learned(int candidate, SizeClass size_class = kibibyte) {
-  const Setting selected = candidates()[static_cast<std::size_t>(candidate)];
+Features features_of(SizeClass size_class) {
   Features features = eight;
   features.block = largest_of(size_class);
-  return {features, selected, {candidate, 2'100'500, 1'000'250, 16, ""}};
+  return features;
 }
 
-Rules merged(const std::vector<LearnedClass>& classes, const Rules& kept = {},
+Rule learned(int candidate, SizeClass size_class = kibibyte) {
+  const Setting selected = candidates()[static_cast<std::size_t>(candidate)];
+  return learned_rule(features_of(size_class), selected, {candidate, 2'100'500, 1'000'250, 16, ""});
+}
+
+Rules merged(const std::vector<Rule>& rules, const Rules& kept = {},
              const std::string& date = "2026-11-22", std::size_t max_bytes = max_kept_bytes) {
-  Learned all;
-  for (const LearnedClass& one : classes) all.add(one);
-  return all.merged(kept, here, date, max_bytes);
+  Rules all;
+  for (const Rule& rule : rules) learn(all, rule);
+  return merged(kept, all, here, date, max_bytes);
 }
 
 std::vector<std::string> dates(const Rules& rules) {
@@ -61,7 +65,7 @@ TEST(KeptRules, NameEveryCandidateForTheNextRun) {
       const Rules kept = kept_for(*read, 8, here);
       ASSERT_EQ(kept.all.size(), 1U);
       const Rule& rule = kept.all[0];
-      Features larger = learned(candidate, size_class).features;
+      Features larger = features_of(size_class);
       EXPECT_TRUE(holds_for(rule, larger));
       ++larger.block;
       EXPECT_FALSE(holds_for(rule, larger));
@@ -117,10 +121,8 @@ TEST(KeptRules, AreReplacedByWhatIsLearnedLater) {
 }
 
 TEST(KeptRules, OfOtherPlatformsStay) {
-  Learned elsewhere;
-  elsewhere.add(learned(2));
   const Platform other = {here.mpi, "cxi"};
-  const Rules before = elsewhere.merged({}, other, "2026-01-01");
+  const Rules before = merged({}, Rules{{learned(2)}, {}}, other, "2026-01-01");
   const Rules after = merged({learned(1)}, before);
   EXPECT_EQ(after.all.size(), 2U);
   EXPECT_EQ(kept_for(after, 8, other).all.at(0).evidence.date, "2026-01-01");
@@ -128,8 +130,8 @@ TEST(KeptRules, OfOtherPlatformsStay) {
 
 TEST(KeptRules, ThatDoNotHoldAnyMoreGo) {
   const Rules before = merged({learned(2), learned(3, 5)}, {}, "2026-01-01");
-  LearnedClass gone = learned(2);
-  gone.use.reset();
+  Rule gone = learned(2);
+  gone.use = {};
   const Rules after = merged({gone}, before);
   ASSERT_EQ(after.all.size(), 1U);
   EXPECT_EQ(class_of(after.all[0]), 5);
