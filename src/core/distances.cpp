@@ -2,8 +2,6 @@
 #include "core/distances.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <string>
 
 namespace tutti {
 
@@ -20,22 +18,6 @@ void for_each_pair(int p, Visit visit) {
 }
 
 }  // namespace
-
-Result<Distances> Distances::of(int p, std::vector<double> seconds) {
-  assert(seconds.size() == index(p) * index(p));
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    const auto from = static_cast<int>(i) / p;
-    const auto to = static_cast<int>(i) % p;
-    const bool good = from == to ? seconds[i] == 0 : std::isfinite(seconds[i]) && seconds[i] > 0;
-    if (good) continue;
-    return Error{"the distance from rank " + std::to_string(from) + " to rank " +
-                 std::to_string(to) + " is " + std::to_string(seconds[i]) +
-                 (from == to ? "; expected 0" : "; expected a finite time above 0")};
-  }
-  Distances distances(p);
-  distances.seconds_ = std::move(seconds);
-  return distances;
-}
 
 Links::Links(const MeasuredDistances& measured, double latency, double per_byte)
     : latency_(measured.distances.size()), per_byte_(measured.distances.size()) {

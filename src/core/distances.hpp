@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/result.hpp"
 #include "core/types.hpp"
 
 namespace tutti {
@@ -21,8 +20,10 @@ class Distances {
   explicit Distances(int p) : p_(p), seconds_(index(p) * index(p), 0) {}
 
   /// From p * p values, row by row: the time from rank i to rank j is at i * p + j. Times must be
-  /// finite and above 0 off the diagonal, and 0 on it; the error names a value that is not.
-  [[nodiscard]] static Result<Distances> of(int p, std::vector<double> seconds);
+  /// above 0 off the diagonal, and 0 on it.
+  Distances(int p, std::vector<double> seconds) : p_(p), seconds_(std::move(seconds)) {
+    assert(seconds_.size() == index(p) * index(p));
+  }
 
   [[nodiscard]] int size() const { return p_; }
   [[nodiscard]] double operator()(Rank from, Rank to) const { return seconds_[at(from, to)]; }

@@ -17,8 +17,11 @@ constexpr std::string_view schema = "tutti-distances-1";
 /// One element of `measured`, in the file's unit.
 struct Raw {
   long bytes = 1;
-  std::vector<std::vector<double>> rows;
+  std::size_t rows = 0;        ///< of a matrix
+  std::vector<double> values;  ///< row by row, all rows of equal length
   std::vector<MeasuredPair> pairs;
+
+  [[nodiscard]] std::size_t columns() const { return rows == 0 ? 0 : values.size() / rows; }
 };
 
 class FileReader {
@@ -74,25 +77,26 @@ class FileReader {
     Raw& raw = raw_.emplace_back();
     return json_.object([&](const std::string& key) {
       if (key == "bytes") return json_.integer(raw.bytes, 0, 1L << 40);
-      if (key == "matrix") return json_.array([&] { return row(raw.rows); });
+      if (key == "matrix") return json_.array([&] { return row(raw); });
       if (key == "pairs") return json_.array([&] { return pair(raw.pairs); });
       return json_.skip();
     });
   }
 
-  bool row(std::vector<std::vector<double>>& rows) {
-    const std::size_t from = rows.size();
+  bool row(Raw& raw) {
+    const std::size_t from = raw.rows;
+    const std::size_t expected = raw.columns();
     if (from == max_distance_ranks) return json_.refuse("more than 16384 ranks");
-    std::vector<double>& row = rows.emplace_back();
+    std::size_t to = 0;
     const bool read = json_.array([&] {
-      double value = 0;
-      return json_.number(value) && distance(from, row.size(), value) &&
-             (row.push_back(value), true);
+      double& value = raw.values.emplace_back();
+      return json_.number(value) && distance(from, to++, value);
     });
     if (!read) return false;
-    return row.size() == rows[0].size() ||
-           json_.refuse("row " + std::to_string(from) + " has " + std::to_string(row.size()) +
-                        " values, row 0 has " + std::to_string(rows[0].size()));
+    ++raw.rows;
+    return from == 0 || to == expected ||
+           json_.refuse("row " + std::to_string(from) + " has " + std::to_string(to) +
+                        " values, row 0 has " + std::to_string(expected));
   }
 
   bool distance(std::size_t from, std::size_t to, double value) {
@@ -133,7 +137,7 @@ class FileReader {
                   " measurements; expected 1, or 2 of different sizes");
     }
     const auto& levels = file_.hierarchy.levels;
-    const std::size_t p = levels.empty() ? raw_[0].rows.size() : levels[0].size();
+    const std::size_t p = levels.empty() ? raw_[0].rows : levels[0].size();
     if (p == 0) return fail("no ranks; expected \"matrix\", or \"levels\" with \"pairs\"");
     if (p > max_distance_ranks) return fail("more than 16384 ranks");
     file_.hierarchy.p = static_cast<int>(p);
@@ -152,30 +156,22 @@ class FileReader {
 
   bool assemble(Raw& raw) {
     const std::string name = "the measurement of " + std::to_string(raw.bytes) + " bytes";
-    if (raw.rows.empty() == raw.pairs.empty() && file_.p() > 1) {
+    if ((raw.rows == 0) == raw.pairs.empty() && file_.p() > 1) {
       return fail(name + " has " +
-                  (raw.rows.empty() ? "neither a matrix nor pairs" : "both a matrix and pairs") +
+                  (raw.rows == 0 ? "neither a matrix nor pairs" : "both a matrix and pairs") +
                   "; expected one of them");
     }
     const auto p = index(file_.p());
-    if (!raw.rows.empty() && (raw.rows.size() != p || raw.rows[0].size() != p)) {
-      return fail(name + " has " + std::to_string(raw.rows.size()) + " rows of " +
-                  std::to_string(raw.rows[0].size()) + " values for " + std::to_string(p) +
-                  " ranks");
+    if (raw.rows != 0 && (raw.rows != p || raw.columns() != p)) {
+      return fail(name + " has " + std::to_string(raw.rows) + " rows of " +
+                  std::to_string(raw.columns()) + " values for " + std::to_string(p) + " ranks");
     }
-    Result<Distances> distances = raw.rows.empty() ? from_pairs(raw) : from_rows(raw);
+    for (double& value : raw.values) value /= unit_;
+    Result<Distances> distances =
+        raw.rows == 0 ? from_pairs(raw) : Distances(file_.p(), std::move(raw.values));
     if (!distances) return fail(name + ": " + distances.error());
     file_.measured.push_back({raw.bytes, std::move(*distances)});
     return true;
-  }
-
-  Result<Distances> from_rows(const Raw& raw) const {
-    std::vector<double> seconds;
-    seconds.reserve(raw.rows.size() * raw.rows.size());
-    for (const std::vector<double>& row : raw.rows) {
-      for (const double value : row) seconds.push_back(value / unit_);
-    }
-    return Distances::of(file_.p(), std::move(seconds));
   }
 
   Result<Distances> from_pairs(Raw& raw) const {

@@ -145,7 +145,7 @@ Result<Distances> expanded(const Hierarchy& hierarchy, const std::vector<Measure
       all.push_back(from == to ? 0 : known->second);
     }
   }
-  return Distances::of(hierarchy.p, std::move(all));
+  return Distances(hierarchy.p, std::move(all));
 }
 
 }  // namespace tutti

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/distances.hpp"
+#include "core/result.hpp"
 
 namespace tutti {
 
@@ -56,8 +57,8 @@ struct MeasuredPair {
 };
 
 /// The whole matrix: each pair gets the time of the pair that was measured for it, that of the
-/// lowest ranks of the largest groups that hold only one of the two. The error names a missing pair
-/// or an invalid time. O(p^2 log p).
+/// lowest ranks of the largest groups that hold only one of the two. The error names a missing
+/// pair. O(p^2 log p).
 [[nodiscard]] Result<Distances> expanded(const Hierarchy& hierarchy,
                                          const std::vector<MeasuredPair>& measured);
 

@@ -30,7 +30,7 @@ Distances random_distances(int p, std::uint64_t seed) {
 
 TEST(Links, FromOneSizeScaleTheMachine) {
   // 10 + 2 * 5 = 20 on the machine, measured 30: one and a half times as slow.
-  const Distances measured = *Distances::of(2, {0, 30, 40, 0});
+  const Distances measured = Distances(2, {0, 30, 40, 0});
   const Links links({5, measured}, 10, 2);
   EXPECT_DOUBLE_EQ(links.latency(0, 1), 15);
   EXPECT_DOUBLE_EQ(links.per_byte(0, 1), 3);
@@ -39,7 +39,7 @@ TEST(Links, FromOneSizeScaleTheMachine) {
 }
 
 TEST(Links, FromTwoSizesAreTheLineThroughBoth) {
-  const Links links({2, *Distances::of(2, {0, 10, 7, 0})}, {6, *Distances::of(2, {0, 18, 5, 0})});
+  const Links links({2, Distances(2, {0, 10, 7, 0})}, {6, Distances(2, {0, 18, 5, 0})});
   EXPECT_DOUBLE_EQ(links.latency(0, 1), 6);
   EXPECT_DOUBLE_EQ(links.per_byte(0, 1), 2);
   // The larger message was faster.
@@ -233,7 +233,7 @@ TEST(Plan, RefusesGroupsThatLieInTwo) {
 TEST(Plan, ExpandsToTheWholeMatrix) {
   const Hierarchy nodes{4, {{0, 1, 0, 1}}};
   const Distances whole = *expanded(nodes, {{0, 2, 1}, {1, 3, 2}, {0, 1, 9}, {1, 0, 8}});
-  EXPECT_EQ(whole, *Distances::of(4, {0, 9, 1, 9, 8, 0, 8, 2, 1, 9, 0, 9, 8, 2, 8, 0}));
+  EXPECT_EQ(whole, Distances(4, {0, 9, 1, 9, 8, 0, 8, 2, 1, 9, 0, 9, 8, 2, 8, 0}));
   EXPECT_EQ(expanded(nodes, {{0, 2, 1}, {1, 3, 2}}).error(),
             "the pair of ranks 0 and 1 is missing");
 }
