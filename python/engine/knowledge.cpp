@@ -32,10 +32,9 @@ Protocols tree_constructions(const Specification& spec, const Call& call) {
   const OrderedTree tree(growth, call.sizes);
   Protocols all;
   for (Rank rank = 0; rank < call.p(); ++rank) {
-    all.push_back(std::make_unique<TreeConstruction>(
-        growth, rank, call.sizes[static_cast<std::size_t>(rank)],
-        rank == call.root ? TreeConstruction::Central::of(growth, tree, call.sizes)
-                          : TreeConstruction::Central{}));
+    all.push_back(std::make_unique<TreeConstruction>(growth, rank,
+                                                     call.sizes[static_cast<std::size_t>(rank)],
+                                                     rank == call.root ? &tree : nullptr));
   }
   return all;
 }

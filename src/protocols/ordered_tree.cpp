@@ -71,6 +71,7 @@ void OrderedTree::finish() {
     root_.children.insert(root_.children.end(), detached.begin(), detached.end());
     for (const Subtree& subtree : detached) root_.self.bytes += subtree.bytes;
   }
+  grown_children_ = root_.children;
   time_ = growth_.serve(root(), root_.children);
   if (growth_.promotes()) promote_while_root_idles();
   if (growth_.detaches()) note_holes(root_.children);

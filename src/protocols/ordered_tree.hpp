@@ -35,6 +35,8 @@ class OrderedTree {
   [[nodiscard]] Bytes time() const { return time_; }
   /// The promoted ranks, first promotion first.
   [[nodiscard]] const std::vector<Rank>& promoted() const { return promoted_; }
+  /// The root's children before promotions, detached ones included.
+  [[nodiscard]] const std::vector<Subtree>& grown_children() const { return grown_children_; }
 
  private:
   void finish();
@@ -49,6 +51,7 @@ class OrderedTree {
   Bytes each_ = 0;
   std::vector<std::vector<Cube>> cubes_;  ///< by level, then index; equal sizes: full cubes only
   TreeNeighbours root_;
+  std::vector<Subtree> grown_children_;
   std::vector<Rank> promoted_;
   Bytes lemma_time_ = 0;
   Bytes time_ = 0;

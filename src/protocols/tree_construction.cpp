@@ -32,22 +32,13 @@ bool are_among(const std::vector<Subtree>& grown, const std::vector<Subtree>& ex
 
 }  // namespace
 
-TreeConstruction::Central TreeConstruction::Central::of(const Growth& growth,
-                                                        const OrderedTree& tree,
-                                                        const std::vector<Bytes>& sizes) {
-  if (tree.promoted().empty()) return {{}, tree.neighbours(tree.root()).children};
-  Growth plain = growth;
-  plain.parameters.promote = false;
-  return {tree.promoted(), OrderedTree(plain, sizes).neighbours(tree.root()).children};
-}
-
-TreeConstruction::TreeConstruction(const Growth& growth, Rank rank, Bytes own, Central central)
-    : growth_(growth),
-      rank_(rank),
-      cube_(growth_.single(rank, own)),
-      promoted_(std::move(central.promoted)),
-      children_(std::move(central.children)) {
+TreeConstruction::TreeConstruction(const Growth& growth, Rank rank, Bytes own,
+                                   const OrderedTree* central)
+    : growth_(growth), rank_(rank), cube_(growth_.single(rank, own)) {
   neighbours_.self = {rank, {rank, rank + 1}, {}, own, growth_.ready_at(rank)};
+  if (central == nullptr) return;
+  promoted_ = central->promoted();
+  children_ = central->grown_children();
 }
 
 std::size_t TreeConstruction::position_in_group() const {

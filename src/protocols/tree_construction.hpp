@@ -17,19 +17,11 @@ namespace tutti {
 /// the heavy subtrees. Both ends of an edge know whether a verdict comes.
 class TreeConstruction final : public Protocol {
  public:
-  /// The central tree as the external root computes it from all sizes.
-  struct Central {
-    std::vector<Rank> promoted;
-    /// The root's children before promotions, detached ones included. The root does not accept a
-    /// grown tree in which it has any other child, and promotes nothing there.
-    std::vector<Subtree> children;
-    /// O(p).
-    static Central of(const Growth& growth, const OrderedTree& tree,
-                      const std::vector<Bytes>& sizes);
-  };
-
-  /// `own` is the size of this rank's block. `central` is significant only at the external root.
-  TreeConstruction(const Growth& growth, Rank rank, Bytes own, Central central = {});
+  /// `own` is the size of this rank's block. `central` is the tree as the external root computes it
+  /// from all sizes, and significant only there. The root does not accept a grown tree in which it
+  /// has a child that it has not there before promotions, and promotes nothing in such a tree.
+  TreeConstruction(const Growth& growth, Rank rank, Bytes own,
+                   const OrderedTree* central = nullptr);
 
   bool next(Exchange& exchange) override;
 

@@ -117,17 +117,14 @@ int Planner::learn_sizes(const CallProblem& problem, Executor& executor, Transpo
 int Planner::construct_tree(const CallProblem& problem, Executor& executor, Transport& transport) {
   const Growth growth = growth_of(*problem.specification, problem.p, problem.root,
                                   problem.half_performance_length, problem.ready, memory_);
-  TreeConstruction::Central central;
   if (problem.at_root()) {
     key_.known = *problem.sizes;
     if (!root_tree_ || root_tree_->key != key_) {
-      const OrderedTree tree(growth, key_.known);
-      root_tree_.emplace(
-          RootTree{key_, tree, TreeConstruction::Central::of(growth, tree, key_.known)});
+      root_tree_.emplace(RootTree{key_, OrderedTree(growth, key_.known)});
     }
-    central = root_tree_->central;
   }
-  TreeConstruction construction(growth, problem.rank, problem.own, std::move(central));
+  TreeConstruction construction(growth, problem.rank, problem.own,
+                                problem.at_root() ? &root_tree_->tree : nullptr);
   if (const int error = executor.run(construction, transport)) return error;
   tree_ = construction.neighbours();
   if (problem.at_root()) {

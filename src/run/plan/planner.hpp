@@ -49,7 +49,6 @@ class Planner {
   struct RootTree {
     PlanKey key;
     OrderedTree tree;
-    TreeConstruction::Central central;
   };
 
   Bytes memory_ = 0;

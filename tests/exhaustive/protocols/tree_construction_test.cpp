@@ -21,8 +21,7 @@ class Ranks {
     for (Rank rank = 0; rank < growth.p; ++rank) {
       const bool knows_all = rank == growth.root;
       sides_.emplace_back(growth, rank, sizes[static_cast<std::size_t>(rank)],
-                          knows_all ? TreeConstruction::Central::of(growth, tree, sizes)
-                                    : TreeConstruction::Central{});
+                          knows_all ? &tree : nullptr);
     }
   }
 
