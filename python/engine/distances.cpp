@@ -8,7 +8,6 @@
 
 #include "cost/traffic.hpp"
 #include "engine.hpp"
-#include "topology/clusters.hpp"
 #include "topology/shared_links.hpp"
 #include "values.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "algorithms/problems.hpp"
 #include "cost/machine.hpp"
-#include "select/reordering.hpp"
+#include "select/rank_orders.hpp"
 #include "topology/distance_file.hpp"
 
 namespace tutti {

@@ -1,15 +1,93 @@
-/// Finds the links of groups, and which of them are bottlenecks.
+/// Finds groups by a minimum spanning tree, their links, and which of these are bottlenecks.
 #include "topology/shared_links.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
-#include <string>
-
-#include "topology/clusters.hpp"
+#include <map>
 
 namespace tutti {
 
 namespace {
+
+constexpr std::size_t max_cuts = 8;
+constexpr double max_inside = 0.95;  ///< quantile of distances within groups
+
+struct Link {
+  double seconds = 0;
+  Rank a = 0;
+  Rank b = 0;
+};
+
+double between(const Distances& distances, Rank a, Rank b) {
+  return std::max(distances(a, b), distances(b, a));
+}
+
+/// The links of a minimum spanning tree, shortest first (Prim). O(p^2).
+std::vector<Link> spanning_tree(const Distances& distances) {
+  const int p = distances.size();
+  std::vector<Link> nearest(index(p), {std::numeric_limits<double>::infinity(), 0, 0});
+  std::vector<char> joined(index(p), 0);
+  std::vector<Link> tree;
+  for (Rank next = 0; next >= 0;) {
+    joined[index(next)] = 1;
+    for (Rank rank = 0; rank < p; ++rank) {
+      const double seconds = between(distances, next, rank);
+      if (seconds < nearest[index(rank)].seconds) nearest[index(rank)] = {seconds, next, rank};
+    }
+    next = -1;
+    for (Rank rank = 0; rank < p; ++rank) {
+      if (joined[index(rank)] != 0) continue;
+      if (next < 0 || nearest[index(rank)].seconds < nearest[index(next)].seconds) next = rank;
+    }
+    if (next >= 0) tree.push_back(nearest[index(next)]);
+  }
+  std::ranges::sort(tree, {}, &Link::seconds);
+  return tree;
+}
+
+/// The groups that the first `count` links of the tree connect, numbered by their lowest ranks.
+std::vector<int> groups_by(const std::vector<Link>& tree, std::size_t count, int p) {
+  std::vector<Rank> parent(index(p));
+  for (Rank rank = 0; rank < p; ++rank) parent[index(rank)] = rank;
+  const auto root = [&](Rank rank) {
+    while (parent[index(rank)] != rank) {
+      rank = parent[index(rank)] = parent[index(parent[index(rank)])];
+    }
+    return rank;
+  };
+  for (std::size_t i = 0; i < count; ++i) parent[index(root(tree[i].a))] = root(tree[i].b);
+  std::vector<Rank> roots;
+  for (Rank rank = 0; rank < p; ++rank) roots.push_back(root(rank));
+  return numbered(roots);
+}
+
+/// True if at most 50 % of the ranks are alone.
+bool are_groups(const std::vector<int>& groups) {
+  std::map<int, int> sizes;
+  for (const int group : groups) ++sizes[group];
+  const auto alone =
+      std::ranges::count_if(sizes, [](const auto& group) { return group.second == 1; });
+  return 2 * static_cast<std::size_t>(alone) <= groups.size();
+}
+
+bool are_apart(const Distances& distances, const std::vector<int>& groups) {
+  std::vector<double> within;
+  std::vector<double> across;
+  for (Rank a = 0; a < distances.size(); ++a) {
+    for (Rank b = 0; b < a; ++b) {
+      (groups[index(a)] == groups[index(b)] ? within : across).push_back(between(distances, a, b));
+    }
+  }
+  const auto at = [](std::vector<double>& values, double share) {
+    const auto quantile =
+        values.begin() + static_cast<long>(share * static_cast<double>(values.size() - 1) + 0.5);
+    std::nth_element(values.begin(), quantile, values.end());
+    return *quantile;
+  };
+  return !within.empty() && !across.empty() &&
+         at(within, max_inside) * min_step <= at(across, 1 - max_inside);
+}
 
 constexpr double none = std::numeric_limits<double>::infinity();
 
@@ -41,6 +119,25 @@ struct Minima {
 void lower(double& minimum, double value) { minimum = std::min(minimum, value); }
 
 }  // namespace
+
+Hierarchy clusters_of(const Distances& distances) {
+  Hierarchy found{distances.size(), {}};
+  const std::vector<Link> tree = spanning_tree(distances);
+  std::vector<std::size_t> cuts;
+  const auto step = [&](std::size_t cut) { return tree[cut].seconds / tree[cut - 1].seconds; };
+  for (std::size_t i = 1; i < tree.size(); ++i) {
+    if (step(i) >= min_step) cuts.push_back(i);
+  }
+  std::ranges::stable_sort(cuts, std::greater<>(), step);
+  cuts.resize(std::min(cuts.size(), max_cuts));
+  std::ranges::sort(cuts);
+  for (const std::size_t cut : cuts) {
+    std::vector<int> groups = groups_by(tree, cut, found.p);
+    if (are_groups(groups) && are_apart(distances, groups))
+      found.levels.push_back(std::move(groups));
+  }
+  return found;
+}
 
 Hierarchy groups_of(const DistanceFile& file) {
   Hierarchy groups{file.p(), {}};

@@ -1,10 +1,20 @@
-/// Derives the links that messages share from measured distances.
+/// Derives groups of near ranks, and the links that messages share, from measured distances.
 #pragma once
 
 #include "core/fabric.hpp"
 #include "topology/distance_file.hpp"
 
 namespace tutti {
+
+/// Groups differ if their distances do by this factor: lengths of links, times across to within.
+inline constexpr double min_step = 1.2;
+
+/// The levels of groups in the distances, finest first; none if there are no groups. Candidates are
+/// the groups that a minimum spanning tree leaves without its longest links (single linkage), cut
+/// at the 8 largest steps between successive lengths. They count as groups if the 5 % quantile of
+/// the distances across is at least 1.2 times the 95 % quantile of those within, and at most 50 %
+/// of the ranks are alone. A pair counts by its slower direction. O(p^2).
+[[nodiscard]] Hierarchy clusters_of(const Distances& distances);
 
 /// The groups that share a link: the levels of the file, if it has any; otherwise its nodes, and
 /// the clusters of the distances of its largest messages.

@@ -7,10 +7,10 @@
 #include <random>
 #include <set>
 
-#include "topology/clusters.hpp"
 #include "topology/distance_file.hpp"
 #include "topology/distance_rows.hpp"
 #include "topology/rank_orders.hpp"
+#include "topology/shared_links.hpp"
 #include "unit/json_reader.hpp"
 
 namespace tutti {

@@ -1,10 +1,9 @@
 /// Orders by distance: the numbers of papers, optima, and that none is worse than natural.
-#include "select/reordering.hpp"
-
 #include <gtest/gtest.h>
 
 #include "orders/by_distance.hpp"
 #include "orders/local_search.hpp"
+#include "select/rank_orders.hpp"
 #include "unit/distance_helpers.hpp"
 
 namespace tutti {
