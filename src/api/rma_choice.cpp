@@ -6,7 +6,7 @@
 #include "api/communicator.hpp"
 #include "api/environment.hpp"
 #include "api/rma.hpp"
-#include "select/one_sided.hpp"
+#include "select/selection.hpp"
 
 namespace tutti {
 

@@ -1,28 +1,20 @@
 /// Agreement of all ranks on their expected arrivals, without waiting for the slowest rank.
 ///
 /// Calls on a communicator are numbered from 1, alike on all ranks. Each rank sends a coordinator
-/// an estimate of its arrival at its next call. From the estimates the coordinator makes epochs:
-/// numbered vectors of arrival times. The coordinator alone assigns epochs to calls, and it sends
-/// all ranks the same stream of messages. So all ranks use the same bits for the same call,
-/// whenever the messages reach them:
+/// an estimate of its arrival at its next call. From these the coordinator makes epochs (numbered
+/// vectors of arrival times), assigns them to calls, and sends all ranks the same stream of
+/// messages, so all use the same bits for the same call (docs/decisions/arrivals-by-epoch.md):
 ///
 ///     estimates for call 7 are complete      -> "epoch 4 = {..}, for calls 7 to 7"
 ///     a rank asks at call 8                  -> "epoch 4, for calls 8 to 8"
 ///     ranks ask again, nothing new is known  -> "epoch 4, for calls 9 to 10", "11 to 14", ..
 ///
-/// A rank that reaches a call without an epoch asks. The coordinator answers as soon as it reads
-/// the question: the answer never depends on a late rank. Shapes in which only the root uses the
-/// order need no agreement; the root takes the newest epoch.
+/// The stream also carries arrival profiles, one for each collective that precedes a call, and
+/// extensions, each with the last call up to which all profiles hold; they come before the profiles
+/// expire, so that ranks seldom ask (docs/decisions/arrival-profiles.md):
 ///
-/// Selection by arrivals must neither change with each call nor cost a message in each. So the
-/// stream also carries arrival profiles (protocols/arrival_predictors.hpp), one for each collective
-/// that precedes a call, and extensions, each with the last call up to which all profiles hold:
-///
-///     a rank asks at call 1                  -> "no profiles, up to call 1"
 ///     a profile of calls after gathers       -> "after gathers profile 1, for calls 6 to 6"
 ///     no profile changes                     -> "up to call 8", "12", "20", .. by 32 calls each
-///
-/// The coordinator sends an extension before the profiles expire, so that ranks seldom ask.
 ///
 /// Messages between two ranks must arrive in the sequence in which they were sent.
 #pragma once

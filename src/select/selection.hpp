@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/algorithms.hpp"
+#include "core/nodes.hpp"
 #include "cost/machine.hpp"
 
 namespace tutti {
@@ -90,5 +91,20 @@ struct Choice {
 /// requested (docs/decisions/reductions-on-request.md).
 [[nodiscard]] Choice choose(const Setting& setting, const Features& features,
                             const Machine& machine);
+
+/// The machine parameters of a root.
+struct OneSidedMachine {
+  Machine between;               ///< between nodes, or between ranks if each has its own node
+  NodeMachine node = {};         ///< inside nodes
+  const Nodes* nodes = nullptr;  ///< null: each rank is alone on its node
+};
+
+/// The fastest candidate for a one-sided collective under LogGP with flushes and polling. Only the
+/// root selects; its requests carry the algorithm. If puts wait for their target's thread
+/// (Machine::serving), notifications carry all data. MPI has no such collective, so native is not a
+/// candidate. If ranks share nodes, trees of leaders are candidates too; their time is that of the
+/// tree among one rank per node, plus that of serving the largest node. O(p log p) and the parts of
+/// pipelined candidates: some 0.1 s for thousands of ranks.
+[[nodiscard]] Choice choose_one_sided(const Features& features, const OneSidedMachine& machine);
 
 }  // namespace tutti

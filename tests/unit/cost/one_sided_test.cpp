@@ -1,6 +1,4 @@
 /// One-sided broadcasts: the paper's worked numbers, and flags that overtake data.
-#include "select/one_sided.hpp"
-
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -9,6 +7,7 @@
 #include "algorithms/problems.hpp"
 #include "cost/pricing.hpp"
 #include "schedule/builder.hpp"
+#include "select/selection.hpp"
 #include "shapes/knomial.hpp"
 #include "sweep/check.hpp"
 #include "unit/call_helpers.hpp"
