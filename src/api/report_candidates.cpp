@@ -111,7 +111,7 @@ void TunedSelection::record_candidates() const {
                            {}};
     for (const auto& [size_class, candidates] : state->candidates) {
       const TuningCase* known = state->tuner.known(size_class);
-      if (known != nullptr) record.cases.push_back(measured(size_class, *known, candidates.all));
+      if (known != nullptr) record.cases.push_back(measured(size_class, *known, candidates));
     }
     if (!record.cases.empty()) record_tuning(std::move(record));
   }

@@ -32,26 +32,24 @@ class TunedSelection::Host final : public TuningHost {
   Host(TunedSelection& selection, State& state) : selection_(selection), state_(state) {}
 
   int candidates(SizeClass size_class) override {
-    Candidates& known = state_.candidates[size_class];
-    if (!std::exchange(known.is_complete, true)) {
-      std::vector<Setting> all =
-          tuning_candidates(features(size_class), selection_.communicator_.machine());
-      if (known.all.size() > 1) {
-        std::erase(all, known.all[1]);
-        all.insert(all.begin() + 1, known.all[1]);
-      }
-      if (all.size() >= max_candidates) all.resize(max_candidates - 1);
-      add_order(size_class, all);
-      known.all = std::move(all);
+    std::vector<Setting>& known = state_.candidates[size_class];
+    std::vector<Setting> all =
+        tuning_candidates(features(size_class), selection_.communicator_.machine());
+    if (known.size() > 1) {
+      std::erase(all, known[1]);
+      all.insert(all.begin() + 1, known[1]);
     }
-    return static_cast<int>(known.all.size());
+    if (all.size() >= max_candidates) all.resize(max_candidates - 1);
+    add_order(size_class, all);
+    known = std::move(all);
+    return static_cast<int>(known.size());
   }
 
   /// What an earlier run selected becomes the only candidate beside the MPI's own until others are
   /// explored: to find those takes long where a job has many ranks. False if it cannot run here.
   bool take_over(SizeClass size_class, const Setting& kept) {
     if (!may_run(kept, features(size_class))) return false;
-    std::vector<Setting>& all = state_.candidates[size_class].all;
+    std::vector<Setting>& all = state_.candidates[size_class];
     all = {flat_native};
     if (kept != flat_native) all.push_back(kept);
     return true;
@@ -81,7 +79,7 @@ class TunedSelection::Host final : public TuningHost {
 
  private:
   [[nodiscard]] const Setting& setting_of(SizeClass size_class, int candidate) const {
-    return state_.candidates[size_class].all[index(candidate)];
+    return state_.candidates[size_class][index(candidate)];
   }
   [[nodiscard]] const Level& level_of(SizeClass size_class, int candidate) const {
     return *setting_of(size_class, candidate).level;
@@ -258,7 +256,7 @@ Rules TunedSelection::learned() const {
       // What is still as it was kept keeps its date.
       if (evidence ? !evidence->date.empty() : !was_kept) continue;
       const Setting use =
-          evidence ? candidates.all[static_cast<std::size_t>(evidence->candidate)] : Setting{};
+          evidence ? candidates[static_cast<std::size_t>(evidence->candidate)] : Setting{};
       found.all.push_back(learned_rule(features, use, evidence.value_or(TuningEvidence{})));
     }
   }
@@ -351,7 +349,7 @@ Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> siz
   const auto known = state.candidates.find(*size_class);
   const bool is_known = known != state.candidates.end();
   const Setting& setting =
-      is_known ? known->second.all[static_cast<std::size_t>(candidate)] : flat_native;
+      is_known ? known->second[static_cast<std::size_t>(candidate)] : flat_native;
   if (decision.text.empty()) {
     decision = state.deferred;
     decision.is_tuned = false;

@@ -70,11 +70,6 @@ class TunedSelection {
   void record_candidates() const;
 
  private:
-  /// The MPI's own first, then what an earlier run selected, if it did.
-  struct Candidates {
-    std::vector<Setting> all;
-    bool is_complete = false;  ///< else the others are found once they are to be explored
-  };
   struct State {
     State(const Communicator& communicator, Collective of, const Decision& usual)
         : tuner(communicator.p(), criterion_for(communicator, of),
@@ -97,7 +92,9 @@ class TunedSelection {
     bool has_started = false;       ///< from what earlier runs kept
     SizeClass latest = 0;           ///< at this rank; of an irregular collective as agreed
     std::optional<SizeClass> mean;  ///< of an irregular collective, of the last window
-    std::map<SizeClass, Candidates> candidates;
+    /// The MPI's own first, then what an earlier run selected, if it did; the others are found once
+    /// they are to be explored.
+    std::map<SizeClass, std::vector<Setting>> candidates;
     std::map<std::pair<std::optional<SizeClass>, int>, Decision> decisions;
   };
   class Host;

@@ -35,8 +35,8 @@ struct RankTime {
 class TuningHost {
  public:
   virtual ~TuningHost() = default;
-  /// How many candidates calls of a class have, the MPI's own included; alike on all ranks. From
-  /// the second time on O(1).
+  /// How many candidates calls of a class have, the MPI's own included; alike on all ranks. Asked
+  /// once for each class.
   virtual int candidates(SizeClass size_class) = 0;
   /// Is what the candidate follows, such as arrivals, known by now? Alike on all ranks. Where that
   /// changes, reopen() the tuner.
