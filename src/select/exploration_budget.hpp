@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/size_class.hpp"
-#include "select/sized_times.hpp"
+#include "select/call_samples.hpp"
 
 namespace tutti {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "select/sized_times.hpp"
+#include "select/call_samples.hpp"
 
 namespace tutti {
 
