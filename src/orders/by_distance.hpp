@@ -33,11 +33,4 @@ namespace tutti {
 [[nodiscard]] std::vector<Rank> heaviest_first(const Distances& distances, const Traffic& traffic,
                                                Rank first);
 
-/// Ring: a local search from `order` that reverses ranges and moves up to three neighbours. A move
-/// must make the slowest changed link faster, or leave it and make the next slowest faster. A link
-/// counts with its slower direction. The first rank stays first. Reads at most about `evaluations`
-/// distances: O(p^2) for each pass.
-[[nodiscard]] std::vector<Rank> without_slow_links(const Distances& distances,
-                                                   std::vector<Rank> order, long evaluations);
-
 }  // namespace tutti

@@ -1,4 +1,5 @@
-/// Local search over orders: swaps that reduce the modelled time of a shape's rounds.
+/// Local searches over orders: swaps that reduce the modelled time of a shape's rounds, and moves
+/// that reduce the slowest links of a ring.
 #pragma once
 
 #include <vector>
@@ -23,5 +24,12 @@ namespace tutti {
 [[nodiscard]] std::vector<Rank> local_search(std::vector<Rank> order, const Traffic& traffic,
                                              const Fabric& fabric, bool keep_first,
                                              long evaluations);
+
+/// Ring: a local search from `order` that reverses ranges and moves up to three neighbours. A move
+/// must make the slowest changed link faster, or leave it and make the next slowest faster. A link
+/// counts with its slower direction. The first rank stays first. Reads at most about `evaluations`
+/// distances: O(p^2) for each pass.
+[[nodiscard]] std::vector<Rank> without_slow_links(const Distances& distances,
+                                                   std::vector<Rank> order, long evaluations);
 
 }  // namespace tutti

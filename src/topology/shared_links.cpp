@@ -105,15 +105,12 @@ void add_level(Hierarchy& groups, std::vector<int> level) {
   if (!flaw_of(groups).empty()) groups.levels.pop_back();
 }
 
-/// By group: the minimum time per byte within it, between different groups of the level below, and
-/// the minima of time per byte and latency to and from other groups.
+/// Of a group: the minimum time per byte within it, between different groups of the level below,
+/// and the minima of time per byte and latency to and from other groups.
 struct Minima {
-  std::vector<double> within;
-  std::vector<double> across;
-  std::vector<double> latency;
-
-  explicit Minima(int groups)
-      : within(index(groups), none), across(index(groups), none), latency(index(groups), none) {}
+  double within = none;
+  double across = none;
+  double latency = none;
 };
 
 void lower(double& minimum, double value) { minimum = std::min(minimum, value); }
@@ -156,7 +153,7 @@ std::vector<SharedLinks> shared_links(const Hierarchy& groups, const Links& link
   std::vector<SharedLinks> found;
   for (std::size_t level = 0; level < groups.levels.size(); ++level) {
     const std::vector<int>& group = groups.levels[level];
-    Minima minima(count_of(group));
+    std::vector<Minima> minima(index(count_of(group)));
     for (Rank a = 0; a < groups.p; ++a) {
       for (Rank b = 0; b < groups.p; ++b) {
         const bool same = group[index(a)] == group[index(b)];
@@ -168,20 +165,20 @@ std::vector<SharedLinks> shared_links(const Hierarchy& groups, const Links& link
         const std::size_t in = index(group[index(b)]);
         const double per_byte = links.per_byte(a, b);
         if (same) {
-          lower(minima.within[out], per_byte);
+          lower(minima[out].within, per_byte);
           continue;
         }
         for (const std::size_t link : {out, in}) {
-          lower(minima.across[link], per_byte);
-          lower(minima.latency[link], links.latency(a, b));
+          lower(minima[link].across, per_byte);
+          lower(minima[link].latency, links.latency(a, b));
         }
       }
     }
-    SharedLinks shared{group, minima.latency, {}};
-    for (std::size_t link = 0; link < minima.across.size(); ++link) {
-      const bool alone = minima.within[link] == none;
-      const bool is_bottleneck = alone || minima.across[link] >= min_step * minima.within[link];
-      shared.per_byte.push_back(is_bottleneck ? minima.across[link] : 0);
+    SharedLinks shared{group, {}, {}};
+    for (const auto& [within, across, latency] : minima) {
+      const bool is_bottleneck = within == none || across >= min_step * within;
+      shared.per_byte.push_back(is_bottleneck ? across : 0);
+      shared.latency.push_back(latency);
     }
     found.push_back(std::move(shared));
   }
