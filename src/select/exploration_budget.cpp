@@ -14,60 +14,55 @@ constexpr double calls_at_first = 64;
 /// What a class may lose of its own time, in budgets: no more than 3 % by default.
 constexpr double budgets_of_class = 3;
 
+/// Updates the mean of the calls that count and explored nothing. Returns the smaller one of this
+/// and the mean before.
+template <class Account, class Counts>
+double usual_call(Account& account, std::span<const WindowCall> calls, Counts counts) {
+  double sum = 0;
+  int plain = 0;
+  for (const WindowCall& call : calls) {
+    if (call.is_explored || !counts(call)) continue;
+    sum += static_cast<double>(call.elapsed);
+    ++plain;
+  }
+  const double before = account.mean_call;
+  if (plain > 0) account.mean_call = sum / plain;
+  return before > 0 ? std::min(before, account.mean_call) : account.mean_call;
+}
+
 }  // namespace
 
 void ExplorationBudget::add_agreement(double cost) {
-  lost_ += cost;
+  whole_.lost += cost;
   expected_cost_ = latest_cost_ > 0 ? std::min(latest_cost_, cost) : cost;
   latest_cost_ = cost;
 }
 
-void ExplorationBudget::add_time(std::span<const WindowCall> calls, std::uint64_t unnoted) {
-  double all = 0;
-  double plain = 0;
-  int count = 0;
-  for (const WindowCall& call : calls) {
-    const auto elapsed = static_cast<double>(call.elapsed);
-    all += elapsed;
-    if (call.elapsed == 0 || call.is_explored) continue;
-    plain += elapsed;
-    ++count;
-  }
-  const double before = mean_call_;
-  if (count > 0) mean_call_ = plain / count;
-  const auto between = static_cast<double>(unnoted);
-  spent_ += all + between * (before > 0 ? std::min(before, mean_call_) : mean_call_);
-  add_classes(calls, between + static_cast<double>(calls.size()));
-}
-
 /// One window says little about which share of all calls a class has, so it counts for 1/8.
-void ExplorationBudget::add_classes(std::span<const WindowCall> calls, double passed) {
+void ExplorationBudget::add_time(std::span<const WindowCall> calls, std::uint64_t unnoted) {
+  const auto noted = static_cast<double>(calls.size());
+  const auto between = static_cast<double>(unnoted);
+  double elapsed = 0;
+  for (const WindowCall& call : calls) elapsed += static_cast<double>(call.elapsed);
+  const auto is_noted = [](const WindowCall& call) { return call.elapsed != 0; };
+  whole_.spent += elapsed + between * usual_call(whole_, calls, is_noted);
   const double weight = std::max(1.0 / 8, 1.0 / ++windows_);
   for (SizeClass size_class = 0; size_class < size_classes; ++size_class) {
-    Account& account = accounts_[static_cast<std::size_t>(size_class)];
-    double plain = 0;
-    int plain_calls = 0;
-    int count = 0;
-    for (const WindowCall& call : calls) {
-      if (call.size_class != size_class) continue;
-      ++count;
-      if (call.is_explored) continue;
-      plain += static_cast<double>(call.elapsed);
-      ++plain_calls;
-    }
-    account.share += weight * (count / static_cast<double>(calls.size()) - account.share);
-    const double before = account.mean_call;
-    if (plain_calls > 0) account.mean_call = plain / plain_calls;
-    const double mean = before > 0 ? std::min(before, account.mean_call) : account.mean_call;
-    account.spent += passed * account.share * mean;
+    const auto is_of = [size_class](const WindowCall& call) {
+      return call.size_class == size_class;
+    };
+    Account& account = accounts_[index(size_class)];
+    const auto count = static_cast<double>(std::ranges::count_if(calls, is_of));
+    account.share += weight * (count / noted - account.share);
+    account.spent += (between + noted) * account.share * usual_call(account, calls, is_of);
   }
 }
 
 void ExplorationBudget::add_loss(SizeClass size_class, Nanoseconds loss, bool is_foreseen) {
   const auto exact = static_cast<double>(loss);
-  Account& account = accounts_[static_cast<std::size_t>(size_class)];
-  (loss > 0 ? lost_ : gained_) += std::abs(exact);
-  (loss > 0 ? account.lost : account.gained) += std::abs(exact);
+  for (Account* const account : {&whole_, &accounts_[index(size_class)]}) {
+    (loss > 0 ? account->lost : account->gained) += std::abs(exact);
+  }
   overdraft_ = is_foreseen ? std::max(overdraft_, exact) : overdraft_ + std::max(0.0, exact);
 }
 
@@ -89,13 +84,13 @@ bool ExplorationBudget::can_afford(double cost) {
 void ExplorationBudget::await(double cost) { awaited_ = std::max(awaited_, planned_ + cost); }
 
 double ExplorationBudget::left_of(SizeClass size_class) const {
-  const Account& own = account(size_class);
-  return budgets_of_class * fraction_ * own.spent + own.gained - own.lost;
+  return account(size_class).left(budgets_of_class * fraction_);
 }
 
 std::uint64_t ExplorationBudget::calls_for(double cost) const {
   if (cost <= 0) return 0;
-  const double calls = mean_call_ > 0 ? std::ceil(cost / (fraction_ * mean_call_)) : calls_at_first;
+  const double mean = whole_.mean_call;
+  const double calls = mean > 0 ? std::ceil(cost / (fraction_ * mean)) : calls_at_first;
   return static_cast<std::uint64_t>(std::min(calls, max_calls));
 }
 

@@ -49,7 +49,7 @@ class ExplorationBudget {
   }
   /// Adds what such calls are expected to take beyond what is selected. It is no loss.
   void add_comparison(SizeClass size_class, Nanoseconds time) {
-    accounts_[static_cast<std::size_t>(size_class)].compared += static_cast<double>(time);
+    accounts_[index(size_class)].compared += static_cast<double>(time);
   }
 
   /// Begins to plan the next window: nothing is created, awaited or planned. Out of debt, nothing
@@ -85,25 +85,27 @@ class ExplorationBudget {
     return account(size_class).mean_call;
   }
   /// Time lost so far, without gains, and time spent in the collective.
-  [[nodiscard]] double lost() const { return lost_; }
-  [[nodiscard]] double spent() const { return spent_; }
+  [[nodiscard]] double lost() const { return whole_.lost; }
+  [[nodiscard]] double spent() const { return whole_.spent; }
 
  private:
   struct Account {
     double share = 0;      ///< of all calls
     double mean_call = 0;  ///< that explored nothing, in the latest window that held any
     double spent = 0;
-    double lost = 0;  ///< by explored calls
+    double lost = 0;  ///< by explored calls; as a whole by agreements too
     double gained = 0;
     double compared = 0;  ///< with the MPI's own: what this took beyond what is selected
+
+    [[nodiscard]] double left(double fraction) const { return fraction * spent + gained - lost; }
   };
   [[nodiscard]] const Account& account(SizeClass size_class) const {
-    return accounts_[static_cast<std::size_t>(size_class)];
+    return accounts_[index(size_class)];
   }
-  [[nodiscard]] double left() const { return fraction_ * spent_ + gained_ - lost_; }
-  void add_classes(std::span<const WindowCall> calls, double passed);
+  [[nodiscard]] double left() const { return whole_.left(fraction_); }
 
   double fraction_;
+  Account whole_;  ///< of all classes, and of calls without one
   std::array<Account, size_classes> accounts_{};
   int windows_ = 0;
   double latest_cost_ = 0;    ///< of the agreement before the last one
@@ -111,10 +113,6 @@ class ExplorationBudget {
   double created_ = 0;        ///< in the last agreement, as expected
   double awaited_ = 0;
   double planned_ = 0;  ///< what the next window is expected to lose, if it is paid
-  double lost_ = 0;
-  double gained_ = 0;  ///< by explored calls
-  double spent_ = 0;
-  double mean_call_ = 0;  ///< of calls in the last window that explored nothing
   /// What the latest calls that were new or not paid lost, or one that lost more than all these.
   double overdraft_ = 0;
 };
