@@ -22,11 +22,6 @@ Nanoseconds nanoseconds(const std::optional<double>& microseconds) {
 
 NumberRange exactly(std::int64_t number) { return {number, number}; }
 
-bool is_of(const Rule& kept, const Platform& platform) {
-  return kept.mpi == platform.mpi.name && kept.version == platform.mpi.version &&
-         kept.evidence.network == platform.network;
-}
-
 /// Is a known rule about the class of a learned one, on the same platform?
 bool is_same_class(const Rule& known, const Rule& learned) {
   const Features features = {.collective = learned.collective,
@@ -91,14 +86,10 @@ Rules merged(Rules kept, const Rules& learned, const Platform& platform, const s
 }
 
 Rules kept_for(const Rules& kept, int p, const Platform& platform) {
-  Rules found;
-  for (Rule rule : kept.all) {
-    if (rule.p != exactly(p) || !is_of(rule, platform)) continue;
-    rule.mpi.clear();
-    rule.version.clear();
-    rule.evidence.network.clear();
-    found.all.push_back(std::move(rule));
-  }
+  Rules found = rules_for(kept, p, platform.mpi);
+  std::erase_if(found.all, [&](const Rule& rule) {
+    return rule.version != platform.mpi.version || rule.evidence.network != platform.network;
+  });
   return found;
 }
 

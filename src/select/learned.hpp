@@ -38,8 +38,7 @@ void learn(Rules& rules, Rule learned);
 [[nodiscard]] Rules merged(Rules kept, const Rules& learned, const Platform& platform,
                            const std::string& date, std::size_t max_bytes = max_kept_bytes);
 
-/// The kept rules for communicators of `p` ranks on a platform, without what identifies the
-/// platform. O(rules).
+/// The kept rules for communicators of `p` ranks on a platform. O(rules).
 [[nodiscard]] Rules kept_for(const Rules& kept, int p, const Platform& platform);
 
 /// The class of a kept rule's message sizes.

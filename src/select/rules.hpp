@@ -52,12 +52,9 @@ struct RuleEvidence {
 
 /// One rule. A key that its file does not give matches every call.
 ///
-/// `bytes` is the size of a message, defined here for rules, tuning and reports: the bytes that one
-/// rank contributes or receives. That is the block of a rank in gather, scatter, allgather and
-/// reduce_scatter_block; the block for one rank in alltoall; the vector of bcast, reduce,
-/// allreduce, scan and exscan; the mean block in allgatherv and reduce_scatter; 0 in barrier. No
-/// rank knows the sizes of all others in gatherv, scatterv and alltoallv: rules for these match
-/// only if they give no bytes.
+/// `bytes` is the size of a message as rules, tuning and reports count it (docs/tuning.md): the
+/// bytes that one rank contributes or receives, as for size classes (core/size_class.hpp). Where no
+/// rank knows the sizes of all others (is_block_common), rules match only if they give no bytes.
 struct Rule {
   Collective collective = Collective::gather;
   NumberRange p;
