@@ -141,12 +141,12 @@ int DistanceOrders::rank_orders(const Specification& specification, Rank root,
                                 const RankOrders*& found) {
   found = known_ ? look_up(broadcast_, specification, root) : nullptr;
   if (!known_ || found != nullptr) return MPI_SUCCESS;
-  std::array<std::vector<Rank>, RankOrders::blocks.size()> ranks;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (rank_ == 0) ranks[i] = rank_orders_here(specification, root).of(RankOrders::blocks[i]);
-    if (const int error = broadcast(ranks[i])) return error;
+  RankOrders orders;
+  if (rank_ == 0) orders = rank_orders_here(specification, root);
+  for (std::vector<Rank>& ranks : orders.of_class) {
+    if (const int error = broadcast(ranks)) return error;
   }
-  broadcast_.push_back({specification, root, RankOrders(std::move(ranks))});
+  broadcast_.push_back({specification, root, std::move(orders)});
   found = &broadcast_.back().rank_orders;
   return MPI_SUCCESS;
 }

@@ -156,15 +156,15 @@ std::optional<Specification> gaining_by_distance(
 }
 
 RankOrders rank_orders_of(const Specification& specification, const Fabric& fabric, Rank root) {
-  std::array<std::vector<Rank>, RankOrders::blocks.size()> ranks;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
+  RankOrders orders;
+  for (std::size_t i = 0; i < RankOrders::blocks.size(); ++i) {
     const Bytes block = RankOrders::blocks[i];
     const Reordering found =
         reordered(traffic_of(specification, fabric.size(), block), fabric, block,
                   {root, has_root(specification.algorithm->collective)}, max_evaluations);
-    ranks[i] = chosen(found, specification.order).ranks;
+    orders.of_class[i] = chosen(found, specification.order).ranks;
   }
-  return RankOrders(std::move(ranks));
+  return orders;
 }
 
 std::vector<Rank> order_for_all(std::optional<Collective> collective, const Fabric& fabric) {

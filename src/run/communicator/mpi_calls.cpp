@@ -102,7 +102,7 @@ CallProblem PrivateComm::problem_of(const MpiCall& call, const Specification& sp
     const bool differ = is_irregular(call.collective) || (sizes_.empty() && !rooted);
     const Bytes block = rooted || differ ? problem.own : sizes_.front();
     problem.rank_order_class = differ ? RankOrders::any_class : RankOrders::class_of(block);
-    problem.rank_order = &context.rank_orders->of_class(problem.rank_order_class);
+    problem.rank_order = &context.rank_orders->of_class[index(problem.rank_order_class)];
   }
   problem.traits = traits_of(call, specification, problem.arrivals != nullptr);
   return problem;

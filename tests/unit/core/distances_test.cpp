@@ -212,7 +212,7 @@ TEST(Rows, MakeTheDistancesOfTheirRanks) {
 }
 
 TEST(RankOrders, TakeBlocksByClass) {
-  const RankOrders placements({std::vector<Rank>{0}, {1}, {2}, {3}});
+  const RankOrders placements{{std::vector<Rank>{0}, {1}, {2}, {3}}};
   const auto of = [&](Bytes block) { return placements.of(block).front(); };
   EXPECT_EQ(of(0), 0);
   EXPECT_EQ(of(256), 0);
@@ -221,7 +221,7 @@ TEST(RankOrders, TakeBlocksByClass) {
   EXPECT_EQ(of(65536), 2);
   EXPECT_EQ(of(65537), 3);
   EXPECT_EQ(of(Bytes{1} << 40), 3);
-  EXPECT_EQ(placements.of_class(RankOrders::any_class).front(), 2);
+  EXPECT_EQ(placements.of_class[RankOrders::any_class].front(), 2);
 }
 
 TEST(Plan, RefusesGroupsThatLieInTwo) {
