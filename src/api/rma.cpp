@@ -10,10 +10,10 @@
 #include "algorithms/staging.hpp"
 #include "api/entry.hpp"
 #include "api/report.hpp"
+#include "run/call/mpi_call.hpp"
 #include "run/clock.hpp"
-#include "run/mpi/packing.hpp"
-#include "run/mpi/types.hpp"
 #include "run/process.hpp"
+#include "run/transport/mpi_transport.hpp"
 
 namespace tutti {
 
@@ -23,7 +23,7 @@ struct Request {
   std::shared_ptr<RmaOutcome> outcome;
   std::shared_ptr<RmaComm> owner;
   std::vector<std::byte> packed = {};  ///< for data with gaps
-  Elements unpacked = {};              ///< final destination; no elements: none
+  Region unpacked = {};                ///< final destination; no elements: none
   std::string decision = {};           ///< "algorithm: why"
   bool is_reported = false;
   CallRecord record = {};
@@ -70,18 +70,19 @@ int on_window(TUTTI_Window window, Function function) {
 
 /// Sets `bytes` to the bytes of one vector or block, of which the buffer holds `blocks`. Sets
 /// `packed` if the data have gaps or are on a GPU. Returns an MPI error code.
-int pack(Collective collective, const Elements& side, int blocks, RmaSystem& system, Bytes& bytes,
+int pack(Collective collective, const CallSide& side, int blocks, RmaSystem& system, Bytes& bytes,
          Request& made) {
-  if (side.count < 0) return MPI_ERR_COUNT;
+  const MPI_Count count = side.blocks.count(0);
+  if (count < 0) return MPI_ERR_COUNT;
   TypeCache types;
   const TypeInfo type = info_at(side.address, types.of(side.type, system.comm()));
   if (!type.valid) return MPI_ERR_TYPE;
-  bytes = type.size * side.count;
+  bytes = type.size * count;
   if (type.contiguous || bytes == 0) return MPI_SUCCESS;
   if (collective == Collective::rma_reduce) return MPI_ERR_TYPE;
   if (bytes * blocks > std::numeric_limits<int>::max()) return MPI_ERR_COUNT;
   made.packed.resize(static_cast<std::size_t>(bytes * blocks));
-  const Elements all = {side.address, side.count * blocks, side.type};
+  const Region all = {side.address, count * blocks, handle_bits(side.type)};
   if (flows_to_root(collective)) {
     made.unpacked = all;
     return MPI_SUCCESS;
@@ -118,7 +119,7 @@ TUTTI_Rma_request keep(Request made, MPI_Comm comm, Collective collective, const
   return all.last_request;
 }
 
-int begin(Collective collective, const Elements& side, MPI_Op op, MPI_Aint displacement,
+int begin(Collective collective, const CallSide& side, MPI_Op op, MPI_Aint displacement,
           const std::shared_ptr<RmaComm>& owner, TUTTI_Window window, TUTTI_Rma_request* request) {
   RmaSystem& system = owner->system();
   Request made{std::make_shared<RmaOutcome>(), owner};
@@ -146,7 +147,7 @@ int begin(Collective collective, const Elements& side, MPI_Op op, MPI_Aint displ
 }
 
 /// Begins an operation, for all entry points that do so.
-int begin(Collective collective, const Elements& side, MPI_Op op, MPI_Aint displacement,
+int begin(Collective collective, const CallSide& side, MPI_Op op, MPI_Aint displacement,
           TUTTI_Window window, TUTTI_Rma_request* request) {
   if (request == nullptr) return MPI_ERR_REQUEST;
   *request = TUTTI_RMA_REQUEST_NULL;
@@ -259,6 +260,7 @@ using tutti::Collective;
 using tutti::mpi;
 using tutti::on_comm;
 using tutti::on_window;
+using tutti::RankBlocks;
 
 int TUTTI_Rma_init(MPI_Comm comm) {
   return on_comm(
@@ -293,26 +295,28 @@ int TUTTI_Rma_window_release(TUTTI_Window* window) {
 
 int TUTTI_Rma_bcast(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                     TUTTI_Window window, TUTTI_Rma_request* request) {
-  return tutti::begin(Collective::rma_bcast, {const_cast<void*>(buffer), count, datatype}, {},
-                      displacement, window, request);
+  return tutti::begin(Collective::rma_bcast,
+                      {const_cast<void*>(buffer), RankBlocks(count), datatype}, {}, displacement,
+                      window, request);
 }
 
 int TUTTI_Rma_scatter(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                       TUTTI_Window window, TUTTI_Rma_request* request) {
-  return tutti::begin(Collective::rma_scatter, {const_cast<void*>(buffer), count, datatype}, {},
-                      displacement, window, request);
+  return tutti::begin(Collective::rma_scatter,
+                      {const_cast<void*>(buffer), RankBlocks(count), datatype}, {}, displacement,
+                      window, request);
 }
 
 int TUTTI_Rma_gather(void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                      TUTTI_Window window, TUTTI_Rma_request* request) {
-  return tutti::begin(Collective::rma_gather, {buffer, count, datatype}, {}, displacement, window,
-                      request);
+  return tutti::begin(Collective::rma_gather, {buffer, RankBlocks(count), datatype}, {},
+                      displacement, window, request);
 }
 
 int TUTTI_Rma_reduce(void* buffer, int count, MPI_Datatype datatype, MPI_Op op,
                      MPI_Aint displacement, TUTTI_Window window, TUTTI_Rma_request* request) {
-  return tutti::begin(Collective::rma_reduce, {buffer, count, datatype}, op, displacement, window,
-                      request);
+  return tutti::begin(Collective::rma_reduce, {buffer, RankBlocks(count), datatype}, op,
+                      displacement, window, request);
 }
 
 int TUTTI_Rma_test(TUTTI_Rma_request* request, int* flag) {

@@ -1,4 +1,4 @@
-/// Nonblocking messages: tests them, and yields the core in between.
+/// Nonblocking messages: tests them, and yields the core in between. Packs on parts.
 #include "run/transport/mpi_transport.hpp"
 
 #include <sched.h>
@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "run/mpi/oversubscription.hpp"
-#include "run/mpi/packing.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/mpi/types.hpp"
 
@@ -42,11 +41,50 @@ class Typed {
   std::optional<IndexedType> large_;
 };
 
-Elements elements_of(const Region& typed) {
-  return {typed.address, typed.count, datatype(typed.type)};
+/// Calls move(elements, offset, bytes) for parts whose elements and bytes an int can count.
+/// MPICH 4.0 refuses a null address: elements at MPI_BOTTOM are counted from `base` instead.
+template <class Move>
+int in_parts(const Region& all, void* base, Move move) {
+  const MPI_Datatype type = datatype(all.type);
+  MPI_Count size = 0;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  if (const int error = mpi().Type_size_x(type, &size)) return error;
+  if (const int error = mpi().Type_get_extent(type, &lower, &extent)) return error;
+  if (size == 0) return MPI_SUCCESS;
+  const std::int64_t most = std::max<std::int64_t>(1, INT_MAX / size);
+  for (std::int64_t done = 0; done < all.count; done += most) {
+    const std::int64_t count = std::min(most, all.count - done);
+    Region part = {static_cast<std::byte*>(all.address) + done * extent, count, all.type};
+    IndexedType from_base;
+    if (part.address == nullptr) {
+      const auto displacement = static_cast<MPI_Aint>(-reinterpret_cast<std::intptr_t>(base));
+      if (const int error = from_base.make(type, {{displacement, count}})) return error;
+      part = {base, 1, handle_bits(from_base.handle())};
+    }
+    if (const int error = move(part, done * size, static_cast<int>(count * size))) return error;
+  }
+  return MPI_SUCCESS;
 }
 
 }  // namespace
+
+int pack(const Region& from, std::byte* packed, MPI_Comm comm) {
+  return in_parts(from, packed, [&](const Region& part, std::int64_t at, int bytes) {
+    int position = 0;
+    return mpi().Pack(part.address, static_cast<int>(part.count), datatype(part.type), packed + at,
+                      bytes, &position, comm);
+  });
+}
+
+int unpack(const std::byte* packed, const Region& to, MPI_Comm comm) {
+  void* const base = const_cast<std::byte*>(packed);
+  return in_parts(to, base, [&](const Region& part, std::int64_t at, int bytes) {
+    int position = 0;
+    return mpi().Unpack(packed + at, bytes, &position, part.address, static_cast<int>(part.count),
+                        datatype(part.type), comm);
+  });
+}
 
 int MpiTransport::begin(int slot, const Transfer& transfer) {
   fruitless_polls_ = 0;
@@ -134,7 +172,7 @@ int MpiTransport::complete(int slot, std::vector<int>& completed) {
   completed.push_back(slot);
   const auto detour = std::ranges::find(detours_, slot, &Detour::slot);
   if (detour == detours_.end()) return 0;
-  const int error = unpack(detour->packed.data(), elements_of(detour->region), comm_);
+  const int error = unpack(detour->packed.data(), detour->region, comm_);
   detours_.erase(detour);
   return error;
 }
@@ -150,7 +188,7 @@ int MpiTransport::copy(const Region& from, const Region& to) {
     if (const int error = mpi().Type_size_x(datatype(to.type), &element)) return error;
     if (from.count > element * to.count) return MPI_ERR_TRUNCATE;
     if (typed_receives_truncate()) {
-      return unpack(static_cast<const std::byte*>(from.address), elements_of(to), comm_);
+      return unpack(static_cast<const std::byte*>(from.address), to, comm_);
     }
   }
   const Typed source(from);

@@ -41,4 +41,9 @@ class MpiTransport final : public Transport {
   int fruitless_polls_ = 0;  ///< since something began or completed
 };
 
+/// Both take any number of elements of a valid datatype, also at MPI_BOTTOM, which a null address
+/// stands for. `packed` has exactly the bytes of these elements. Return an MPI error code.
+int pack(const Region& from, std::byte* packed, MPI_Comm comm);
+int unpack(const std::byte* packed, const Region& to, MPI_Comm comm);
+
 }  // namespace tutti
