@@ -6,7 +6,7 @@
 #include "api/report.hpp"
 #include "api/report_sites.hpp"
 #include "run/clock.hpp"
-#include "run/mpi/operations.hpp"
+#include "run/mpi/types.hpp"
 
 namespace tutti {
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "run/call/mpi_call.hpp"
-#include "run/mpi/operations.hpp"
 #include "run/plan/executor.hpp"
 
 namespace tutti {

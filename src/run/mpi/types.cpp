@@ -1,4 +1,4 @@
-/// Queries datatypes.
+/// Queries datatypes and operations.
 #include "run/mpi/types.hpp"
 
 #include <algorithm>
@@ -14,6 +14,11 @@ namespace {
 /// Held while a datatype is made or freed: Open MPI 4.1 sometimes fails if two threads do so at
 /// once, whatever thread level it grants.
 std::mutex alone_with_types;
+
+template <class Handles, class Handle>
+bool has(const Handles& handles, Handle handle) {
+  return std::ranges::find(handles, handle) != handles.end();
+}
 
 }  // namespace
 
@@ -80,6 +85,21 @@ TypeInfo TypeCache::of(MPI_Datatype type, MPI_Comm comm) {
   info.contiguous = info.named && lower == 0 && size == info.extent;
   if (info.named && used_ < entries_.size()) entries_[used_++] = {type, info};
   return info;
+}
+
+bool is_programs_own(MPI_Op op) { return !has(mpi().combining, op) && !has(mpi().other_ops, op); }
+
+bool commutes(MPI_Op op) {
+  int answer = 0;
+  return mpi().Op_commutative(op, &answer) == MPI_SUCCESS && answer != 0;
+}
+
+bool is_order_free(MPI_Op op, MPI_Datatype type) {
+  if (!has(mpi().combining, op)) return op == mpi().other_ops[0] || op == mpi().other_ops[1];
+  if (op != mpi().combining[MpiFunctions::sum] && op != mpi().combining[MpiFunctions::product]) {
+    return true;
+  }
+  return type != mpi().type_null && has(mpi().integers, type);
 }
 
 }  // namespace tutti
