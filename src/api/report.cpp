@@ -33,7 +33,6 @@
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
-#include "run/mpi/yielding.hpp"
 #include "run/process.hpp"
 
 namespace tutti {

@@ -7,7 +7,6 @@
 #include "core/hash.hpp"
 #include "run/file.hpp"
 #include "run/mpi/exchange.hpp"
-#include "run/mpi/yielding.hpp"
 
 namespace tutti {
 

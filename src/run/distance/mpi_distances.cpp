@@ -11,7 +11,6 @@
 
 #include "run/clock.hpp"
 #include "run/mpi/exchange.hpp"
-#include "run/mpi/yielding.hpp"
 
 namespace tutti {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/quirks.hpp"
-#include "run/mpi/yielding.hpp"
 
 namespace tutti {
 

@@ -1,5 +1,5 @@
 /// Waits by tests.
-#include "run/mpi/yielding.hpp"
+#include "run/mpi/exchange.hpp"
 
 #include <sched.h>
 
