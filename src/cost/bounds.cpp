@@ -75,14 +75,19 @@ class Bound {
 
 double as_double(Bytes bytes) { return static_cast<double>(bytes); }
 
-double gather_bound(const BoundCase& call) {
+/// Blocks or, with `combined`, contributions to a vector must reach the root.
+double bound_to_root(const BoundCase& call, bool combined) {
   Bound bound(call);
-  // G1: blocks that are released at t or later cross the root's receive port after t. If callers
-  // receive, none is released before the root's arrival.
+  // G1: blocks that are released at t or later cross the root's receive port after t; of combined
+  // contributions, one. If callers receive, none is released before the root's arrival.
   double work = call.latency;
   for (const Job& job : jobs_of(call, is_caller(call) ? call.arrival(call.root) : long_ago)) {
-    work += call.per_byte * as_double(job.bytes);
-    bound.at_least(job.release + work);
+    if (combined) {
+      bound.moves(job.release, as_double(job.bytes));
+    } else {
+      work += call.per_byte * as_double(job.bytes);
+      bound.at_least(job.release + work);
+    }
   }
   // G2: each start-up at most doubles the number of ranks whose blocks the root holds. By the
   // ranks' own arrivals, not the root's: other ranks can combine before a late root arrives.
@@ -90,6 +95,7 @@ double gather_bound(const BoundCase& call) {
   for (std::size_t late = 1; late <= jobs.size(); ++late) {
     bound.doubles(jobs[late - 1].release, 1 + late);
   }
+  if (combined) return bound.end();
   // G3: G1 and G2 together, for n blocks of at least mu bytes that arrive at t or later: t + alpha
   // ceil(log2(1 + n)) + beta mu n. Valid for trees that do not split blocks. Evaluated for every
   // mu, and for the t of the 1, 2, 4, .. last arrivals.
@@ -109,15 +115,15 @@ double gather_bound(const BoundCase& call) {
   return bound.end();
 }
 
-/// The root's send port and the rounds. If callers receive, also the blocks that must leave the
-/// ranks that arrived before t.
-double scatter_bound(const BoundCase& call) {
+/// The root's send port and the rounds. If callers receive, also what must leave the ranks that
+/// arrived before t. With `is_vector` all ranks receive the same bytes.
+double bound_from_root(const BoundCase& call, bool is_vector) {
   const double start = call.arrival(call.root);
   const std::vector<Job> jobs = jobs_of(call, start);
   Bound bound(call);
   if (jobs.empty()) return bound.end();
   Bytes all = 0;
-  for (const Job& job : jobs) all += job.bytes;
+  for (const Job& job : jobs) all = is_vector ? job.bytes : all + job.bytes;
   bound.moves(start, as_double(all));
   bound.doubles(start, 1 + jobs.size());
   if (!is_caller(call)) return bound.end();
@@ -130,7 +136,7 @@ double scatter_bound(const BoundCase& call) {
     bound.moves(t, as_double(jobs[i].bytes));
     if (t <= start) continue;
     const auto early = index(std::ranges::lower_bound(arrivals, t) - arrivals.begin());
-    bound.moves(t, as_double(late_bytes) / static_cast<double>(early));
+    if (!is_vector) bound.moves(t, as_double(late_bytes) / static_cast<double>(early));
     // The holders of blocks are `early` at first.
     bound.doubles(t, (early + i + 1 + early - 1) / early);
   }
@@ -146,25 +152,6 @@ std::vector<Rank> latest_first(const BoundCase& call) {
 
 double total(const BoundCase& call) {
   return static_cast<double>(std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0}));
-}
-
-/// A vector must leave the root and reach every rank after its arrival.
-double bcast_bound(const BoundCase& call) {
-  Bound bound(call);
-  const int p = ranks_of(call);
-  if (p == 1 || call.sizes[0] == 0) return bound.end();
-  const double start = call.arrival(call.root);
-  bound.moves(start, as_double(call.sizes[0]));
-  bound.doubles(start, index(p));
-  if (!is_caller(call)) return bound.end();
-  const std::vector<double> arrivals = sorted_arrivals(call);
-  if (arrivals.back() > start) bound.moves(arrivals.back(), as_double(call.sizes[0]));
-  for (std::size_t early = 1; early < arrivals.size(); ++early) {
-    const double t = arrivals[early];
-    if (t <= start || t == arrivals[early - 1]) continue;
-    bound.doubles(t, (arrivals.size() + early - 1) / early);
-  }
-  return bound.end();
 }
 
 /// Each block must reach all ranks; callers receive all other blocks after their arrival. In the
@@ -188,23 +175,6 @@ double allgather_bound(const BoundCase& call) {
   for (std::size_t i = 0; i < latest.size(); ++i) {
     late += as_double(call.sizes[index(latest[i])]);
     bound.moves(call.arrival(latest[i]), i + 1 < latest.size() ? late : late - least);
-  }
-  return bound.end();
-}
-
-/// Each contribution must reach the root, and contributions that arrive at t or later are combined
-/// in pairs.
-double reduce_bound(const BoundCase& call) {
-  Bound bound(call);
-  const int p = ranks_of(call);
-  if (p == 1 || call.sizes[0] == 0) return bound.end();
-  std::vector<Rank> others = latest_first(call);
-  std::erase(others, call.root);
-  const double last = call.arrival(others[0]);
-  bound.moves(is_caller(call) ? std::max(call.arrival(call.root), last) : last,
-              as_double(call.sizes[0]));
-  for (std::size_t late = 1; late <= others.size(); ++late) {
-    bound.doubles(call.arrival(others[late - 1]), 1 + late);
   }
   return bound.end();
 }
@@ -275,39 +245,28 @@ double alltoall_bound(const BoundCase& call, std::span<const Bytes> pairs) {
   return all_pairs ? std::max(bound.end(), barrier_bound(call)) : bound.end();
 }
 
-/// Only the root arrives; the data of the other ranks is in their windows. Data to the root takes
-/// as long as data from it.
-double one_sided_bound(Collective collective, BoundCase call) {
-  call.receiver = Runner::background;
-  return block_kind(collective) == BlockKind::parts ? bcast_bound(call) : scatter_bound(call);
-}
-
-/// The last rank needs the contributions of all others.
-double scan_bound(BoundCase call) {
-  call.root = ranks_of(call) - 1;
-  return reduce_bound(call);
-}
-
 }  // namespace
 
 double lower_bound(Collective collective, const BoundCase& call, std::span<const Bytes> pairs) {
-  if (is_one_sided(collective)) return one_sided_bound(collective, call);
-  if (is_scan(collective)) return scan_bound(call);
-  if (block_kind(collective) == BlockKind::pairs) return alltoall_bound(call, pairs);
-  if (is_gather(collective)) return gather_bound(call);
-  if (is_scatter(collective)) return scatter_bound(call);
-  switch (collective) {
-    case Collective::bcast:
-      return bcast_bound(call);
-    case Collective::reduce:
-      return reduce_bound(call);
-    case Collective::allreduce:
-      return allreduce_bound(call);
-    case Collective::barrier:
-      return barrier_bound(call);
-    default:
-      return reduces(collective) ? reduce_scatter_bound(call) : allgather_bound(call);
+  const bool is_vector = block_kind(collective) == BlockKind::parts;
+  if (is_one_sided(collective)) {
+    // Only the root arrives; the data of the other ranks is in their windows. Data to the root
+    // takes as long as data from it.
+    BoundCase from_root = call;
+    from_root.receiver = Runner::background;
+    return bound_from_root(from_root, is_vector);
   }
+  if (is_scan(collective)) {
+    BoundCase to_last = call;  // it needs the contributions of all others
+    to_last.root = ranks_of(call) - 1;
+    return bound_to_root(to_last, true);
+  }
+  if (block_kind(collective) == BlockKind::pairs) return alltoall_bound(call, pairs);
+  if (flows_to_root(collective)) return bound_to_root(call, is_vector);
+  if (has_root(collective)) return bound_from_root(call, is_vector);
+  if (collective == Collective::barrier) return barrier_bound(call);
+  if (collective == Collective::allreduce) return allreduce_bound(call);
+  return reduces(collective) ? reduce_scatter_bound(call) : allgather_bound(call);
 }
 
 }  // namespace tutti
