@@ -18,10 +18,7 @@ inline constexpr int buffer_kinds = 10;
 /// these by rank; each with and without MPI_IN_PLACE where it has a meaning. One-sided collectives
 /// have only the first kind.
 struct Programs {
-  Contract contract;
-  Order order;
-  std::vector<Bytes> sizes;  ///< of the contract's blocks
-  Bytes unit = 1;
+  ProgramCall program_call;
   std::vector<BufferLayout> layouts;  ///< by rank
   std::vector<Program> programs;      ///< by rank
 
@@ -29,7 +26,7 @@ struct Programs {
            std::span<const Schedule> schedules, int kind);
   /// The first fault, if any; see ProgramVerifier::verify.
   [[nodiscard]] std::optional<Flaw> check(ProgramVerifier& verifier, std::uint64_t seed) const {
-    return verifier.verify({contract, &order, &sizes, unit, nullptr}, programs, layouts, seed);
+    return verifier.verify(program_call, programs, layouts, seed);
   }
 };
 

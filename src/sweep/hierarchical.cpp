@@ -190,14 +190,16 @@ class HierarchicalSweep {
 std::optional<Flaw> check(ProgramVerifier& verifier, const Call& call, const Nodes& nodes,
                           const HierarchicalOptions& options, std::span<const Program> programs,
                           std::uint64_t seed) {
-  const Contract contract{call.collective, call.p(), call.root, 1, options.commutative};
-  const Order order = Order::identity(call.p());
-  const std::vector<Bytes> sizes = call.block_sizes(1);
+  const ProgramCall checked{{call.collective, call.p(), call.root, 1, options.commutative},
+                            Order::identity(call.p()),
+                            call.block_sizes(1),
+                            call.unit,
+                            &nodes};
   std::vector<BufferLayout> layouts(programs.size());
   for (Rank rank = 0; rank < call.p(); ++rank) {
     layouts[index(rank)].traits.in_place = options.in_place && passes_in_place(call, rank);
   }
-  return verifier.verify({contract, &order, &sizes, call.unit, &nodes}, programs, layouts, seed);
+  return verifier.verify(checked, programs, layouts, seed);
 }
 
 SweepResult sweep_hierarchical(Collective collective, int max_p) {

@@ -12,14 +12,6 @@ enum class Buffers : std::uint8_t { contiguous, packed, scattered, typed, mixed 
 constexpr std::array buffer_names = {"contiguous", "packed messages", "scattered", "typed",
                                      "mixed"};
 
-/// The contract of `specification` for `call`. A reduction must keep the sequence of ranks unless
-/// the list requires an operation that commutes.
-Contract contract_of(const Specification& specification, const Call& call,
-                     std::span<const Schedule> schedules) {
-  return {call.collective, call.p(), call.root, schedules.front().parts,
-          specification.algorithm->commutative};
-}
-
 /// True if `rank` may pass MPI_IN_PLACE.
 bool may_be_in_place(const Call& call, Rank rank) {
   const BlockKind kind = block_kind(call.collective);
@@ -57,10 +49,13 @@ std::string buffer_kind_name(int kind) {
 
 Programs::Programs(const Specification& specification, const Call& call, const Problems& problems,
                    std::span<const Schedule> schedules, int kind)
-    : contract(contract_of(specification, call, schedules)),
-      order(problems.order()),
-      sizes(call.block_sizes(contract.parts)),
-      unit(call.unit) {
+    // A reduction must keep the sequence of ranks unless the list requires an operation that
+    // commutes.
+    : program_call({{call.collective, call.p(), call.root, schedules.front().parts,
+                     specification.algorithm->commutative},
+                    problems.order(),
+                    call.block_sizes(schedules.front().parts),
+                    call.unit}) {
   const auto buffers = static_cast<Buffers>(kind / 2);
   for (Rank rank = 0; rank < call.p(); ++rank) {
     const Buffers own = buffers == Buffers::mixed ? static_cast<Buffers>(rank % 4) : buffers;

@@ -80,7 +80,7 @@ std::string ProgramVerifier::in_words(const ByteSymbols& symbols) const {
 }
 
 void ProgramVerifier::lay_out() {
-  const std::vector<Bytes>& sizes = *call_->sizes;
+  const std::vector<Bytes>& sizes = call_->sizes;
   origins_.assign(1, 0);
   for (const Bytes bytes : sizes) origins_.push_back(origins_.back() + bytes);
   const std::size_t p = programs_.size();

@@ -113,7 +113,7 @@ bool RankMemory::may_write(Area area, ByteRange range) const {
 
 void RankMemory::find_blocks(Area area, const Blocks& blocks) {
   const Buffer& laid = buffer(area);
-  const Order& order = *call_->order;
+  const Order& order = call_->order;
   const int p = order.size();
   const bool pairs = block_kind(call_->contract.collective) == BlockKind::pairs;
   const auto add = [&](std::size_t at) {

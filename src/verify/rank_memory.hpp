@@ -15,10 +15,10 @@ namespace tutti {
 /// A call whose programs are verified.
 struct ProgramCall {
   Contract contract;
-  const Order* order = nullptr;               ///< of the positions of blocks
-  const std::vector<Bytes>* sizes = nullptr;  ///< of the contract's blocks
-  Bytes unit = 1;                             ///< bytes of an element, in reductions
-  const Nodes* nodes = nullptr;               ///< whose ranks share memory; null: none do
+  Order order;                   ///< of the positions of blocks
+  std::vector<Bytes> sizes;      ///< of the contract's blocks
+  Bytes unit = 1;                ///< bytes of an element, in reductions
+  const Nodes* nodes = nullptr;  ///< whose ranks share memory; null: none do
 };
 
 /// The buffers that a program passes to a call.
@@ -61,7 +61,7 @@ class RankMemory {
     bool contiguous = true;
   };
 
-  [[nodiscard]] Bytes size_of(Block block) const { return (*call_->sizes)[index(block)]; }
+  [[nodiscard]] Bytes size_of(Block block) const { return call_->sizes[index(block)]; }
   void lay_out(Area area, const BlockSeries& blocks, bool contiguous);
   /// Puts the blocks of a series into a buffer, the first one where its block `at` is.
   void fill(Area area, const BlockSeries& blocks, int at);
