@@ -94,21 +94,14 @@ void RankMemory::want(const BlockSeries& blocks, int kept) {
     places_.push_back({begin, begin + bytes});
   }
   std::ranges::sort(places_, {}, &ByteRange::begin);
-  std::size_t joined = 0;
-  for (std::size_t i = 1; i < places_.size(); ++i) {
-    if (places_[i].begin == places_[joined].end) {
-      places_[joined].end = places_[i].end;
-    } else {
-      places_[++joined] = places_[i];
-    }
-  }
-  if (!places_.empty()) places_.resize(joined + 1);
 }
 
 bool RankMemory::may_write(Area area, ByteRange range) const {
   if (area != results_) return area == Area::staging || area == Area::node;
-  const auto place = std::ranges::upper_bound(places_, range.begin, {}, &ByteRange::end);
-  return place != places_.end() && place->begin <= range.begin && range.end <= place->end;
+  Bytes at = range.begin;
+  auto place = std::ranges::upper_bound(places_, at, {}, &ByteRange::end);
+  for (; at < range.end && place != places_.end() && place->begin <= at; ++place) at = place->end;
+  return at >= range.end;
 }
 
 void RankMemory::find_blocks(Area area, const Blocks& blocks) {
