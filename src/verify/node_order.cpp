@@ -19,16 +19,17 @@ void join(std::vector<int>& seen, const std::vector<int>& other) {
 }
 
 /// The first difference between the members' calls; empty if there is none.
-std::string disagreement(std::span<const InnerCall* const> members) {
-  const InnerCall& first = *members.front();
-  for (const InnerCall* member : members) {
-    if (member->collective != first.collective || member->root != first.root) {
+std::string disagreement(const NodeGraph& graph, const NodeGraph::Meeting& members) {
+  const InnerCall& first = graph.call(members.front());
+  for (const FlowGraph::Node node : members) {
+    const InnerCall& member = graph.call(node);
+    if (member.collective != first.collective || member.root != first.root) {
       return "members disagree on the collective or its root";
     }
-    if (first.collective == Collective::bcast && !(member->send == member->receive)) {
+    if (first.collective == Collective::bcast && !(member.send == member.receive)) {
       return "a bcast has one buffer";
     }
-    if (reduces(first.collective) && member->send.counts != first.send.counts) {
+    if (reduces(first.collective) && member.send.counts != first.send.counts) {
       return "members' counts differ";
     }
   }
@@ -37,10 +38,12 @@ std::string disagreement(std::span<const InnerCall* const> members) {
 
 /// Adds a transfer of count `out` of member `from` to count `in` of member `to`. Returns the text
 /// of a fault, or an empty one.
-std::string add(std::span<const InnerCall* const> members, int from, BlockIndex out, int to,
-                BlockIndex in, std::vector<InnerTransfer>& transfers) {
-  const InnerBuffer& source = members[index(from)]->send;
-  const InnerBuffer& sink = members[index(to)]->receive;
+std::string add(const NodeGraph& graph, const NodeGraph::Meeting& members, int from, BlockIndex out,
+                int to, BlockIndex in, std::vector<InnerTransfer>& transfers) {
+  const FlowGraph::Node sender = members[index(from)];
+  const FlowGraph::Node receiver = members[index(to)];
+  const InnerBuffer& source = graph.call(sender).send;
+  const InnerBuffer& sink = graph.call(receiver).receive;
   if (index(out) >= source.counts.size() || index(in) >= sink.counts.size() ||
       source.counts.size() != source.displacements.size() ||
       sink.counts.size() != sink.displacements.size()) {
@@ -51,22 +54,25 @@ std::string add(std::span<const InnerCall* const> members, int from, BlockIndex 
     return "node " + std::to_string(from) + " sends " + std::to_string(source.counts[index(out)]) +
            " bytes to node " + std::to_string(to) + ", which receives " + std::to_string(bytes);
   }
-  const Collective collective = members.front()->collective;
-  transfers.push_back({from, to, reduces(collective), source.at + source.displacements[index(out)],
-                       sink.at + sink.displacements[index(in)], bytes});
-  if (is_irregular(collective) || bytes == transfers.front().bytes) return "";
+  const Collective collective = graph.call(sender).collective;
+  const Bytes read_at = source.at + source.displacements[index(out)];
+  const Bytes write_at = sink.at + sink.displacements[index(in)];
+  transfers.push_back({{sender, source.area, false, {read_at, read_at + bytes}},
+                       {receiver, sink.area, true, {write_at, write_at + bytes}},
+                       reduces(collective)});
+  if (is_irregular(collective) || bytes == transfers.front().source.bytes.bytes()) return "";
   return "a regular call has unequal counts";
 }
 
 /// The transfers of the members' calls, by node and the contract of their collective. Empty if
 /// members disagree, and then `wrong` names the difference.
-std::vector<InnerTransfer> transfers_of(std::span<const InnerCall* const> members,
+std::vector<InnerTransfer> transfers_of(const NodeGraph& graph, const NodeGraph::Meeting& members,
                                         std::string& wrong) {
-  const InnerCall& first = *members.front();
+  const InnerCall& first = graph.call(members.front());
   const int count = static_cast<int>(members.size());
   const Contract contract{first.collective, count, first.root};
   std::vector<InnerTransfer> transfers;
-  wrong = disagreement(members);
+  wrong = disagreement(graph, members);
   for (int to = 0; to < count; ++to) {
     const BlockSeries wanted = contract.after(to);
     for (Block in = 0; in < wanted.count; ++in) {
@@ -75,7 +81,7 @@ std::vector<InnerTransfer> transfers_of(std::span<const InnerCall* const> member
         const Block out = wanted[in] - brought.first;  // their stride is 1
         const bool is_kept = from == to && first.collective == Collective::bcast;
         if (out < 0 || out >= brought.count || is_kept) continue;
-        wrong = add(members, from, out, to, in, transfers);
+        wrong = add(graph, members, from, out, to, in, transfers);
       }
     }
   }
@@ -154,16 +160,14 @@ Rank NodeOrder::leader_of(int lane, int node) const {
 
 NodeOrder::Fault NodeOrder::match(const NodeGraph::Meeting& meeting) {
   const int lane = graph_->call(meeting.front()).lane;
-  std::vector<const InnerCall*> members;
   for (int node = 0; node < nodes_->count(); ++node) {
     const Rank leader = leader_of(lane, node);
     if (index(node) >= meeting.size() || graph_->rank_of(meeting[index(node)]) != leader) {
       return fault(leader, 0, "and later make too few calls on lane " + std::to_string(lane));
     }
-    members.push_back(&graph_->call(meeting[index(node)]));
   }
   std::string text;
-  transfers_.push_back(transfers_of(members, text));
+  transfers_.push_back(transfers_of(*graph_, meeting, text));
   if (!text.empty()) return fault_at(meeting.front(), text);
   return std::nullopt;
 }
@@ -193,9 +197,9 @@ void NodeOrder::meet(std::size_t meeting) {
   for (const Node member : members) {
     if (clocks_[index(member)].empty()) return;
   }
-  for (const InnerTransfer& transfer : transfers_[meeting]) {
-    if (transfer.bytes == 0 || transfer.from == transfer.to) continue;
-    join(seen_by(members[index(transfer.to)]), clocks_[index(members[index(transfer.from)])]);
+  for (const auto& [source, target, _] : transfers_[meeting]) {
+    if (source.bytes.bytes() == 0 || source.operation == target.operation) continue;
+    join(seen_by(target.operation), clocks_[index(source.operation)]);
   }
   if (graph_->call(members.front()).collective != Collective::barrier) return;
   Clock all = seen_by(members.front());

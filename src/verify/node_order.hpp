@@ -11,15 +11,12 @@
 
 namespace tutti {
 
-/// Bytes that member `to` of a collective between nodes receives from member `from`. With
-/// `combines`, consecutive transfers to the same member are combined in sequence.
+/// Bytes that a member of a collective between nodes receives from a member. With `combines`,
+/// consecutive transfers to the same member are combined in sequence.
 struct InnerTransfer {
-  int from = 0;
-  int to = 0;
+  ByteAccess source;
+  ByteAccess target;
   bool combines = false;
-  Bytes read_at = 0;   ///< in the area of the send buffer
-  Bytes write_at = 0;  ///< in the area of the receive buffer
-  Bytes bytes = 0;
 };
 
 /// Follows the programs of ranks that share node memory, whose operations run in sequence. The

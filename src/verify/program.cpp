@@ -87,8 +87,8 @@ void ProgramVerifier::lay_out() {
   graph_.clear();
   for (const Program& program : programs_) graph_.add_rank(program.operations.size());
   const std::size_t nodes = index(graph_.nodes());
-  ranges_of_.assign(nodes, {});
-  ranges_.clear();
+  uses_.assign(nodes, {});
+  accesses_.clear();
   early_.assign(nodes, 0);
   if (memory_.size() < p) memory_.resize(p);
   for (std::size_t rank = 0; rank < p; ++rank) {
@@ -107,7 +107,6 @@ void ProgramVerifier::lay_out() {
   }
   const int count = call_->nodes == nullptr ? 0 : call_->nodes->count();
   node_memory_.assign(index(count), {});
-  node_accesses_.assign(index(count), {});
 }
 
 /// Needs and waits name earlier operations only.
@@ -148,16 +147,17 @@ ProgramVerifier::Fault ProgramVerifier::check_form(Rank rank) {
   return std::nullopt;
 }
 
-std::string ProgramVerifier::find(const InnerBuffer& buffer, RankMemory& memory) {
+std::string ProgramVerifier::find(Node node, const InnerBuffer& buffer, bool writes) {
   for (std::size_t i = 0; i < buffer.counts.size(); ++i) {
     if (i == buffer.displacements.size()) return "has a count without a displacement";
     const BufferRef ref = {buffer.area, {}, buffer.at + buffer.displacements[i], buffer.counts[i]};
-    if (std::string wrong = memory.find(ref, ranges_); !wrong.empty()) return wrong;
+    std::string wrong = memory_[index(rank_of(node))].find(ref, node, writes, accesses_);
+    if (!wrong.empty()) return wrong;
   }
   return "";
 }
 
-/// Finds the ranges that an operation reads, then those that it writes. In a bcast between nodes
+/// Finds the bytes that an operation reads, then those that it writes. In a bcast between nodes
 /// the root only reads its buffer, and all others only write it.
 std::string ProgramVerifier::find(Node node) {
   const Rank rank = rank_of(node);
@@ -168,23 +168,25 @@ std::string ProgramVerifier::find(Node node) {
   const bool is_bcast = calls && call->collective == Collective::bcast;
   const bool is_root = calls && call_->nodes->node_of(rank) == call->root;
   const bool local = named.kind == OperationKind::copy || named.kind == OperationKind::reduce;
-  Ranges& found = ranges_of_[index(node)];
+  Uses& found = uses_[index(node)];
   std::string wrong;
-  found.first = static_cast<int>(ranges_.size());
+  found.first = accesses_.size();
   const bool puts = named.kind == OperationKind::put;
   if (puts && (named.peer < 0 || named.peer >= call_->contract.p || named.peer == rank)) {
     return "puts to no other rank";
   }
   if (local || puts || named.kind == OperationKind::send) {
-    wrong = memory.find(named.from, ranges_);
+    wrong = memory.find(named.from, node, false, accesses_);
   }
-  if (calls && (!is_bcast || is_root)) wrong = find(call->send, memory);
-  found.middle = found.last = static_cast<int>(ranges_.size());
+  if (calls && (!is_bcast || is_root)) wrong = find(node, call->send, false);
+  found.middle = found.last = accesses_.size();
   if (!wrong.empty()) return wrong;
-  if (puts) wrong = memory_[index(named.peer)].find(named.to, ranges_);
-  if (local || named.kind == OperationKind::recv) wrong = memory.find(named.to, ranges_);
-  if (calls && (!is_bcast || !is_root)) wrong = find(call->receive, memory);
-  found.last = static_cast<int>(ranges_.size());
+  if (puts) wrong = memory_[index(named.peer)].find(named.to, node, true, accesses_);
+  if (local || named.kind == OperationKind::recv) {
+    wrong = memory.find(named.to, node, true, accesses_);
+  }
+  if (calls && (!is_bcast || !is_root)) wrong = find(node, call->receive, true);
+  found.last = accesses_.size();
   if (wrong.empty() && (local || puts) && named.from.bytes != named.to.bytes) {
     wrong = (puts ? "puts " : "copies ") + std::to_string(named.from.bytes) + " bytes to " +
             std::to_string(named.to.bytes);
@@ -192,57 +194,41 @@ std::string ProgramVerifier::find(Node node) {
   return wrong;
 }
 
-Area ProgramVerifier::area_of(Node node, bool is_target) const {
-  const Operation& named = operation(node);
-  if (named.kind != OperationKind::call) return (is_target ? named.to : named.from).area;
-  const InnerCall& call = programs_[index(rank_of(node))].calls[index(named.call)];
-  return (is_target ? call.receive : call.send).area;
-}
-
 ProgramVerifier::Fault ProgramVerifier::resolve(Node node) {
-  const Rank rank = rank_of(node);
   std::string wrong = find(node);
-  const Ranges& found = ranges_of_[index(node)];
-  for (int i = found.first; wrong.empty() && i < found.last; ++i) {
-    const bool is_target = i >= found.middle;
-    const Area area = area_of(node, is_target);
-    const bool puts = is_target && operation(node).kind == OperationKind::put;
-    if (is_target &&
-        !memory_[index(puts ? operation(node).peer : rank)].may_write(area, ranges_[index(i)])) {
-      wrong = "writes bytes " + std::to_string(ranges_[index(i)].begin) + " to " +
-              std::to_string(ranges_[index(i)].end) + " of " + name_of(area) +
-              ", which are not the place of a result";
-    }
-    if (puts) continue;
-    accesses_.push_back({number(node), area, is_target, ranges_[index(i)]});
-    if (area != Area::node) continue;
-    node_accesses_[index(call_->nodes->node_of(rank))].push_back(
-        {node, area, is_target, ranges_[index(i)]});
+  const Rank owner = is_put(node) ? operation(node).peer : rank_of(node);
+  for (const ByteAccess& access : targets(node)) {
+    if (!wrong.empty()) break;
+    if (memory_[index(owner)].may_write(access.area, access.bytes)) continue;
+    wrong = "writes bytes " + std::to_string(access.bytes.begin) + " to " +
+            std::to_string(access.bytes.end) + " of " + name_of(access.area) +
+            ", which are not the place of a result";
   }
   if (wrong.empty()) return std::nullopt;
-  return fault(rank, number(node), wrong);
+  return fault(rank_of(node), number(node), wrong);
 }
 
 ProgramVerifier::Fault ProgramVerifier::check_memory(Rank rank) {
-  accesses_.clear();
-  const Node first = graph_.node(rank, 0);
-  for (Node node = first; node < graph_.end(rank); ++node) {
+  order_.start(programs_[index(rank)]);
+  used_.clear();
+  for (Node node = graph_.node(rank, 0); node < graph_.end(rank); ++node) {
     if (Fault fault = resolve(node)) return fault;
+    const bool in_background = operation(node).runner == Runner::background;
+    early_[index(node)] = in_background && !order_.is_after_arrival(number(node)) ? 1 : 0;
+    used_.insert(used_.end(), sources(node).begin(), sources(node).end());
+    if (!is_put(node)) used_.insert(used_.end(), targets(node).begin(), targets(node).end());
   }
-  const Program& program = programs_[index(rank)];
-  const std::vector<char>& after = order_.after_arrival(program);
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    early_[index(first) + i] = after[i] == 0 ? 1 : 0;
-  }
-  const auto found = order_.conflict(program, accesses_);
+  const auto found = find_conflict(used_, [&](Node first, Node second) {
+    return order_.is_before(number(first), number(second));
+  });
   if (!found) return std::nullopt;
   const auto& [one, other] = *found;
   if (one.operation == other.operation) {
-    return fault(rank, one.operation,
+    return fault(rank, number(one.operation),
                  std::string("uses overlapping bytes of ") + name_of(one.area));
   }
-  return fault(rank, other.operation,
-               clash(other, in_words(first + one.operation), one.writes ? "writing" : "reading"));
+  return fault(rank, number(other.operation),
+               clash(other, in_words(one.operation), one.writes ? "writing" : "reading"));
 }
 
 /// Checks what the ranks of nodes share: signals, collectives between nodes, and node memory.
@@ -257,8 +243,12 @@ ProgramVerifier::Fault ProgramVerifier::check_nodes() {
 }
 
 ProgramVerifier::Fault ProgramVerifier::check_node_memory(int node) {
-  std::vector<ByteAccess>& accesses = node_accesses_[index(node)];
-  for (const ByteAccess& access : accesses) {
+  used_.clear();
+  for (const ByteAccess& access : accesses_) {
+    const int at = call_->nodes->node_of(rank_of(access.operation));
+    if (access.area == Area::node && at == node) used_.push_back(access);
+  }
+  for (const ByteAccess& access : used_) {
     const Rank rank = rank_of(access.operation);
     for (const Rank other : call_->nodes->ranks(node)) {
       if (!access.writes || node_order_.has_left(other, access.operation)) continue;
@@ -266,7 +256,7 @@ ProgramVerifier::Fault ProgramVerifier::check_node_memory(int node) {
                    clash(access, "rank " + std::to_string(other), "using in the call before"));
     }
   }
-  const auto found = find_conflict(accesses, [&](Node first, Node second) {
+  const auto found = find_conflict(used_, [&](Node first, Node second) {
     return node_order_.is_before(first, second) || node_order_.is_before(second, first);
   });
   if (!found) return std::nullopt;

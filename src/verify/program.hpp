@@ -51,11 +51,11 @@ class ProgramVerifier {
   using Node = FlowGraph::Node;
   static constexpr Node none = FlowGraph::none;
 
-  /// The ranges of a node's references: first those it reads.
-  struct Ranges {
-    int first = 0;
-    int middle = 0;
-    int last = 0;
+  /// The indices of an operation's accesses: first those that read.
+  struct Uses {
+    std::size_t first = 0;
+    std::size_t middle = 0;
+    std::size_t last = 0;
   };
   struct End {
     Rank from;
@@ -80,14 +80,14 @@ class ProgramVerifier {
   [[nodiscard]] Rank rank_of(Node node) const { return graph_.rank_of(node); }
   [[nodiscard]] int number(Node node) const { return graph_.step_of(node); }
   [[nodiscard]] Node partner(Node node) const { return graph_.partner(node); }
+  [[nodiscard]] bool is_put(Node node) const { return operation(node).kind == OperationKind::put; }
 
   void lay_out();
   [[nodiscard]] Fault check_memory(Rank rank);
   [[nodiscard]] Fault check_form(Rank rank);
-  [[nodiscard]] std::string find(const InnerBuffer& buffer, RankMemory& memory);
+  [[nodiscard]] std::string find(Node node, const InnerBuffer& buffer, bool writes);
   [[nodiscard]] std::string find(Node node);
   [[nodiscard]] Fault resolve(Node node);
-  [[nodiscard]] Area area_of(Node node, bool is_target) const;
   [[nodiscard]] Fault check_nodes();
   [[nodiscard]] Fault check_node_memory(int node);
   [[nodiscard]] Fault pair_messages();
@@ -104,14 +104,13 @@ class ProgramVerifier {
   void deliver(Node send);
   void note_received(Node recv, const std::vector<ByteSymbols>& message);
   void enter(Node node);
-  void run_call(const NodeGraph::Meeting& members, std::span<const InnerTransfer> transfers);
+  void run_call(std::span<const InnerTransfer> transfers);
   [[nodiscard]] ByteContent& content(Rank rank, Area area);
-  [[nodiscard]] std::vector<ByteSymbols> read(Node node, Area area,
-                                              std::span<const ByteRange> ranges);
-  void write(Node node, Area area, std::span<const ByteRange> ranges,
+  [[nodiscard]] std::vector<ByteSymbols> read(Node node, std::span<const ByteAccess> accesses);
+  void write(Node node, std::span<const ByteAccess> accesses,
              const std::vector<ByteSymbols>& message);
-  [[nodiscard]] std::span<const ByteRange> sources(Node node) const;
-  [[nodiscard]] std::span<const ByteRange> targets(Node node) const;
+  [[nodiscard]] std::span<const ByteAccess> sources(Node node) const;
+  [[nodiscard]] std::span<const ByteAccess> targets(Node node) const;
   [[nodiscard]] std::vector<ByteSymbols> combined(Node node, const std::vector<ByteSymbols>& left,
                                                   const std::vector<ByteSymbols>& right);
   [[nodiscard]] int united(Node node, int left, int right);
@@ -131,15 +130,14 @@ class ProgramVerifier {
   std::vector<ByteContent> node_memory_;
   FlowGraph graph_;
   Flow flow_;
-  std::vector<Ranges> ranges_of_;
-  std::vector<ByteRange> ranges_;
+  std::vector<Uses> uses_;            ///< by node
+  std::vector<ByteAccess> accesses_;  ///< of all nodes
+  std::vector<ByteAccess> used_;      ///< working memory: those that may conflict
   std::vector<End> ends_;
   std::vector<Put> puts_;  ///< ascending by `recv`
-  std::vector<ByteAccess> accesses_;
   ProgramOrder order_;
   NodeOrder node_order_;
-  std::vector<std::vector<ByteAccess>> node_accesses_;  ///< by node
-  std::vector<char> early_;  ///< by node: may start before the rank arrives
+  std::vector<char> early_;  ///< by node: in the background, perhaps before the rank arrives
 
   std::vector<char> begun_;
   std::vector<RankState> states_;

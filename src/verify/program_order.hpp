@@ -6,19 +6,10 @@
 #include <tuple>
 #include <vector>
 
-#include "lowering/program.hpp"
-#include "verify/byte_content.hpp"
+#include "verify/rank_memory.hpp"
 #include "verify/rank_sets.hpp"
 
 namespace tutti {
-
-/// A use of bytes by an operation.
-struct ByteAccess {
-  int operation = 0;
-  Area area = Area::staging;
-  bool writes = false;
-  ByteRange bytes;
-};
 
 /// Two uses of the same bytes, at least one a write, of which neither operation must complete
 /// before the other one starts.
@@ -56,19 +47,26 @@ template <class IsOrdered>
 /// timing, so it covers all interleavings. Reuses its memory between programs.
 class ProgramOrder {
  public:
-  /// Finds two operations in conflict. Sorts `accesses`. O(n log n + conflicting pairs), and
-  /// O(n^2) bits if bytes are used again after a write, for n operations.
-  [[nodiscard]] std::optional<AccessConflict> conflict(const Program& program,
-                                                       std::vector<ByteAccess>& accesses);
-  /// By operation: true if it starts only after the rank has arrived, because its runner or an
+  /// The program must outlive its use. The first question takes O(n^2) bits for n operations.
+  void start(const Program& program) {
+    program_ = &program;
+    is_known_ = false;
+  }
+  [[nodiscard]] bool is_before(int first, int second) {
+    if (!is_known_) find();
+    return before_.contains(second, first);
+  }
+  /// True if the operation starts only after the rank has arrived, because its runner or an
   /// operation that must complete before it is the caller's.
-  [[nodiscard]] const std::vector<char>& after_arrival(const Program& program);
+  [[nodiscard]] bool is_after_arrival(int operation) { return is_before(arrival(), operation); }
 
  private:
-  void find_order(const Program& program);
+  void find();
+  [[nodiscard]] int arrival() const { return static_cast<int>(program_->operations.size()); }
 
+  const Program* program_ = nullptr;
+  bool is_known_ = false;
   RankSets before_;  ///< by operation: those before it; last: those before all from here on
-  std::vector<char> after_arrival_;
 };
 
 }  // namespace tutti

@@ -111,7 +111,7 @@ void ProgramVerifier::start(Node node) {
     return flow_.complete(node);
   }
   if (begins.kind == OperationKind::put) {
-    sent_[index(node)] = read(node, begins.from.area, sources(node));
+    sent_[index(node)] = read(node, sources(node));
   }
   if (begins.kind == OperationKind::call) return enter(node);
   if (partner(node) == none) return flow_.complete(node);  // an await needs its signals
@@ -122,13 +122,13 @@ void ProgramVerifier::start(Node node) {
 
 void ProgramVerifier::deliver(Node send) {
   const Node recv = partner(send);
-  const auto message = read(send, operation(send).from.area, sources(send));
+  const auto message = read(send, sources(send));
   for (const Put& put : std::ranges::equal_range(puts_, recv, {}, &Put::recv)) {
     note_received(recv, sent_[index(put.put)]);
-    write(recv, Area::window, targets(put.put), sent_[index(put.put)]);
+    write(recv, targets(put.put), sent_[index(put.put)]);
   }
   note_received(recv, message);
-  write(recv, operation(recv).to.area, targets(recv), message);
+  write(recv, targets(recv), message);
   if (is_barrier_) entered_.insert_all(recv, send);
   flow_.complete(send);
   flow_.complete(recv);
@@ -155,30 +155,27 @@ void ProgramVerifier::enter(Node node) {
   for (const Node member : members) {
     if (begun_[index(member)] == 0) return;
   }
-  run_call(members, node_order_.transfers(meeting));
+  run_call(node_order_.transfers(meeting));
   for (const Node member : members) flow_.complete(member);
 }
 
 /// Moves the bytes of a collective between nodes. Consecutive transfers to the same member combine.
-void ProgramVerifier::run_call(const NodeGraph::Meeting& members,
-                               std::span<const InnerTransfer> transfers) {
-  const auto member = [&](int i) { return members[index(i)]; };
+void ProgramVerifier::run_call(std::span<const InnerTransfer> transfers) {
+  const auto continues = [&](std::size_t i) {
+    return transfers[i].combines && i > 0 &&
+           transfers[i].target.operation == transfers[i - 1].target.operation;
+  };
   std::vector<std::vector<ByteSymbols>> moved;
-  for (const InnerTransfer& transfer : transfers) {
-    const Node from = member(transfer.from);
-    const ByteRange range = {transfer.read_at, transfer.read_at + transfer.bytes};
-    moved.push_back(read(from, area_of(from, false), {&range, 1}));
-    const bool first = moved.size() == 1 || (&transfer)[-1].to != transfer.to;
-    if (!transfer.combines || first || fault_) continue;
-    moved.back() = combined(from, moved[moved.size() - 2], moved.back());
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    const ByteAccess& source = transfers[i].source;
+    moved.push_back(read(source.operation, {&source, 1}));
+    if (!continues(i) || fault_) continue;
+    moved[i] = combined(source.operation, moved[i - 1], moved[i]);
   }
   for (std::size_t i = 0; i < transfers.size(); ++i) {
-    const InnerTransfer& transfer = transfers[i];
-    const bool more =
-        transfer.combines && i + 1 < transfers.size() && transfers[i + 1].to == transfer.to;
-    const ByteRange range = {transfer.write_at, transfer.write_at + transfer.bytes};
-    if (!more)
-      write(member(transfer.to), area_of(member(transfer.to), true), {&range, 1}, moved[i]);
+    const ByteAccess& target = transfers[i].target;
+    if (i + 1 < transfers.size() && continues(i + 1)) continue;
+    write(target.operation, {&target, 1}, moved[i]);
   }
 }
 
@@ -187,32 +184,29 @@ ByteContent& ProgramVerifier::content(Rank rank, Area area) {
                             : memory_[index(rank)].content(area);
 }
 
-std::span<const ByteRange> ProgramVerifier::sources(Node node) const {
-  const Ranges& found = ranges_of_[index(node)];
-  return std::span(ranges_).subspan(index(found.first), index(found.middle - found.first));
+std::span<const ByteAccess> ProgramVerifier::sources(Node node) const {
+  const Uses& found = uses_[index(node)];
+  return std::span(accesses_).subspan(found.first, found.middle - found.first);
 }
 
-std::span<const ByteRange> ProgramVerifier::targets(Node node) const {
-  const Ranges& found = ranges_of_[index(node)];
-  return std::span(ranges_).subspan(index(found.middle), index(found.last - found.middle));
+std::span<const ByteAccess> ProgramVerifier::targets(Node node) const {
+  const Uses& found = uses_[index(node)];
+  return std::span(accesses_).subspan(found.middle, found.last - found.middle);
 }
 
-std::vector<ByteSymbols> ProgramVerifier::read(Node node, Area area,
-                                               std::span<const ByteRange> ranges) {
+std::vector<ByteSymbols> ProgramVerifier::read(Node node, std::span<const ByteAccess> accesses) {
   const Rank rank = rank_of(node);
-  const bool background = operation(node).runner == Runner::background;
   std::vector<ByteSymbols> found;
-  for (const ByteRange& range : ranges) {
-    if (range.begin == range.end) continue;
-    const Bytes undefined = content(rank, area).read(range, found);
+  for (const ByteAccess& access : accesses) {
+    const Bytes undefined = content(rank, access.area).read(access.bytes, found);
     if (undefined == ByteContent::none) continue;
-    refuse(node, "reads byte " + std::to_string(undefined) + " of " + name_of(area) +
+    refuse(node, "reads byte " + std::to_string(undefined) + " of " + name_of(access.area) +
                      ", which is undefined");
     return found;
   }
   for (ByteSymbols& symbols : found) {
     // Windows hold their data before any rank arrives.
-    if (symbols.input && area != Area::window && background && early_[index(node)] != 0) {
+    if (symbols.input && accesses.front().area != Area::window && early_[index(node)] != 0) {
       refuse(node, "reads " + in_words(symbols) + " before the rank arrives");
     }
     if (symbols.input) symbols.set = rank;
@@ -221,25 +215,25 @@ std::vector<ByteSymbols> ProgramVerifier::read(Node node, Area area,
   return found;
 }
 
-void ProgramVerifier::write(Node node, Area area, std::span<const ByteRange> ranges,
+void ProgramVerifier::write(Node node, std::span<const ByteAccess> accesses,
                             const std::vector<ByteSymbols>& message) {
   if (fault_) return;
   Bytes from = 0;
-  for (const ByteRange& range : ranges) {
-    if (range.begin == range.end) continue;
-    content(rank_of(node), area).write(range, message, from);
-    from += range.bytes();
+  for (const ByteAccess& access : accesses) {
+    if (access.bytes.begin == access.bytes.end) continue;
+    content(rank_of(node), access.area).write(access.bytes, message, from);
+    from += access.bytes.bytes();
   }
 }
 
 void ProgramVerifier::run_local(Node node) {
   const Operation& local = operation(node);
-  std::vector<ByteSymbols> bytes = read(node, local.from.area, sources(node));
+  std::vector<ByteSymbols> bytes = read(node, sources(node));
   if (local.kind == OperationKind::reduce) {
-    const auto right = read(node, local.to.area, targets(node));
+    const auto right = read(node, targets(node));
     if (!fault_) bytes = combined(node, bytes, right);
   }
-  write(node, local.to.area, targets(node), bytes);
+  write(node, targets(node), bytes);
 }
 
 std::vector<ByteSymbols> ProgramVerifier::combined(Node node, const std::vector<ByteSymbols>& left,

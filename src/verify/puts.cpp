@@ -8,9 +8,11 @@ namespace tutti {
 
 namespace {
 
-bool overlap(std::span<const ByteRange> some, std::span<const ByteRange> others) {
-  return std::ranges::any_of(some, [&](const ByteRange& one) {
-    return std::ranges::any_of(others, [&](const ByteRange& other) { return one.overlaps(other); });
+bool overlap(std::span<const ByteAccess> some, std::span<const ByteAccess> others) {
+  return std::ranges::any_of(some, [&](const ByteAccess& one) {
+    return std::ranges::any_of(others, [&](const ByteAccess& other) {
+      return one.area == other.area && one.bytes.overlaps(other.bytes);
+    });
   });
 }
 
@@ -84,19 +86,14 @@ ProgramVerifier::Fault ProgramVerifier::check_notifications(Rank rank) {
 ProgramVerifier::Fault ProgramVerifier::check_uses(const Put& put) const {
   const Rank rank = rank_of(put.put);
   for (Node node = put.put + 1; node < put.flush; ++node) {
-    const bool writes = operation(node).kind != OperationKind::put &&
-                        operation(node).to.area == operation(put.put).from.area &&
-                        overlap(targets(node), sources(put.put));
-    if (!writes) continue;
+    if (is_put(node) || !overlap(targets(node), sources(put.put))) continue;
     return fault(rank, number(node),
                  "writes bytes that " + in_words(put.put) + " may be reading until its flush");
   }
   const Rank target = operation(put.put).peer;
   for (Node node = graph_.node(target, 0); node < put.recv; ++node) {
-    const Operation& named = operation(node);
-    const bool reads = named.from.area == Area::window && overlap(sources(node), targets(put.put));
-    const bool writes = named.kind != OperationKind::put && named.to.area == Area::window &&
-                        overlap(targets(node), targets(put.put));
+    const bool reads = overlap(sources(node), targets(put.put));
+    const bool writes = !is_put(node) && overlap(targets(node), targets(put.put));
     if (!reads && !writes) continue;
     return fault(rank, number(put.put),
                  "writes bytes of the window of rank " + std::to_string(target) + ", which its " +

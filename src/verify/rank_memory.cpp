@@ -132,13 +132,13 @@ void RankMemory::find_blocks(Area area, const Blocks& blocks) {
   });
 }
 
-std::string RankMemory::find(const BufferRef& ref, std::vector<ByteRange>& ranges) {
+std::string RankMemory::find(const BufferRef& ref, int operation, bool writes,
+                             std::vector<ByteAccess>& accesses) {
   if (ref.bytes == 0) return "";
   const Buffer& laid = buffer(ref.area);
-  const std::size_t first = ranges.size();
   const bool combines = reduces(call_->contract.collective);
   if (combines || ref.blocks.range.empty()) {
-    ranges.push_back({ref.offset, ref.offset + ref.bytes});
+    iov_.assign(1, {ref.offset, ref.offset + ref.bytes});
     // Node memory is aligned for any element, whatever its size.
     const bool begins = ref.area == Area::node || ref.offset % call_->unit == 0;
     if (combines && (!begins || ref.bytes % call_->unit != 0)) {
@@ -149,18 +149,16 @@ std::string RankMemory::find(const BufferRef& ref, std::vector<ByteRange>& range
     find_blocks(ref.area, ref.blocks);
     if (iov_.size() == 1 && laid.contiguous) {
       const Bytes begin = iov_[0].begin + ref.offset;
-      ranges.push_back({begin, ref.whole ? iov_[0].end + ref.offset : begin + ref.bytes});
-    } else {
-      ranges.insert(ranges.end(), iov_.begin(), iov_.end());
+      iov_[0] = {begin, ref.whole ? iov_[0].end + ref.offset : begin + ref.bytes};
     }
   }
   Bytes found = 0;
-  for (std::size_t i = first; i < ranges.size(); ++i) {
-    found += ranges[i].bytes();
-    if (ranges[i].begin < 0 || ranges[i].end > laid.bytes) {
-      return "uses bytes " + std::to_string(ranges[i].begin) + " to " +
-             std::to_string(ranges[i].end) + " of " + name_of(ref.area) + ", which has " +
-             std::to_string(laid.bytes);
+  for (const ByteRange& range : iov_) {
+    found += range.bytes();
+    accesses.push_back({operation, ref.area, writes, range});
+    if (range.begin < 0 || range.end > laid.bytes) {
+      return "uses bytes " + std::to_string(range.begin) + " to " + std::to_string(range.end) +
+             " of " + name_of(ref.area) + ", which has " + std::to_string(laid.bytes);
     }
   }
   if (found == ref.bytes) return "";

@@ -29,6 +29,14 @@ struct BufferLayout {
   bool scattered = false;
 };
 
+/// A use of bytes by an operation.
+struct ByteAccess {
+  int operation = 0;  ///< its number in the program, or among those of all ranks
+  Area area = Area::staging;
+  bool writes = false;
+  ByteRange bytes;
+};
+
 /// The memory of one rank, and the bytes that buffer references mean in it. A buffer of a datatype
 /// that is not contiguous can only be referenced by whole blocks, as in the executor.
 class RankMemory {
@@ -38,9 +46,10 @@ class RankMemory {
   void start(const ProgramCall& call, const std::vector<Bytes>& origins, Rank rank,
              const BufferLayout& layout, const Program& program);
 
-  /// Appends the ranges of bytes of `ref`. Returns a text if it has none: other bytes than it
-  /// names, or bytes outside its area.
-  [[nodiscard]] std::string find(const BufferRef& ref, std::vector<ByteRange>& ranges);
+  /// Appends the uses of the ranges of bytes of `ref`. Returns a text if it has none: other bytes
+  /// than it names, or bytes outside its area.
+  [[nodiscard]] std::string find(const BufferRef& ref, int operation, bool writes,
+                                 std::vector<ByteAccess>& accesses);
   /// The bytes of an area but node memory.
   [[nodiscard]] ByteContent& content(Area area) {
     return contents_[static_cast<std::size_t>(area)];
