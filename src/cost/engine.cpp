@@ -56,6 +56,8 @@ class Engine {
 
  private:
   enum class Kind : std::uint8_t { over, arrived, ready, awake };
+  /// Greedy: of a message, named by its send. The order of members is also the preference of ranks
+  /// and ports among those that are ready.
   struct Event {
     double time = 0;
     Kind kind = Kind::ready;
@@ -63,26 +65,18 @@ class Engine {
     Node node = StepGraph::none;
     friend auto operator<=>(const Event&, const Event&) = default;
   };
-  /// A step that is ready; greedy: a message, named by its send. The order of members is the
-  /// preference of ranks and ports.
-  struct Waiting {
-    double ready = 0;
-    StepId sequence = 0;
-    Node node = StepGraph::none;
-    friend auto operator<=>(const Waiting&, const Waiting&) = default;
-  };
   struct RankState {
     double processor = 0;  ///< when it is free; under rendezvous the port, or the send port
     double receiver = 0;   ///< under rendezvous: when the receive port is free, if ranks have two
     double next_send = 0;  ///< when the gap after the last send ends
     double next_recv = -never;
-    LeastFirst<Waiting> sends = {};  ///< eager: ready, but not begun
-    LeastFirst<Waiting> recvs = {};
+    LeastFirst<Event> sends = {};  ///< eager: ready, but not begun
+    LeastFirst<Event> recvs = {};
     double wakes = never;  ///< eager: when the next of these begins
   };
   struct Port {
     int in_use = 0;
-    LeastFirst<Waiting> waiting;  ///< messages that found this port busy
+    LeastFirst<Event> waiting;  ///< messages that found this port busy
   };
 
   [[nodiscard]] bool is_greedy() const { return model_.service == EngineModel::Service::greedy; }
@@ -91,14 +85,14 @@ class Engine {
   void handle(const Event& event) {
     if (event.kind == Kind::over) return finish(event.node, event.time);
     if (event.kind == Kind::arrived) return meet(event.node, event.time);
-    if (is_greedy()) return wait({event.time, event.sequence, event.node});
+    if (is_greedy()) return wait(event);
     if (is_rendezvous()) return transfer(event.node, event.time);
     RankState& rank = ranks_[index(graph_.rank_of(event.node))];
     if (event.kind == Kind::ready) {
       const StepKind kind = graph_.step(event.node).kind;
       if (kind == StepKind::await) return await(event.node, event.time);
       auto& queue = kind == StepKind::recv ? rank.recvs : rank.sends;
-      queue.push({event.time, event.sequence, event.node});
+      queue.push(event);
     } else if (rank.wakes == event.time) {
       rank.wakes = never;
     }
@@ -162,17 +156,9 @@ class Engine {
     const StepId own = graph_.step_of(node);
     if (!is_rendezvous()) return own;
     const StepId other = graph_.step_of(graph_.partner(node));
-    switch (model_.tie) {
-      case EngineModel::Tie::sender:
-        return own;
-      case EngineModel::Tie::receiver:
-        return other;
-      case EngineModel::Tie::later:
-        return std::max(own, other);
-      case EngineModel::Tie::none:
-        break;
-    }
-    return 0;
+    if (model_.tie == EngineModel::Tie::sender) return own;
+    if (model_.tie == EngineModel::Tie::receiver) return other;
+    return model_.tie == EngineModel::Tie::later ? std::max(own, other) : 0;
   }
 
   // Rendezvous in turn.
@@ -225,7 +211,7 @@ class Engine {
   }
   [[nodiscard]] bool is_free(std::size_t port) const { return ports_[port].in_use < model_.ports; }
 
-  void wait(const Waiting& message) {
+  void wait(const Event& message) {
     ports_[send_port(message.node)].waiting.push(message);
     touched_.push_back(send_port(message.node));
   }
@@ -240,7 +226,7 @@ class Engine {
   /// Starts transfers at ports whose state has changed. A message that cannot start waits at a busy
   /// port and is considered again when that port is free.
   void start_waiting(double now) {
-    LeastFirst<std::pair<Waiting, std::size_t>> candidates;  // each with its port
+    LeastFirst<std::pair<Event, std::size_t>> candidates;  // each with its port
     const auto nominate = [&](std::size_t port) {
       if (!is_free(port) || ports_[port].waiting.empty()) return;
       candidates.push({ports_[port].waiting.top(), port});
