@@ -194,25 +194,11 @@ std::string ProgramVerifier::find(Node node) {
   return wrong;
 }
 
-ProgramVerifier::Fault ProgramVerifier::resolve(Node node) {
-  std::string wrong = find(node);
-  const Rank owner = is_put(node) ? operation(node).peer : rank_of(node);
-  for (const ByteAccess& access : targets(node)) {
-    if (!wrong.empty()) break;
-    if (memory_[index(owner)].may_write(access.area, access.bytes)) continue;
-    wrong = "writes bytes " + std::to_string(access.bytes.begin) + " to " +
-            std::to_string(access.bytes.end) + " of " + name_of(access.area) +
-            ", which are not the place of a result";
-  }
-  if (wrong.empty()) return std::nullopt;
-  return fault(rank_of(node), number(node), wrong);
-}
-
 ProgramVerifier::Fault ProgramVerifier::check_memory(Rank rank) {
   order_.start(programs_[index(rank)]);
   used_.clear();
   for (Node node = graph_.node(rank, 0); node < graph_.end(rank); ++node) {
-    if (Fault fault = resolve(node)) return fault;
+    if (std::string wrong = find(node); !wrong.empty()) return fault(rank, number(node), wrong);
     const bool in_background = operation(node).runner == Runner::background;
     early_[index(node)] = in_background && !order_.is_after_arrival(number(node)) ? 1 : 0;
     used_.insert(used_.end(), sources(node).begin(), sources(node).end());

@@ -87,7 +87,6 @@ class ProgramVerifier {
   [[nodiscard]] Fault check_form(Rank rank);
   [[nodiscard]] std::string find(Node node, const InnerBuffer& buffer, bool writes);
   [[nodiscard]] std::string find(Node node);
-  [[nodiscard]] Fault resolve(Node node);
   [[nodiscard]] Fault check_nodes();
   [[nodiscard]] Fault check_node_memory(int node);
   [[nodiscard]] Fault pair_messages();

@@ -161,9 +161,16 @@ std::string RankMemory::find(const BufferRef& ref, int operation, bool writes,
              " of " + name_of(ref.area) + ", which has " + std::to_string(laid.bytes);
     }
   }
-  if (found == ref.bytes) return "";
-  return "names " + std::to_string(ref.bytes) + " bytes of " + name_of(ref.area) +
-         " where its blocks have " + std::to_string(found);
+  if (found != ref.bytes) {
+    return "names " + std::to_string(ref.bytes) + " bytes of " + name_of(ref.area) +
+           " where its blocks have " + std::to_string(found);
+  }
+  for (const ByteRange& range : iov_) {
+    if (!writes || may_write(ref.area, range)) continue;
+    return "writes bytes " + std::to_string(range.begin) + " to " + std::to_string(range.end) +
+           " of " + name_of(ref.area) + ", which are not the place of a result";
+  }
+  return "";
 }
 
 }  // namespace tutti

@@ -47,15 +47,14 @@ class RankMemory {
              const BufferLayout& layout, const Program& program);
 
   /// Appends the uses of the ranges of bytes of `ref`. Returns a text if it has none: other bytes
-  /// than it names, or bytes outside its area.
+  /// than it names, bytes outside its area, or writes elsewhere than in staging or node memory and
+  /// the places of results.
   [[nodiscard]] std::string find(const BufferRef& ref, int operation, bool writes,
                                  std::vector<ByteAccess>& accesses);
   /// The bytes of an area but node memory.
   [[nodiscard]] ByteContent& content(Area area) {
     return contents_[static_cast<std::size_t>(area)];
   }
-  /// True if operations may write these bytes: staging and node memory, and the places of results.
-  [[nodiscard]] bool may_write(Area area, ByteRange range) const;
 
   /// Area::receive, or the window.
   [[nodiscard]] Area results() const { return results_; }
@@ -78,6 +77,7 @@ class RankMemory {
   void want(const BlockSeries& blocks, int kept);
   /// Sets iov_ to the ranges of the blocks in the buffer.
   void find_blocks(Area area, const Blocks& blocks);
+  [[nodiscard]] bool may_write(Area area, ByteRange range) const;
   [[nodiscard]] Buffer& buffer(Area area) { return buffers_[static_cast<std::size_t>(area)]; }
 
   const ProgramCall* call_ = nullptr;
