@@ -9,20 +9,6 @@
 
 namespace tutti {
 
-/// A specification of a one-sided collective as numbers, for ranks of the same build.
-struct RmaAlgorithm {
-  Bytes carry = 0;
-  std::int32_t number = 0;  ///< in the list
-  std::int32_t order = 0;
-  std::int32_t k = 0;
-  std::int32_t parts = 0;
-  std::int32_t nodes = 0;
-  std::int32_t protocol = 0;
-  friend bool operator==(const RmaAlgorithm&, const RmaAlgorithm&) = default;
-};
-[[nodiscard]] RmaAlgorithm to_numbers(const Specification& specification);
-[[nodiscard]] Specification specification_from(const RmaAlgorithm& numbers);
-
 /// One notification of an operation, with all that its receiver needs to take part. Ranks send it
 /// as it is in memory, because all run the same build.
 struct RmaControlMessage {
@@ -32,13 +18,23 @@ struct RmaControlMessage {
   std::int64_t number = 0;        ///< number among the root's on this window, from 1 on
   std::int64_t displacement = 0;  ///< in the units of each rank
   Bytes bytes = 0;                ///< of the vector, or of one rank's block
-  RmaAlgorithm algorithm;
+  std::int32_t algorithm = 0;     ///< its number in the list
+  OrderName order = OrderName::rotated;
+  Parameters parameters;
   std::int64_t combination = 0;  ///< reductions: operation and type
   std::int32_t listed = 0;       ///< number of ranks of the order that follow: none or all
   std::int32_t waited = 0;       ///< to the root: microseconds since this rank's poll before
-  friend bool operator==(const RmaControlMessage&, const RmaControlMessage&) = default;
+
+  void set(const Specification& specification) {
+    algorithm = static_cast<std::int32_t>(specification.algorithm - all_algorithms().data());
+    order = specification.order;
+    parameters = specification.parameters;
+  }
+  [[nodiscard]] Specification specification() const {
+    return {&all_algorithms()[index(algorithm)], order, parameters};
+  }
 };
-static_assert(std::has_unique_object_representations_v<RmaControlMessage>, "no gaps travel");
+static_assert(std::is_trivially_copyable_v<RmaControlMessage>, "it travels as bytes");
 
 /// Records which operations of a root have arrived; they may overtake one another. They have
 /// numbers from 1 on.

@@ -52,7 +52,7 @@ int open_message_queue(MPI_Comm comm, std::unique_ptr<RmaNotifications>& made);
 
 /// Notifications in three windows, the system of Paznikov 2024. They carry no data, list no order,
 /// and go from the root down, or to the root. Each takes 2 round trips, each take() 1 or 2 of the
-/// rank to itself. A rank needs 1.5 KiB for each rank.
+/// rank to itself. A rank needs 2 KiB for each rank.
 int open_request_windows(MPI_Comm comm, std::unique_ptr<RmaNotifications>& made);
 
 }  // namespace tutti

@@ -41,7 +41,7 @@ std::int64_t combination_of(MPI_Op op, MPI_Datatype type) {
 void RmaOperation::start(const Nodes& nodes, Rank rank, RmaWindow& window,
                          RmaNotifications& notifications) {
   const int p = nodes.p();
-  const Specification specification = specification_from(control_.algorithm);
+  const Specification specification = control_.specification();
   Problem problem;
   problem.collective = specification.algorithm->collective;
   problem.p = p;

@@ -108,7 +108,7 @@ int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome
     control.number = found->second->next_number();
     control.displacement = call.region.displacement;
     control.bytes = call.region.bytes;
-    control.algorithm = to_numbers(call.specification);
+    control.set(call.specification);
     control.combination = call.combination;
     waiting_.emplace_back(control, call.order, call.users, std::move(outcome));
   }
@@ -268,8 +268,7 @@ void RmaSystem::start(RmaOperation& operation) {
   const RmaControlMessage& control = operation.control();
   RmaWindow& window = *windows_.at(control.window);
   note(window.sync());
-  operation.start(nodes_, rank_, window,
-                  *of(static_cast<Notifications>(control.algorithm.protocol)));
+  operation.start(nodes_, rank_, window, *of(control.parameters.protocol));
   bool moved = false;
   note(operation.proceed(moved));
 }
