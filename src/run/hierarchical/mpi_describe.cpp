@@ -5,6 +5,8 @@ namespace tutti {
 
 namespace {
 
+using Use = SideMemory::Use;
+
 Region region_of(void* address, MPI_Count count, MPI_Datatype type, const TypeInfo& info) {
   if (info.contiguous) return {address, count * info.size, 0};
   return {address, count, handle_bits(type)};
@@ -37,123 +39,104 @@ bool can_be_inner_buffer(const HierarchicalSide& side) {
   return side.bytes == 0 || (side.base != nullptr && side.bytes <= max_node_memory);
 }
 
-/// Describes one call.
-class Description {
- public:
-  Description(const MpiCall& call, Rank rank, int p, SideMemory& memory,
-              HierarchicalCall& hierarchical)
-      : call_(call), rank_(rank), p_(p), memory_(memory), hierarchical_(hierarchical) {}
+/// A vector with the gaps of its elements, because reductions work on the program's layout. The
+/// bytes in gaps, such as those of MPI_DOUBLE_INT, belong to the program.
+SideBlock vector_of(const MpiCall& call, const CallSide& side, MPI_Count count) {
+  const TypeInfo& info = call.receive.info;
+  return {region_of(side.address, count, side.type, info), count * info.extent, !info.contiguous};
+}
 
-  int make(std::string& refused) { return reduces(call_.collective) ? reduced(refused) : moved(); }
-
- private:
-  using Use = SideMemory::Use;
-
-  int moved();
-  int reduced(std::string& refused);
-  int measure();
-  int hold(const CallSide& side, Area area, Use use, HierarchicalSide& held);
-  /// A vector with the gaps of its elements, because reductions work on the program's layout. The
-  /// bytes in gaps, such as those of MPI_DOUBLE_INT, belong to the program.
-  [[nodiscard]] SideBlock vector_of(const CallSide& side, MPI_Count count) const {
-    const TypeInfo& info = call_.receive.info;
-    return {region_of(side.address, count, side.type, info), count * info.extent, !info.contiguous};
-  }
-
-  const MpiCall& call_;
-  Rank rank_;
-  int p_;
-  SideMemory& memory_;
-  HierarchicalCall& hierarchical_;
-};
-
-int Description::hold(const CallSide& side, Area area, Use use, HierarchicalSide& held) {
-  const bool is_one = has_one_block(call_.collective, area);
+int hold(const MpiCall& call, int p, Area area, Use use, SideMemory& memory,
+         HierarchicalSide& held) {
+  const CallSide& side = area == Area::send ? call.send : call.receive;
+  const bool is_one = has_one_block(call.collective, area);
   if (!is_one && (!side.blocks.are_equal() || side.types != nullptr)) {
-    return memory_.hold(blocks_of(side, p_), use, held);
+    return memory.hold(blocks_of(side, p), use, held);
   }
-  return memory_.hold(block_of(side, 0, is_one ? 1 : p_), use, held);
+  return memory.hold(block_of(side, 0, is_one ? 1 : p), use, held);
 }
 
 /// Sets the sizes that follow from this rank's arguments. MPI_ERR_TRUNCATE if these contradict one
 /// another.
-int Description::measure() {
-  HierarchicalSizes& sizes = hierarchical_.call.sizes;
-  std::vector<Bytes>& words = hierarchical_.own_sizes;
-  const bool irregular = is_irregular(call_.collective);
-  if (is_gather_or_scatter(call_.collective)) {
-    const Bytes own = call_.own_bytes(rank_);
-    const bool at_root = rank_ == call_.root;
-    sizes.each = at_root && !irregular ? call_.whole().bytes(0) : own;
+int measure(const MpiCall& call, Rank rank, int p, HierarchicalCall& hierarchical) {
+  HierarchicalSizes& sizes = hierarchical.call.sizes;
+  std::vector<Bytes>& words = hierarchical.own_sizes;
+  const bool irregular = is_irregular(call.collective);
+  if (is_gather_or_scatter(call.collective)) {
+    const Bytes own = call.own_bytes(rank);
+    const bool at_root = rank == call.root;
+    sizes.each = at_root && !irregular ? call.whole().bytes(0) : own;
     if (!irregular) return sizes.each == own ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
     words[0] = own;
-    for (Rank other = 0; at_root && other < p_; ++other) {
-      words[index(other) + 1] = call_.whole().bytes(other);
+    for (Rank other = 0; at_root && other < p; ++other) {
+      words[index(other) + 1] = call.whole().bytes(other);
     }
     return MPI_SUCCESS;
   }
-  const CallSide& received = call_.receive;
+  const CallSide& received = call.receive;
   if (!irregular) {
     sizes.each = received.bytes(0);
-    return call_.contribution().bytes(0) == sizes.each ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+    return call.contribution().bytes(0) == sizes.each ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
   }
-  if (block_kind(call_.collective) == BlockKind::pairs) {
-    for (Rank rank = 0; rank < p_; ++rank) {
-      words[index(rank)] = call_.contribution().bytes(rank);
-      words[index(p_ + rank)] = received.bytes(rank);
+  if (block_kind(call.collective) == BlockKind::pairs) {
+    for (Rank other = 0; other < p; ++other) {
+      words[index(other)] = call.contribution().bytes(other);
+      words[index(p + other)] = received.bytes(other);
     }
     return MPI_SUCCESS;
   }
-  for (Rank rank = 0; rank < p_; ++rank) sizes.by_rank.push_back(received.bytes(rank));
-  const Bytes own = call_.contribution().bytes(call_.in_place() ? rank_ : 0);
-  return own == received.bytes(rank_) ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+  for (Rank other = 0; other < p; ++other) sizes.by_rank.push_back(received.bytes(other));
+  const Bytes own = call.contribution().bytes(call.in_place() ? rank : 0);
+  return own == received.bytes(rank) ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
 /// Describes a call that moves data.
-int Description::moved() {
-  if (const int error = measure()) return error;
-  const bool is_bcast = call_.collective == Collective::bcast;
-  const Use use = is_bcast           ? rank_ == call_.root ? Use::send : Use::receive
-                  : call_.in_place() ? Use::both
-                                     : Use::receive;
+int describe_moved(const MpiCall& call, Rank rank, int p, SideMemory& memory,
+                   HierarchicalCall& hierarchical) {
+  if (const int error = measure(call, rank, p, hierarchical)) return error;
+  const bool is_bcast = call.collective == Collective::bcast;
+  const Use use = is_bcast          ? rank == call.root ? Use::send : Use::receive
+                  : call.in_place() ? Use::both
+                                    : Use::receive;
   int error = MPI_SUCCESS;
-  if (call_.sends(rank_)) error = hold(call_.send, Area::send, Use::send, hierarchical_.send);
-  if (error != MPI_SUCCESS || !call_.receives(rank_)) return error;
-  return hold(call_.receive, Area::receive, use, hierarchical_.receive);
+  if (call.sends(rank)) error = hold(call, p, Area::send, Use::send, memory, hierarchical.send);
+  if (error != MPI_SUCCESS || !call.receives(rank)) return error;
+  return hold(call, p, Area::receive, use, memory, hierarchical.receive);
 }
 
 /// Describes the vectors of a reduction.
-int Description::reduced(std::string& refused) {
-  const TypeInfo& info = call_.receive.info;
-  const CallSide& sent = call_.contribution();
+int describe_reduced(const MpiCall& call, Rank rank, int p, SideMemory& memory,
+                     HierarchicalCall& hierarchical, std::string& refused) {
+  const TypeInfo& info = call.receive.info;
+  const CallSide& sent = call.contribution();
   if (!info.named && !are_apart(sent.type, info)) {
     refused = "elements of the reduction reach beyond their extent";
     return MPI_SUCCESS;
   }
-  hierarchical_.type = sent.type;
-  hierarchical_.op = call_.op;
-  HierarchicalProblem& plain = hierarchical_.call;
-  plain.commutative = commutes(call_.op);
+  hierarchical.type = sent.type;
+  hierarchical.op = call.op;
+  HierarchicalProblem& plain = hierarchical.call;
+  plain.commutative = commutes(call.op);
   plain.unit = info.extent;
-  const bool scatters = block_kind(call_.collective) == BlockKind::ranks;
-  const bool irregular = is_irregular(call_.collective);
-  const RankBlocks& counts = call_.receive.blocks;
-  for (Rank rank = 0; irregular && rank < p_; ++rank) {
-    plain.sizes.by_rank.push_back(counts.count(rank) * info.extent);
+  const bool scatters = block_kind(call.collective) == BlockKind::ranks;
+  const bool irregular = is_irregular(call.collective);
+  const RankBlocks& counts = call.receive.blocks;
+  for (Rank other = 0; irregular && other < p; ++other) {
+    plain.sizes.by_rank.push_back(counts.count(other) * info.extent);
   }
-  const MPI_Count all = scatters ? counts.total(p_) : sent.blocks.count(0);
-  const MPI_Count mine = scatters ? counts.count(rank_) : all;
+  const MPI_Count all = scatters ? counts.total(p) : sent.blocks.count(0);
+  const MPI_Count mine = scatters ? counts.count(rank) : all;
   if (!irregular) plain.sizes.each = mine * info.extent;
-  const bool in_place = call_.in_place();
-  const bool is_copied = in_place && !can_be_in_place(call_.collective);
+  const bool in_place = call.in_place();
+  const bool is_copied = in_place && !can_be_in_place(call.collective);
   int error = MPI_SUCCESS;
   if (!in_place || is_copied) {
-    error =
-        memory_.hold(vector_of(sent, all), is_copied ? Use::copied : Use::send, hierarchical_.send);
+    error = memory.hold(vector_of(call, sent, all), is_copied ? Use::copied : Use::send,
+                        hierarchical.send);
   }
-  if (error != MPI_SUCCESS || !has_result(call_.collective, rank_, call_.root)) return error;
-  return memory_.hold(vector_of(call_.receive, mine),
-                      in_place && !is_copied ? Use::both : Use::receive, hierarchical_.receive);
+  if (error != MPI_SUCCESS || !has_result(call.collective, rank, call.root)) return error;
+  return memory.hold(vector_of(call, call.receive, mine),
+                     in_place && !is_copied ? Use::both : Use::receive, hierarchical.receive);
 }
 
 }  // namespace
@@ -171,8 +154,9 @@ int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, SideMemory& m
     if (is_dummy) plain.sizes.by_rank.assign(index(p), 0);
   }
   if (is_dummy || call.collective == Collective::barrier) return MPI_SUCCESS;
-  Description description(call, rank, p, memory, hierarchical);
-  const int error = description.make(refused);
+  const int error = reduces(call.collective)
+                        ? describe_reduced(call, rank, p, memory, hierarchical, refused)
+                        : describe_moved(call, rank, p, memory, hierarchical);
   const bool in_place = call.in_place() && call.collective != Collective::bcast;
   plain.in_place = in_place && can_be_in_place(call.collective);
   plain.direct = error == MPI_SUCCESS && !in_place && can_be_inner_buffer(hierarchical.send) &&
