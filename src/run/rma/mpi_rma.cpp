@@ -91,7 +91,6 @@ bool RmaSystem::has_own_operations(int window) const {
 }
 
 int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome> outcome) {
-  std::int64_t begun = 0;
   {
     const std::lock_guard lock(mutex_);
     const auto found = windows_.find(window);
@@ -104,7 +103,7 @@ int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome
     RmaControlMessage control;
     control.root = rank_;
     control.window = window;
-    control.operation = begun = begun_++;
+    control.operation = begun_++;
     control.number = found->second->next_number();
     control.displacement = call.region.displacement;
     control.bytes = call.region.bytes;
@@ -114,18 +113,7 @@ int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome
   }
   const int error = go_on();
   Background::of_process().wake();
-  if (error != MPI_SUCCESS) forget(begun);
   return error;
-}
-
-/// Removes a failed operation of this rank, whose buffer is valid only during the call.
-void RmaSystem::forget(std::int64_t operation) {
-  const std::lock_guard lock(mutex_);
-  const auto is_it = [&](const RmaOperation& known) {
-    return known.control().operation == operation;
-  };
-  own_.remove_if(is_it);
-  waiting_.remove_if(is_it);
 }
 
 std::chrono::microseconds RmaSystem::expected_wait() {
