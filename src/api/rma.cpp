@@ -276,9 +276,7 @@ int TUTTI_Rma_window_register(MPI_Win win, MPI_Comm comm, TUTTI_Window* window) 
     if (window == nullptr) return MPI_ERR_ARG;
     const auto opened = tutti::opened_on(comm);
     if (opened == nullptr) return MPI_ERR_COMM;
-    tutti::RmaSystem& system = opened->system();
-    int error = system.add_window(win, *window);
-    if (error == MPI_SUCCESS) error = system.confirm_window(*window, tutti::watch(win, system));
+    const int error = opened->system().add_window(win, tutti::watch, *window);
     if (error != MPI_SUCCESS) *window = TUTTI_WINDOW_NULL;
     return error;
   });

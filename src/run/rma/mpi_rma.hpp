@@ -34,11 +34,9 @@ class RmaSystem : public BackgroundTask {
   /// Completes this rank's operations, and waits until all others have done so. Collective.
   int close();
 
-  /// Gives the window a number, equal on all ranks. Collective; confirm_window must follow.
-  int add_window(MPI_Win handle, int& number);
-  /// Keeps the window, unless some rank has met an error since: that rank returns its error, all
-  /// others MPI_ERR_OTHER, and the window is not added.
-  int confirm_window(int number, int error);
+  /// Gives the window a number, equal on all ranks. If `watch` fails on a rank, that rank returns
+  /// its error, all others MPI_ERR_OTHER, and the window is not added. Collective.
+  int add_window(MPI_Win handle, int (*watch)(MPI_Win, RmaSystem&), int& number);
   /// Completes all operations on it first. Collective; MPI_ERR_WIN if there is no such window.
   int remove_window(int number);
   /// For a window that is already freed: its active operations end with MPI_ERR_WIN.

@@ -6,7 +6,7 @@
 
 namespace tutti {
 
-int RmaSystem::add_window(MPI_Win handle, int& number) {
+int RmaSystem::add_window(MPI_Win handle, int (*watch)(MPI_Win, RmaSystem&), int& number) {
   std::unique_ptr<RmaWindow> window;
   if (const int error = RmaWindow::open(handle, comm(), window)) return error;
   if (const int error = find_number(number)) return error;
@@ -16,11 +16,8 @@ int RmaSystem::add_window(MPI_Win handle, int& number) {
     looked_ = moved_ = std::chrono::steady_clock::now();
   }
   note_handle(number, &handle);
-  return MPI_SUCCESS;
-}
-
-/// No rank begins an operation before this, so that operations find the window on all ranks.
-int RmaSystem::confirm_window(int number, int error) {
+  const int error = watch(handle, *this);
+  // No rank begins an operation before this, so that operations find the window on all ranks.
   bool all_succeeded = false;
   const int exchanged = true_on_all(comm(), error == MPI_SUCCESS, all_succeeded);
   if (all_succeeded) {
