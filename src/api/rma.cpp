@@ -125,7 +125,8 @@ int begin(Collective collective, const CallSide& side, MPI_Op op, MPI_Aint displ
   Request made{std::make_shared<RmaOutcome>(), owner};
   made.record.site = take_call_site();
   made.record.arrival = monotonic_seconds();
-  RmaCall call;
+  RmaControlMessage call;
+  call.window = window;
   call.region.displacement = displacement;
   const int blocks = block_kind(collective) == BlockKind::ranks ? system.p() : 1;
   int error = pack(collective, side, blocks, system, call.region.bytes, made);
@@ -133,14 +134,15 @@ int begin(Collective collective, const CallSide& side, MPI_Op op, MPI_Aint displ
     error = check(op, side.type, system, call.combination);
   }
   if (error != MPI_SUCCESS) return error;
-  call.users = made.packed.empty() ? static_cast<std::byte*>(side.address) : made.packed.data();
   made.record.own = made.record.total = made.record.largest = call.region.bytes * blocks;
   Choice choice = owner->choose(collective, call.region.bytes);
   choice.specification =
       within(*choice.specification, system.p(), call.region.bytes * blocks, environment().memory);
-  call.specification = *choice.specification;
-  call.order = owner->order_for(call.specification, call.region.bytes);
-  error = system.begin(call, window, made.outcome);
+  call.set(*choice.specification);
+  auto* const users =
+      made.packed.empty() ? static_cast<std::byte*>(side.address) : made.packed.data();
+  error = system.begin(call, owner->order_for(*choice.specification, call.region.bytes), users,
+                       made.outcome);
   if (error != MPI_SUCCESS) return error;
   *request = keep(std::move(made), owner->comm(), collective, choice);
   return MPI_SUCCESS;

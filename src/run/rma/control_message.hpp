@@ -9,19 +9,24 @@
 
 namespace tutti {
 
+/// An operation's byte range in the window of each rank.
+struct RmaRegion {
+  std::int64_t displacement = 0;  ///< in the units of each rank
+  Bytes bytes = 0;
+};
+
 /// One notification of an operation, with all that its receiver needs to take part. Ranks send it
 /// as it is in memory, because all run the same build.
 struct RmaControlMessage {
   Rank root = 0;
-  int window = 0;                 ///< its number, the same on all ranks
-  std::int64_t operation = 0;     ///< number among all of the root, from 0 on
-  std::int64_t number = 0;        ///< number among the root's on this window, from 1 on
-  std::int64_t displacement = 0;  ///< in the units of each rank
-  Bytes bytes = 0;                ///< of the vector, or of one rank's block
-  std::int32_t algorithm = 0;     ///< its number in the list
+  int window = 0;              ///< its number, the same on all ranks
+  std::int64_t operation = 0;  ///< number among all of the root, from 0 on
+  std::int64_t number = 0;     ///< number among the root's on this window, from 1 on
+  RmaRegion region;            ///< the vector, or one rank's block
+  std::int32_t algorithm = 0;  ///< its number in the list
   OrderName order = OrderName::rotated;
   Parameters parameters;
-  std::int64_t combination = 0;  ///< reductions: operation and type
+  std::int64_t combination = 0;  ///< reductions: see combination_of()
   std::int32_t listed = 0;       ///< number of ranks of the order that follow: none or all
   std::int32_t waited = 0;       ///< to the root: microseconds since this rank's poll before
 

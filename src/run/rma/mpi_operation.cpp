@@ -51,10 +51,10 @@ void RmaOperation::start(const Nodes& nodes, Rank rank, RmaWindow& window,
       listed_.empty() ? order_of(specification, p, problem.root, {}) : Order::listed(listed_);
   problem.nodes = &nodes;
   problem.sizes = block_kind(problem.collective) == BlockKind::parts
-                      ? Sizes::parts(control_.bytes, 1, 1)
-                      : Sizes::equal(control_.bytes);
+                      ? Sizes::parts(control_.region.bytes, 1, 1)
+                      : Sizes::equal(control_.region.bytes);
   problem.parameters = specification.parameters;
-  program_ = lower(schedule_of(specification, problem), problem, control_.bytes, {});
+  program_ = lower(schedule_of(specification, problem), problem, control_.region.bytes, {});
   staging_.resize(static_cast<std::size_t>(program_.scratch));
   flows_to_root_ = tutti::flows_to_root(problem.collective);
   order_ = problem.order;
@@ -80,19 +80,19 @@ const std::vector<Rank>& RmaOperation::order_for(Rank peer) {
 }
 
 std::byte* RmaOperation::memory_of(const BufferRef& ref) {
-  std::byte* const area = ref.area == Area::window    ? window_->at(region())
+  std::byte* const area = ref.area == Area::window    ? window_->at(control_.region)
                           : ref.area == Area::staging ? staging_.data()
                                                       : users_;
   if (ref.blocks.range.empty()) return area + ref.offset;
   const auto first = static_cast<Position>(ref.blocks.range.begin);
-  return area + order_.rank_at(first) * control_.bytes;
+  return area + order_.rank_at(first) * control_.region.bytes;
 }
 
 template <class Visit>
 void RmaOperation::for_each_piece(Bytes bytes, Visit visit) {
   const BufferRef& ref = message();
   if (ref.blocks.range.empty()) return visit(memory_of(ref) + moved_, bytes);
-  const Bytes size = control_.bytes;
+  const Bytes size = control_.region.bytes;
   for (Bytes from = moved_; from < moved_ + bytes;) {
     const BlockIndex block = ref.blocks.range.begin + from / size;
     const Bytes piece = std::min(size - from % size, moved_ + bytes - from);
@@ -175,7 +175,7 @@ int RmaOperation::run(const Operation& operation) {
   if (operation.kind == OperationKind::flush) return window_->flush(operation.peer);
   if (operation.to.bytes == 0) return MPI_SUCCESS;
   return window_->put(memory_of(operation.from), operation.to.offset, operation.to.bytes,
-                      operation.peer, region());
+                      operation.peer, control_.region);
 }
 
 int RmaOperation::reduce(const BufferRef& from, const BufferRef& to) {

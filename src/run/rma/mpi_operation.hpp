@@ -25,20 +25,12 @@ struct RmaOutcome {
 /// ranks; 0 for other operations.
 [[nodiscard]] std::int64_t combination_of(MPI_Op op, MPI_Datatype type);
 
-/// The root's arguments of an operation.
-struct RmaCall {
-  Specification specification;
-  RmaRegion region;            ///< in each window: the vector, or a rank's block
-  std::byte* users = nullptr;  ///< the program's buffer: a vector, or p blocks by rank; packed
-  std::int64_t combination = 0;
-  std::vector<Rank> order = {};  ///< empty: follows from the specification
-};
-
 /// One operation at one rank: its program, which runs up to an operation that must wait for others.
 /// Its messages are notifications. The user's buffer is Area::send or Area::receive of the root.
 class RmaOperation final : public Buffers, public Transport {
  public:
-  /// `order` is empty if it follows from the specification.
+  /// `order` is empty if it follows from the specification. `users` is the program's buffer at the
+  /// root: a vector, or p blocks by rank, packed.
   RmaOperation(const RmaControlMessage& control, std::vector<Rank> order, std::byte* users,
                std::shared_ptr<RmaOutcome> outcome)
       : control_(control), listed_(std::move(order)), users_(users), outcome_(std::move(outcome)) {}
@@ -55,7 +47,6 @@ class RmaOperation final : public Buffers, public Transport {
   void hear(Rank from, std::span<const std::byte> carried);
 
   [[nodiscard]] const RmaControlMessage& control() const { return control_; }
-  [[nodiscard]] RmaRegion region() const { return {control_.displacement, control_.bytes}; }
   [[nodiscard]] bool flows_to_root() const { return flows_to_root_; }
   [[nodiscard]] bool at_root() const { return outcome_ != nullptr; }
   /// At the root: sets the outcome for the program.

@@ -90,26 +90,21 @@ bool RmaSystem::has_own_operations(int window) const {
   return std::ranges::any_of(own_, is_on) || std::ranges::any_of(waiting_, is_on);
 }
 
-int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome> outcome) {
+int RmaSystem::begin(RmaControlMessage control, std::vector<Rank> order, std::byte* users,
+                     std::shared_ptr<RmaOutcome> outcome) {
   {
     const std::lock_guard lock(mutex_);
-    const auto found = windows_.find(window);
+    const auto found = windows_.find(control.window);
     if (found == windows_.end()) return MPI_ERR_WIN;
-    if (const int error = found->second->check(call.region)) return error;
-    const bool needs_windows = call.specification.parameters.protocol == Notifications::windows;
-    if (needs_windows && (of(Notifications::windows) == nullptr || !call.order.empty())) {
+    if (const int error = found->second->check(control.region)) return error;
+    const bool needs_windows = control.parameters.protocol == Notifications::windows;
+    if (needs_windows && (of(Notifications::windows) == nullptr || !order.empty())) {
       return MPI_ERR_UNSUPPORTED_OPERATION;
     }
-    RmaControlMessage control;
     control.root = rank_;
-    control.window = window;
     control.operation = begun_++;
     control.number = found->second->next_number();
-    control.displacement = call.region.displacement;
-    control.bytes = call.region.bytes;
-    control.set(call.specification);
-    control.combination = call.combination;
-    waiting_.emplace_back(control, call.order, call.users, std::move(outcome));
+    waiting_.emplace_back(control, std::move(order), users, std::move(outcome));
   }
   const int error = go_on();
   Background::of_process().wake();
@@ -235,7 +230,7 @@ bool RmaSystem::is_in_the_way(const RmaOperation& operation) const {
   if (own_.size() >= max_under_way) return true;
   return std::ranges::any_of(own_, [&](const RmaOperation& other) {
     return other.control().window == control.window &&
-           window.may_overlap(operation.region(), other.region());
+           window.may_overlap(control.region, other.control().region);
   });
 }
 

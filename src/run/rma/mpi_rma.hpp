@@ -46,12 +46,14 @@ class RmaSystem : public BackgroundTask {
   /// it keeps other threads out.
   [[nodiscard]] int number_of(MPI_Win handle);
 
-  /// Begins an operation. Until `outcome` is set, its buffer must not be changed, or read if the
-  /// data flow to the root. This rank's own window has its data on return, unless an earlier
-  /// operation of this rank on the same bytes is active: then this one starts after that.
-  /// MPI_ERR_WIN, MPI_ERR_RMA_RANGE; MPI_ERR_UNSUPPORTED_OPERATION if it needs notifications in
-  /// windows, and lists an order or there are none.
-  int begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome> outcome);
+  /// Begins an operation with the window, region, specification and combination of `control`, and
+  /// with `order` and `users` as RmaOperation has them. Until `outcome` is set, `users` must not be
+  /// changed, or read if the data flow to the root. This rank's own window has its data on return,
+  /// unless an earlier operation of this rank on the same bytes is active: then this one starts
+  /// after that. MPI_ERR_WIN, MPI_ERR_RMA_RANGE; MPI_ERR_UNSUPPORTED_OPERATION if it needs
+  /// notifications in windows, and lists an order or there are none.
+  int begin(RmaControlMessage control, std::vector<Rank> order, std::byte* users,
+            std::shared_ptr<RmaOutcome> outcome);
   /// Makes progress on all operations until `is_over()`. Yields the core, for longer after many
   /// rounds in vain.
   int wait(const std::function<bool()>& is_over);

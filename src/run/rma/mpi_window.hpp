@@ -11,12 +11,6 @@
 
 namespace tutti {
 
-/// An operation's byte range in the window of each rank.
-struct RmaRegion {
-  std::int64_t displacement = 0;  ///< in the units of each rank
-  Bytes bytes = 0;
-};
-
 /// All functions return an MPI error code unless they say otherwise.
 class RmaWindow {
  public:
@@ -40,7 +34,6 @@ class RmaWindow {
   /// Makes the puts of other ranks visible to loads of this process.
   int sync() { return mpi().Win_sync(handle_); }
 
-  [[nodiscard]] MPI_Win handle() const { return handle_; }
   RmaArrivals& arrivals(Rank root) { return arrivals_[root]; }
   std::int64_t next_number() { return ++begun_; }
 
