@@ -1,6 +1,4 @@
-/// One message between the root and each other rank.
-#include "algorithms/linear.hpp"
-
+/// Linear gathers, scatters and broadcasts: the root and each other rank exchange one message.
 #include <algorithm>
 
 #include "schedule/builder.hpp"
@@ -26,9 +24,8 @@ StepId message(ScheduleBuilder& schedule, const Problem& problem, Rank peer, Blo
   return sends(problem) ? schedule.send(peer, blocks) : schedule.recv(peer, blocks);
 }
 
-}  // namespace
-
-Schedule linear(const Problem& problem, bool in_sequence) {
+/// The root's p - 1 messages are all in flight at once, or one after the other if `in_sequence`.
+Schedule exchange_all(const Problem& problem, bool in_sequence) {
   ScheduleBuilder schedule(problem);
   if (!problem.at_root()) {
     message(schedule, problem, problem.root, exchanged(problem, problem.position()));
@@ -43,6 +40,32 @@ Schedule linear(const Problem& problem, bool in_sequence) {
   return schedule.done();
 }
 
+}  // namespace
+
+///     p = 6, root 2, rotated
+///         2 -+- 3
+///            +- 4
+///            +- 5
+///            +- 0
+///            +- 1
+///
+/// All p - 1 messages are in flight at once: (p - 1)(alpha + m beta).
+Schedule linear(const Problem& problem) { return exchange_all(problem, false); }
+
+/// LIN of Proficz 2020, section 2.1: a late rank delays all ranks after it in the order.
+Schedule linear_sequence(const Problem& problem) { return exchange_all(problem, true); }
+
+/// The root serves ranks in the sequence of their requests. A rank announces its arrival with a
+/// message without bytes and posts its data message at once; ranks without bytes to exchange do
+/// not. The root posts its side when the rank has announced itself and one of `flight` slots is
+/// free. A rendezvous message moves only then, so at most `flight` blocks share the root's link,
+/// and the link never waits for a late rank. Any sequence that does not idle is optimal among
+/// linear gathers, so this needs no prediction, whether the MPI sends eagerly or not:
+///
+///     root   await 1  await 2  ..  recv 1 (after await 1, a slot)  recv 2 (after await 2, a slot)
+///
+/// (p - 1)(2 alpha + m beta) at most. As a broadcast it is the online part of Patarasuk and Yuan's
+/// (2008), without its forwarding along the list of arrived ranks.
 Schedule linear_pull(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   if (!problem.at_root()) {
@@ -64,6 +87,13 @@ Schedule linear_pull(const Problem& problem) {
   return schedule.done();
 }
 
+/// A rank that receives posts the first segment of a block and signals its sender, which then sends
+/// that segment and the rest (Proficz 2020, LS, section 4.2; Open MPI's linear_sync). The root
+/// serves one rank after the other and goes on after the first segment, so the rest overlaps the
+/// next rank's signal and first segment. Ranks without bytes neither signal nor wait:
+///
+///     gather    recv first(1)  signal 1  recv rest(1)  wait first(1)  recv first(2)  signal 2 ..
+///     scatter   await 1  send first(1)  send rest(1)  wait first(1)  await 2  send first(2) ..
 Schedule linear_sync(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const bool sender = sends(problem);

@@ -109,9 +109,9 @@ TEST(Picture, OfTheKnomialGatherAndScatter) {
 TEST(Picture, OfTheLinearGatherAndScatter) {
   const Order order = Order::rotated(6, 2);
   EXPECT_EQ(drawn(Collective::gather, "linear", order),
-            profile_in("algorithms/gather/linear.cpp", "p = 6, root 2"));
+            profile_in("algorithms/linear.cpp", "p = 6, root 2"));
   EXPECT_EQ(drawn(Collective::scatter, "linear", order),
-            profile_in("algorithms/scatter/linear.cpp", "p = 6, root 2"));
+            profile_in("algorithms/linear.cpp", "p = 6, root 2"));
 }
 
 TEST(Picture, OfTheOrderedTree) {

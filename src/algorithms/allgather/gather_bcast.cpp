@@ -5,7 +5,7 @@
 namespace tutti {
 
 Schedule gather_knomial(const Problem& problem);
-Schedule gather_linear_sync(const Problem& problem);
+Schedule linear_sync(const Problem& problem);
 
 namespace {
 
@@ -50,7 +50,7 @@ Schedule allgather_gather_bcast(const Problem& problem) {
 /// the broadcast follows the last arrival. In it a rank receives all blocks except its own.
 Schedule allgather_sync_bcast(const Problem& problem) {
   ScheduleBuilder schedule(problem);
-  schedule.append(gather_linear_sync(gather_of(problem)));
+  schedule.append(linear_sync(gather_of(problem)));
   schedule.append(scatter_along(problem, WayDown{Knomial(problem.p, 2), problem.p, false}));
   return schedule.done();
 }
