@@ -93,17 +93,18 @@ TEST(Picture, OfTheBineShapeAndItsAlgorithms) {
   for (const Collective collective : {Collective::bcast, Collective::gather, Collective::scatter}) {
     const Call call{collective, 2, std::vector<Bytes>(6, 1)};
     EXPECT_EQ(drawn(Problems(*specification(collective, "bine"), call).schedules(), false),
-              profile_in("algorithms/" + std::string(name_of(collective)) + "/tree.cpp",
-                         "p = 6, root 2"));
+              profile_in("algorithms/tree.cpp", collective == Collective::gather
+                                                    ? "gather, p = 6, root 2"
+                                                    : "scatter and bcast, p = 6, root 2"));
   }
 }
 
 TEST(Picture, OfTheKnomialGatherAndScatter) {
   const Order order = Order::listed({2, 0, 5, 1, 4, 3});
   EXPECT_EQ(drawn(Collective::gather, "knomial:k=2", order),
-            profile_in("algorithms/gather/tree.cpp", "p = 6, k = 2"));
+            profile_in("algorithms/tree.cpp", "gather, p = 6, k = 2"));
   EXPECT_EQ(drawn(Collective::scatter, "knomial:k=2", order),
-            profile_in("algorithms/scatter/tree.cpp", "p = 6, k = 2"));
+            profile_in("algorithms/tree.cpp", "scatter, p = 6, k = 2"));
 }
 
 TEST(Picture, OfTheLinearGatherAndScatter) {

@@ -4,7 +4,7 @@
 
 namespace tutti {
 
-Schedule gather_knomial(const Problem& problem);
+Schedule knomial_up(const Problem& problem);
 Schedule linear_sync(const Problem& problem);
 
 namespace {
@@ -40,7 +40,7 @@ struct WayDown : Knomial {
 Schedule allgather_gather_bcast(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const Knomial tree(problem.p, problem.parameters.k);
-  schedule.append(gather_knomial(gather_of(problem)));
+  schedule.append(knomial_up(gather_of(problem)));
   schedule.append(scatter_along(problem, WayDown{tree, problem.p, true}));
   return schedule.done();
 }

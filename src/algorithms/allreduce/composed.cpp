@@ -8,7 +8,7 @@ Schedule reduce_scatter_circulant(const Problem& problem);
 Schedule allgather_ring(const Problem& problem);
 Schedule allgather_circulant(const Problem& problem);
 Schedule reduce_knomial_ordered(const Problem& problem);
-Schedule bcast_knomial(const Problem& problem);
+Schedule knomial_down(const Problem& problem);
 
 namespace {
 
@@ -42,7 +42,7 @@ Schedule allreduce_reduce_bcast(const Problem& problem) {
   rooted.root = 0;
   ScheduleBuilder schedule(problem);
   schedule.append(reduce_knomial_ordered(rooted));
-  schedule.append(bcast_knomial(rooted));
+  schedule.append(knomial_down(rooted));
   return schedule.done();
 }
 

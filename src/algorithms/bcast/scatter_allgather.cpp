@@ -1,10 +1,8 @@
 /// Broadcast of large vectors: the parts are scattered, then gathered around a ring.
-#include "schedule/builder.hpp"
+#include "algorithms/tree.hpp"
 #include "shapes/knomial.hpp"
 
 namespace tutti {
-
-Schedule scatter_knomial(const Problem& problem);
 
 /// p parts are scattered along a binomial tree; then position v forwards to v + 1 the parts that
 /// v + 1 lacks after the scatter (van de Geijn; Thakur, Rabenseifner & Gropp 2005, section 4.3):
@@ -14,11 +12,11 @@ Schedule scatter_knomial(const Problem& problem);
 ///
 /// (ceil(log2 p) + p - 1) alpha + 2 (p - 1) / p m beta at most.
 Schedule bcast_scatter_allgather(const Problem& problem) {
-  const Problem cut = problem.cut(problem.p).with_k(2);
+  const Problem cut = problem.cut(problem.p);
   ScheduleBuilder schedule(cut);
-  schedule.append(scatter_knomial(cut));
   const int p = problem.p;
   const Knomial tree(p, 2);
+  schedule.append(scatter_along(cut, tree));
   const Position me = problem.position();
   const Position next = (me + 1) % p;
   const Position before = (me + p - 1) % p;

@@ -1,0 +1,140 @@
+/// Gathers, scatters, broadcasts and reductions along k-nomial and Bine trees, and along the
+/// ordered tree built from the sizes.
+#include "algorithms/tree.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "shapes/bine.hpp"
+#include "shapes/knomial.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Messages hold the whole vector if the collective has one, else the blocks of subtrees.
+bool moves_vector(const Problem& problem) {
+  return block_kind(problem.collective) == BlockKind::parts;
+}
+
+template <class Tree>
+Schedule up(const Problem& problem, const Tree& tree) {
+  return moves_vector(problem) ? gather_along(problem, OfVectors(tree))
+                               : gather_along(problem, tree);
+}
+
+template <class Tree>
+Schedule down(const Problem& problem, const Tree& tree) {
+  return moves_vector(problem) ? scatter_along(problem, OfVectors(tree))
+                               : scatter_along(problem, tree);
+}
+
+/// The message with the blocks of a subtree that do not bypass its root.
+void add_message(ScheduleBuilder& schedule, StepKind kind, Rank peer, const Subtree& subtree) {
+  schedule.part(kind, peer, {subtree.blocks, subtree.holes}, 0, subtree.bytes);
+}
+
+}  // namespace
+
+/// Every subtree is a range of ranks, so data arrives in rank order (Träff 2017, section 2;
+/// protocols/ordered_tree.hpp draws the tree). All receives are in flight at once; subtrees are
+/// served as they become ready.
+Schedule ordered_tree_up(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  const TreeNeighbours& tree = problem.tree;
+  for (const Subtree& child : tree.children) {
+    add_message(schedule, StepKind::recv, child.root, child);
+  }
+  if (tree.parent != no_rank) add_message(schedule, StepKind::send, tree.parent, tree.self);
+  return schedule.done();
+}
+
+/// The gather backwards over the same tree, in the same time (Träff 2017, section 2). A rank first
+/// serves the child whose subtree takes longest to complete.
+Schedule ordered_tree_down(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  const TreeNeighbours& tree = problem.tree;
+  if (tree.parent != no_rank) add_message(schedule, StepKind::recv, tree.parent, tree.self);
+  std::vector<Subtree> children = tree.children;
+  std::ranges::stable_sort(children, std::greater<>(), &Subtree::ready);
+  for (const Subtree& child : children) {
+    add_message(schedule, StepKind::send, child.root, child);
+  }
+  return schedule.done();
+}
+
+/// The root is at position 0 of the order. A position receives the subtrees of its children, or
+/// combines their vectors, then sends its own subtree to its parent:
+///
+///     gather, p = 6, k = 2, root 2, order 2 0 5 1 4 3
+///         2 -+- 0
+///            +- 5 --- 1
+///            +- 4 --- 3
+///
+/// The root receives at most (k-1) ceil(logk p) messages; in a gather one more for each subtree
+/// that is too heavy for the memory of the ranks on its path. With k = 2, `binomial`, the block at
+/// position v travels popcount(v) hops (Proficz 2020, BNOM). A reduction takes at most (k - 1)
+/// ceil(logk p) (alpha + m beta). It combines in the sequence of the order, which is the sequence
+/// of ranks only if the root is rank 0.
+Schedule knomial_up(const Problem& problem) {
+  if (problem.tree.self.root != no_rank) return ordered_tree_up(problem);
+  return up(problem, Knomial(problem.p, problem.parameters.k));
+}
+
+/// The same backwards: a position receives its subtree or the vector from its parent, then serves
+/// its children, the largest subtree first, because it has most hops left.
+///
+///     scatter, p = 6, k = 2, root 2, order 2 0 5 1 4 3
+///         2 -+- 4 --- 3
+///            +- 5 --- 1
+///            +- 0
+///
+/// A broadcast takes (k - 1) ceil(logk p) (alpha + m beta) at most.
+Schedule knomial_down(const Problem& problem) {
+  if (problem.tree.self.root != no_rank) return ordered_tree_down(problem);
+  return down(problem, Knomial(problem.p, problem.parameters.k));
+}
+
+/// Subtrees of a Bine tree are ranges too (De Sensi et al. 2025, section 4; see shapes/bine.hpp):
+///
+///     gather, p = 6, root 2
+///         2 -+- 1 --- 0
+///            +- 3 --- 4 --- 5
+///
+/// ceil(log2 p) alpha + (p - 1) m beta for any p; a reduction ceil(log2 p) (alpha + m beta).
+/// Children are on both sides of a position, so its operation must commute.
+Schedule bine_up(const Problem& problem) { return up(problem, BineTree(problem.p)); }
+
+/// The same backwards:
+///
+///     scatter and bcast, p = 6, root 2
+///         2 -+- 3 --- 4 --- 5
+///            +- 1 --- 0
+///
+/// ceil(log2 p) rounds as in a binomial tree, with about 0.7 of its distances modulo p.
+Schedule bine_down(const Problem& problem) { return down(problem, BineTree(problem.p)); }
+
+/// For operations that do not commute: the k-nomial tree in natural order, then a message from rank
+/// 0 to the root if these differ (MPICH's binomial reduce).
+Schedule reduce_knomial_ordered(const Problem& problem) {
+  constexpr BlockRange vector = {0, 1};
+  ScheduleBuilder schedule(problem);
+  schedule.append(knomial_up(problem));
+  if (problem.root == 0) return schedule.done();
+  if (problem.rank == 0) schedule.send(problem.root, vector);
+  if (problem.at_root()) schedule.recv(0, vector);
+  return schedule.done();
+}
+
+/// The informed rank that is free first sends to the uninformed rank that arrives first
+/// (shapes/informed.hpp draws the tree). Ranks that arrive together form a binomial tree; one late
+/// rank receives the vector within alpha + m beta of its arrival.
+Schedule bcast_earliest(const Problem& problem) {
+  constexpr BlockRange vector = {0, 1};
+  ScheduleBuilder schedule(problem);
+  if (problem.tree.parent != no_rank) schedule.recv(problem.tree.parent, vector);
+  for (const Subtree& child : problem.tree.children) schedule.send(child.root, vector);
+  return schedule.done();
+}
+
+}  // namespace tutti
