@@ -7,15 +7,15 @@
 ///     int steps()
 ///     int partner(int group, int step)
 ///     int first_held(int group, int step)    the first of these 2^step groups
-#pragma once
-
 #include <bit>
 
-#include "core/problem.hpp"
 #include "schedule/builder.hpp"
+#include "shapes/bine.hpp"
 #include "shapes/folded.hpp"
 
 namespace tutti {
+
+namespace {
 
 /// The hypercube: in step j the groups g and g xor 2^j exchange.
 class Hypercube {
@@ -59,7 +59,7 @@ Schedule among_leaders(ScheduleBuilder& schedule, const Problem& problem, const 
 }
 
 /// The block of the second position of this rank's pair.
-[[nodiscard]] inline BlockRange second_block(const Problem& problem) {
+BlockRange second_block(const Problem& problem) {
   const Position second = problem.position() | 1;
   return {second, second + 1};
 }
@@ -139,8 +139,9 @@ Schedule allgather_along(const Problem& problem) {
                        [&] { Exchanges<Butterfly>(schedule, problem).allgather(); });
 }
 
-/// log2 p rounds for a power of two, (p - 1) m beta. For other p the pairs' second positions send
-/// all contributions first and receive their block at the end.
+/// log2 p rounds for a power of two, (p - 1) m beta (Thakur, Rabenseifner & Gropp 2005, section
+/// 4.4). For other p the pairs' second positions send all contributions first and receive their
+/// block at the end. Combines groups that are not neighbours, so the operation must commute.
 template <typename Butterfly>
 Schedule reduce_scatter_along(const Problem& problem) {
   ScheduleBuilder schedule(problem);
@@ -148,9 +149,10 @@ Schedule reduce_scatter_along(const Problem& problem) {
                        [&] { Exchanges<Butterfly>(schedule, problem).reduce_scatter(); });
 }
 
-/// A reduce_scatter of the vector's parts, one part per group, then an allgather of the parts.
-/// 2 log2 p alpha + 2 (p - 1) / p m beta for powers of two. For other p the pairs' second positions
-/// send their vector before and receive the result after: 2 (alpha + m beta) more.
+/// A reduce_scatter of the vector's parts, one part per group, then an allgather of the parts
+/// (Rabenseifner 2004). 2 log2 p alpha + 2 (p - 1) / p m beta for powers of two. For other p the
+/// pairs' second positions send their vector before and receive the result after: 2 (alpha + m
+/// beta) more. The operation must commute.
 template <typename Butterfly>
 Schedule allreduce_along(const Problem& problem) {
   const Problem cut = problem.cut(Folded(problem.p).groups());
@@ -160,6 +162,87 @@ Schedule allreduce_along(const Problem& problem) {
     Exchanges<Butterfly> exchanges(schedule, problem);
     exchanges.reduce_scatter();
     exchanges.allgather();
+  });
+}
+
+}  // namespace
+
+/// In round d group g and group g xor 2^d exchange all blocks that they have, which form a range:
+///
+///     p = 6    1>0 {1} 3>2 {3}    0<>2 4<>5    0<>4 2<>5    0>1 {0 2 3 4 5} 2>3 {0 1 2 4 5}
+Schedule allgather_recursive_doubling(const Problem& problem) {
+  return allgather_along<Hypercube>(problem);
+}
+
+/// In step j groups at distance 1, -1, 3, -5, 11, .. exchange all blocks that they have, which form
+/// a cyclic range (De Sensi et al. 2025, section 4; see shapes/bine.hpp):
+///
+///     p = 8    0<>1 2<>3 4<>5 6<>7    0<>7 2<>1 4<>3 6<>5    0<>3 2<>5 4<>7 6<>1
+Schedule allgather_bine(const Problem& problem) { return allgather_along<BineButterfly>(problem); }
+
+/// The allgather by recursive doubling backwards: in each round a group and the group at half the
+/// distance of the round before exchange their contributions to the other's half.
+///
+///     p = 6    1>0 {0 .. 5} 3>2 {0 .. 5}    0<>4 2<>5    0<>2 4<>5    0>1 {1} 2>3 {3}
+Schedule reduce_scatter_recursive_halving(const Problem& problem) {
+  return reduce_scatter_along<Hypercube>(problem);
+}
+
+/// The Bine allgather backwards (De Sensi et al. 2025, section 4). Combines in a cyclic sequence:
+///
+///     p = 8    0<>3 {2 3 4 5}<>{6 7 0 1} ..    0<>7 {6 7}<>{0 1} ..    0<>1 {1}<>{0} ..
+Schedule reduce_scatter_bine(const Problem& problem) {
+  return reduce_scatter_along<BineButterfly>(problem);
+}
+
+/// Recursive halving of the vector's parts, then doubling:
+///
+///     p = 6    1>0 3>2    0<>4 2<>5 halves    0<>2 4<>5 quarters    and back    0>1 2>3
+Schedule allreduce_halving_doubling(const Problem& problem) {
+  return allreduce_along<Hypercube>(problem);
+}
+
+/// The same along a Bine butterfly (De Sensi et al. 2025, section 4):
+///
+///     p = 8    0<>3 halves    0<>7 quarters    0<>1 eighths    and back
+Schedule allreduce_bine(const Problem& problem) { return allreduce_along<BineButterfly>(problem); }
+
+/// In round d group g and group g xor 2^d exchange their vectors and combine them. The groups are
+/// neighbours, so in natural order contributions stay in the sequence of ranks. Valid for any
+/// associative operation:
+///
+///     p = 6    1>0 3>2    0<>2 4<>5    0<>4 2<>5    0>1 2>3
+///
+/// log2 p (alpha + m beta) for a power of two. Other p take 2 rounds more, in which the pairs'
+/// second ranks send their vector and receive the result.
+Schedule allreduce_recursive_doubling(const Problem& problem) {
+  constexpr BlockRange vector = {0, 1};
+  ScheduleBuilder schedule(problem);
+  const Folded folded(problem.p);
+  return among_leaders(schedule, problem, vector, vector, [&] {
+    const int group = folded.group_of(problem.rank);
+    for (int distance = 1; distance < folded.groups(); distance *= 2) {
+      const Rank peer = folded.leader(group ^ distance);
+      schedule.send(peer, vector);
+      schedule.reduce(peer, vector, (group & distance) != 0 ? Operand::left : Operand::right);
+    }
+  });
+}
+
+/// A reduce_scatter by recursive halving of the vector's parts, one part per group, then a binomial
+/// gather of the parts to the root (Rabenseifner 2004):
+///
+///     p = 6, root 0    1>0 3>2    0<>4 2<>5 halves    0<>2 4<>5 quarters    2>0 5>4    4>0
+///
+/// 2 log2 p alpha + 2 (p - 1) / p m beta for powers of two. For other p the pairs' second positions
+/// send their vector before: alpha + m beta more. The operation must commute.
+Schedule reduce_scatter_gather(const Problem& problem) {
+  const Problem cut = problem.cut(Folded(problem.p).groups());
+  ScheduleBuilder schedule(cut);
+  return among_leaders(schedule, problem, BlockRange{0, cut.parts}, {}, [&] {
+    Exchanges<Hypercube> exchanges(schedule, problem);
+    exchanges.reduce_scatter();
+    exchanges.gather();
   });
 }
 
