@@ -100,7 +100,7 @@ class Algorithm:
         """The file that defines its function."""
         folder = root / "src/algorithms"
         definition = f"\nSchedule {self.function}(const Problem& problem) {{"
-        files = [path for path in sorted(folder.glob("*/*.cpp")) if definition in path.read_text()]
+        files = [path for path in sorted(folder.glob("**/*.cpp")) if definition in path.read_text()]
         if len(files) != 1:
             raise SystemExit(f"{self.function} of list.inc is defined in {len(files)} files of {folder}")
         return str(files[0].relative_to(root))
