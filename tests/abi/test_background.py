@@ -52,6 +52,7 @@ def test_calls_as_mpi_ends(mpi, algorithm, before):
     assert "correct" in outcome.out.split()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("background", ["on", "off"])
 def test_arrivals_and_threads_are_explored_on_request(mpi, background):
     settings = {"TUTTI_BACKGROUND": background, "TUTTI_EXPLORE": "1"}
