@@ -108,7 +108,18 @@ int RmaSystem::begin(RmaControlMessage control, std::vector<Rank> order, std::by
   }
   const int error = go_on();
   Background::of_process().wake();
+  if (error != MPI_SUCCESS) forget(control.operation);
   return error;
+}
+
+/// Removes a failed operation of this rank, whose buffer is valid only during the call.
+void RmaSystem::forget(std::int64_t operation) {
+  const std::lock_guard lock(mutex_);
+  const auto is_it = [&](const RmaOperation& known) {
+    return known.control().operation == operation;
+  };
+  own_.remove_if(is_it);
+  waiting_.remove_if(is_it);
 }
 
 std::chrono::microseconds RmaSystem::expected_wait() {

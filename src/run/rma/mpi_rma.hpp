@@ -59,8 +59,7 @@ class RmaSystem : public BackgroundTask {
   int wait(const std::function<bool()>& is_over);
   /// Sets `number`: all operations of `root` on the window up to it have arrived here.
   int arrived(int window, Rank root, std::int64_t& number);
-  /// Makes all progress that needs no waiting. Returns an MPI error code; an error stays, and no
-  /// operation continues after it.
+  /// Makes all progress that needs no waiting. Returns an MPI error code; an error stays.
   int go_on();
 
   [[nodiscard]] int p() const { return p_; }
@@ -105,6 +104,7 @@ class RmaSystem : public BackgroundTask {
     if (error_ == MPI_SUCCESS) error_ = error;
   }
   [[nodiscard]] bool has_own_operations(int window) const;
+  void forget(std::int64_t operation);
   int drop_window(int number);
   void note_handle(int number, const MPI_Win* handle);
 
