@@ -2,6 +2,7 @@
 #include "run/hierarchical/mpi_hierarchical.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tutti {
 
@@ -14,16 +15,18 @@ int HierarchicalRunner::open(MPI_Comm comm, const NodeSettings& settings,
   return error;
 }
 
-int HierarchicalRunner::prepare(int leaders) {
-  leaders = possible(leaders);
-  if (is_prepared(leaders)) return MPI_SUCCESS;
+int HierarchicalRunner::lanes_of(int leaders, Lanes*& lanes) {
+  const Nodes& nodes = node_->nodes();
+  leaders = std::clamp(leaders, 1, nodes.most());
+  lanes = &lanes_[leaders];
+  if (!lanes->empty() || nodes.count() == 1) return MPI_SUCCESS;
   Lanes made(index(leaders));
   int error = MPI_SUCCESS;
   // Continue after an error, which other ranks may not have.
-  for (std::size_t lane = 0; lane < made.size(); ++lane) {
-    keep_first(error, open_lane(leaders_of(static_cast<int>(lane), leaders), made[lane]));
+  for (int lane = 0; lane < leaders; ++lane) {
+    keep_first(error, lane_of_leaders(leaders_of(lane, leaders), made[index(lane)]));
   }
-  if (error == MPI_SUCCESS) lanes_[leaders] = std::move(made);
+  if (error == MPI_SUCCESS) *lanes = std::move(made);
   return error;
 }
 
@@ -37,41 +40,61 @@ std::vector<int> HierarchicalRunner::leaders_of(int lane, int leaders) const {
   return locals;
 }
 
-int HierarchicalRunner::open_lane(const std::vector<int>& locals,
-                                  std::shared_ptr<PrivateComm>& lane) const {
-  for (const auto& [leaders, known] : lanes_) {
-    for (std::size_t other = 0; other < known.size(); ++other) {
-      if (leaders_of(static_cast<int>(other), leaders) != locals) continue;
-      lane = known[other];
-      return MPI_SUCCESS;
-    }
+bool HierarchicalRunner::is_prepared(int leaders) const {
+  const Nodes& nodes = node_->nodes();
+  const auto lanes = lanes_.find(std::clamp(leaders, 1, nodes.most()));
+  return nodes.count() == 1 || (lanes != lanes_.end() && !lanes->second.empty());
+}
+
+int HierarchicalRunner::prepare(int leaders) {
+  Lanes* lanes = nullptr;
+  return lanes_of(leaders, lanes);
+}
+
+void HierarchicalRunner::forget(int leaders) {
+  lanes_.erase(std::clamp(leaders, 1, node_->nodes().most()));
+  std::set<std::vector<int>> needed;
+  for (const auto& [others, lanes] : lanes_) {
+    for (int lane = 0; lane < others; ++lane) needed.insert(leaders_of(lane, others));
+  }
+  std::erase_if(communicators_, [&](const auto& made) { return !needed.contains(made.first); });
+}
+
+int HierarchicalRunner::lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane) {
+  const auto known = communicators_.find(locals);
+  if (known != communicators_.end()) {
+    lane = known->second.get();
+    return MPI_SUCCESS;
   }
   const int here = node_->nodes().node_of(node_->rank());
   const bool leads = locals[index(here)] == node_->local();
   std::unique_ptr<PrivateComm> made;
   const int error = PrivateComm::split(comm_, leads, here, made);
   if (made != nullptr) made->limit_staging(staging_);
-  if (error == MPI_SUCCESS) lane = std::move(made);
-  return error;
+  if (error != MPI_SUCCESS) return error;
+  lane = made.get();
+  communicators_.emplace(locals, std::move(made));
+  return MPI_SUCCESS;
 }
 
 int HierarchicalRunner::first_ranks(PrivateComm*& comm) {
-  const int error = prepare(1);
-  comm = error == MPI_SUCCESS && !lanes_[1].empty() ? lanes_[1].front().get() : nullptr;
+  Lanes* lanes = nullptr;
+  const int error = lanes_of(1, lanes);
+  comm = error == MPI_SUCCESS && !lanes->empty() ? lanes->front() : nullptr;
   return error;
 }
 
 int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused) {
   const Turn turn(*this);
-  if (const int error = prepare(hierarchical.call.leaders)) return error;
-  const Lanes& lanes = lanes_[possible(hierarchical.call.leaders)];
+  Lanes* lanes = nullptr;
+  if (const int error = lanes_of(hierarchical.call.leaders, lanes)) return error;
   refused.clear();
   const Bytes sizes = size_exchange_bytes(hierarchical.call.collective);
   if (sizes > node_->capacity() / 2) {
     refused = "node memory cannot hold the sizes that ranks exchange";
     return MPI_SUCCESS;
   }
-  int error = learn(hierarchical, lanes);
+  int error = learn(hierarchical, *lanes);
   const int count_mismatch =
       error == MPI_SUCCESS && !fits(hierarchical) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
   if (count_mismatch != MPI_SUCCESS) {
@@ -86,7 +109,7 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
   if (error == MPI_SUCCESS) {
     const Program* program = program_of(hierarchical.call, refused);
     if (program != nullptr) {
-      NodeBuffers buffers(*node_, node_->data() + sizes, hierarchical, *program, lanes, begin_,
+      NodeBuffers buffers(*node_, node_->data() + sizes, hierarchical, *program, *lanes, begin_,
                           begin_ + chunks_sequence);
       // Runs all operations, even after an error, so that no rank waits for this one in vain.
       error = executor_.run(*program, buffers, transport_);

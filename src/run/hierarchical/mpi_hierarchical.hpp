@@ -1,7 +1,6 @@
 /// Runs hierarchical calls: copies through node memory around collectives between nodes.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
@@ -49,14 +48,12 @@ class HierarchicalRunner {
   };
 
   /// Do the communicators for `leaders` leaders exist? Equal on all ranks.
-  [[nodiscard]] bool is_prepared(int leaders) const {
-    return node_->nodes().count() == 1 || lanes_.contains(possible(leaders));
-  }
+  [[nodiscard]] bool is_prepared(int leaders) const;
   /// Creates the communicators between nodes for `leaders` leaders, at the first such call; run()
   /// includes it. Collective. Returns an MPI error code, which may differ between ranks.
   int prepare(int leaders);
   /// Frees the communicators of prepare() that no other number of leaders needs. Collective.
-  void forget(int leaders) { lanes_.erase(possible(leaders)); }
+  void forget(int leaders);
   /// Runs a call. If it must stay flat, sets `refused` to the reason, equally on all ranks and
   /// before any data moves. An error of one rank leaves no other rank waiting, except in a
   /// reduction: a leader with invalid arguments has no datatype and takes no part between nodes, so
@@ -101,13 +98,10 @@ class HierarchicalRunner {
   }
 
   explicit HierarchicalRunner(MPI_Comm comm) : comm_(comm), transport_(comm, rank_in(comm)) {}
-  /// A number of leaders that the nodes have.
-  [[nodiscard]] int possible(int leaders) const {
-    return std::clamp(leaders, 1, node_->nodes().most());
-  }
+  int lanes_of(int leaders, Lanes*& lanes);
   [[nodiscard]] std::vector<int> leaders_of(int lane, int leaders) const;
-  int open_lane(const std::vector<int>& locals, std::shared_ptr<PrivateComm>& lane) const;
-  int learn(HierarchicalCall& hierarchical, const Lanes& lanes);
+  int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
+  int learn(HierarchicalCall& hierarchical, Lanes& lanes);
   int exchange_sizes(HierarchicalCall& hierarchical);
   using WordsByCall = RankWords::ByCall RankWords::*;
   [[nodiscard]] std::atomic_ref<std::int64_t> word_of_call(WordsByCall words, int local) const;
@@ -115,7 +109,7 @@ class HierarchicalRunner {
   [[nodiscard]] std::optional<std::int64_t> recorded(WordsByCall words, int local) const;
   [[nodiscard]] bool fits(const HierarchicalCall& hierarchical) const;
   int learn_size(HierarchicalCall& hierarchical);
-  int agree_on_chunks(HierarchicalCall& hierarchical, const Lanes& lanes);
+  int agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes);
   void read_sizes(HierarchicalCall& hierarchical) const;
   int signal_and_await(NodeSignal::Count sequence, int first, int last);
   const Program* program_of(const HierarchicalProblem& call, std::string& refused);
@@ -131,7 +125,9 @@ class HierarchicalRunner {
   MpiTransport transport_;  ///< without messages; programs need one
   Executor executor_;
   NodeSignal::Count begin_ = 0;  ///< value of the signals when all have left the last call
-  std::map<int, Lanes> lanes_;   ///< by number of leaders: lanes with the same leaders are shared
+  /// By the local ranks of the leaders, one for each node: numbers of leaders share some.
+  std::map<std::vector<int>, std::unique_ptr<PrivateComm>> communicators_;
+  std::map<int, Lanes> lanes_;
   std::array<Lowered, 8> lowered_;
   std::size_t next_lowered_ = 0;
 };

@@ -66,7 +66,7 @@ bool HierarchicalRunner::fits(const HierarchicalCall& hierarchical) const {
 }
 
 /// Sets the sizes that do not follow from this rank's arguments.
-int HierarchicalRunner::learn(HierarchicalCall& hierarchical, const Lanes& lanes) {
+int HierarchicalRunner::learn(HierarchicalCall& hierarchical, Lanes& lanes) {
   if (!exchanges_sizes(hierarchical.call.collective)) return learn_size(hierarchical);
   if (const int error = exchange_sizes(hierarchical)) return error;
   read_sizes(hierarchical);
@@ -86,7 +86,7 @@ int HierarchicalRunner::learn_size(HierarchicalCall& hierarchical) {
 }
 
 /// All nodes use as many chunks as the one that needs most. Their first ranks agree on the number.
-int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, const Lanes& lanes) {
+int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes) {
   int error = MPI_SUCCESS;
   if (node_->local() == 0) {
     const int chunks =

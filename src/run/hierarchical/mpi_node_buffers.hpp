@@ -1,7 +1,6 @@
 /// The memory of a hierarchical call at one rank, as its program uses it.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "lowering/hierarchical.hpp"
@@ -39,9 +38,8 @@ struct HierarchicalCall {
   CallContext context = {};  ///< of the algorithm between nodes
 };
 
-/// The communicator of each lane, with one rank of each node; null on all other ranks. Empty if
-/// there is one node.
-using Lanes = std::vector<std::shared_ptr<PrivateComm>>;
+/// The communicator of each lane, with one rank of each node; null on all other ranks.
+using Lanes = std::vector<PrivateComm*>;
 
 /// The memory, signals and lanes of one call.
 class NodeBuffers final : public Buffers {
