@@ -309,7 +309,7 @@ int SelectedCall::run(bool& is_native) {
 /// MPI_Comm_free in the program's error handler ends the exchange of arrivals, also where the MPI
 /// keeps the communicator because of pending requests.
 SelectedCall::~SelectedCall() {
-  const bool is_freed = life_.expired();
+  const bool is_freed = watch_.is_freed();
   if (turn_ && is_freed) turn_->forget();
   if (arrived_ && (is_freed || communicator_.arrival() == nullptr)) arrived_->forget();
 }
@@ -328,7 +328,7 @@ void SelectedCall::let_pass(int error) {
 }
 
 void SelectedCall::end(int error) {
-  if (life_.expired()) return;
+  if (watch_.is_freed()) return;
   communicator_.selections().tuned.end_call();
   if (!communicator_.is_reported()) return let_pass(error);
   record_.decision = &communicator_.last(call_.collective);

@@ -115,7 +115,7 @@ class SelectedCall {
       : call_(call),
         signature_(signature),
         communicator_(communicator),
-        life_(communicator.life()),
+        watch_(communicator),
         record_(begun) {}
   ~SelectedCall();
   SelectedCall(const SelectedCall&) = delete;
@@ -137,7 +137,7 @@ class SelectedCall {
   MpiCall call_;
   const CallSignature signature_;
   Communicator& communicator_;
-  const std::weak_ptr<const void> life_;  ///< of the communicator
+  const FreedCommunicatorWatch watch_;
   CallRecord record_;
   const Decision* usual_ = nullptr;  ///< before it is resolved
   const Decision* decision_ = nullptr;

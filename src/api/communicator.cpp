@@ -159,6 +159,16 @@ Setting setting_in_force(Collective collective) {
   return overrule_of(collective).value_or(environment().settings[collective]);
 }
 
+/// Its memory may be that of a newer one by now.
+bool FreedCommunicatorWatch::is_freed() const {
+  if (this_process.generation.load(std::memory_order_acquire) == generation_) return false;
+  Registry& all = of_process<Registry>();
+  const std::lock_guard lock(all.mutex);
+  return std::ranges::none_of(all.live, [&](const Communicator* one) {
+    return one == watched_ && one->agreement().id == id_;
+  });
+}
+
 Communicator::Communicator() : selections_(std::make_unique<Selections>(*this)) {}
 Communicator::~Communicator() = default;
 

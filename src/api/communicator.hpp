@@ -120,8 +120,6 @@ class alignas(cache_line) Communicator {
     if (!passing_.is_current(generation())) stop_passing();
   }
   ~Communicator();
-  /// Expires when the program frees the communicator, as its error handler may during a call.
-  [[nodiscard]] std::weak_ptr<const void> life() const { return life_; }
 
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] int p() const { return p_; }
@@ -244,7 +242,20 @@ class alignas(cache_line) Communicator {
   SharedResults shared_results_;
   std::unique_ptr<HierarchicalRunner> hierarchical_;  ///< over the private one
   std::shared_ptr<Arrival> arrival_;
-  std::shared_ptr<const void> life_ = std::make_shared<char>();
+};
+
+/// Notices whether the program frees a communicator during this object's life, as its error handler
+/// may.
+class FreedCommunicatorWatch {
+ public:
+  explicit FreedCommunicatorWatch(const Communicator& watched)
+      : watched_(&watched), id_(watched.agreement().id), generation_(this_process.generation) {}
+  [[nodiscard]] bool is_freed() const;
+
+ private:
+  const Communicator* watched_;
+  std::uint64_t id_;
+  unsigned generation_;
 };
 
 /// The hierarchical runner of a resolved decision; null if it is flat. The caller holds a

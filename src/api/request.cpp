@@ -165,19 +165,19 @@ int PersistentRequest::finish(const void* site) {
   noted_.began = record.arrival;
   const Inside guard;
   std::optional<ArrivedCall> arrived;
-  std::weak_ptr<const void> life;  // of the communicator
+  std::optional<FreedCommunicatorWatch> watch;
   Communicator* communicator = nullptr;
   bool is_native = false;
   const int error = contained([&] {
     arrived.emplace(arrival_.get(), number_, this);
     if (!settled_text_.empty()) communicator = Communicator::known(call_.comm);
-    if (communicator != nullptr) life = communicator->life();
+    if (communicator != nullptr) watch.emplace(*communicator);
     return run(*arrived, is_native);
   });
   const int native = is_native ? run_native_() : MPI_SUCCESS;
   const int ended = contained([&] {
     arrived.reset();
-    if (!life.expired()) end(*communicator, is_native ? native : error, record);
+    if (watch && !watch->is_freed()) end(*communicator, is_native ? native : error, record);
     return MPI_SUCCESS;
   });
   if (native != MPI_SUCCESS) return native;
