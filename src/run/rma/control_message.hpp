@@ -39,7 +39,8 @@ struct RmaControlMessage {
     return {&all_algorithms()[index(algorithm)], order, parameters};
   }
 };
-static_assert(std::is_trivially_copyable_v<RmaControlMessage>, "it travels as bytes");
+/// It travels as bytes; nothing reads the gaps between its members.
+static_assert(std::is_trivially_copyable_v<RmaControlMessage>);
 
 /// Records which operations of a root have arrived; they may overtake one another. They have
 /// numbers from 1 on.
