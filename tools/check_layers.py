@@ -214,7 +214,7 @@ def check_list(root: Path) -> list[Violation]:
             r"^Schedule\s+(\w+)\(const Problem&[^()]*\)\s*\{", blanked(path.read_text()), re.MULTILINE
         )
         defined.update(dict.fromkeys(names, path))
-        if path.parent != folder and not any(name in listed for name in names):
+        if (names or path.parent != folder) and not any(name in listed for name in names):
             found.append(
                 Violation(path.relative_to(root), 1, f"defines no algorithm that {relative} lists")
             )

@@ -139,9 +139,9 @@ Schedule allgather_along(const Problem& problem) {
                        [&] { Exchanges<Butterfly>(schedule, problem).allgather(); });
 }
 
-/// log2 p rounds for a power of two, (p - 1) m beta (Thakur, Rabenseifner & Gropp 2005, section
-/// 4.4). For other p the pairs' second positions send all contributions first and receive their
-/// block at the end. Combines groups that are not neighbours, so the operation must commute.
+/// log2 p rounds for a power of two, (p - 1) m beta. For other p the pairs' second positions send
+/// all contributions first and receive their block at the end. Combines groups that are not
+/// neighbours, so the operation must commute.
 template <typename Butterfly>
 Schedule reduce_scatter_along(const Problem& problem) {
   ScheduleBuilder schedule(problem);
@@ -149,8 +149,8 @@ Schedule reduce_scatter_along(const Problem& problem) {
                        [&] { Exchanges<Butterfly>(schedule, problem).reduce_scatter(); });
 }
 
-/// A reduce_scatter of the vector's parts, one part per group, then an allgather of the parts
-/// (Rabenseifner 2004). 2 log2 p alpha + 2 (p - 1) / p m beta for powers of two. For other p the
+/// A reduce_scatter of the vector's parts, one part per group, then an allgather of the parts.
+/// 2 log2 p alpha + 2 (p - 1) / p m beta for powers of two. For other p the
 /// pairs' second positions send their vector before and receive the result after: 2 (alpha + m
 /// beta) more. The operation must commute.
 template <typename Butterfly>
@@ -170,6 +170,8 @@ Schedule allreduce_along(const Problem& problem) {
 /// In round d group g and group g xor 2^d exchange all blocks that they have, which form a range:
 ///
 ///     p = 6    1>0 {1} 3>2 {3}    0<>2 4<>5    0<>4 2<>5    0>1 {0 2 3 4 5} 2>3 {0 1 2 4 5}
+///
+/// Time: see allgather_along.
 Schedule allgather_recursive_doubling(const Problem& problem) {
   return allgather_along<Hypercube>(problem);
 }
@@ -178,12 +180,17 @@ Schedule allgather_recursive_doubling(const Problem& problem) {
 /// a cyclic range (De Sensi et al. 2025, section 4; see shapes/bine.hpp):
 ///
 ///     p = 8    0<>1 2<>3 4<>5 6<>7    0<>7 2<>1 4<>3 6<>5    0<>3 2<>5 4<>7 6<>1
+///
+/// Time: see allgather_along.
 Schedule allgather_bine(const Problem& problem) { return allgather_along<BineButterfly>(problem); }
 
 /// The allgather by recursive doubling backwards: in each round a group and the group at half the
-/// distance of the round before exchange their contributions to the other's half.
+/// distance of the round before exchange their contributions to the other's half (Thakur,
+/// Rabenseifner & Gropp 2005, section 4.4).
 ///
 ///     p = 6    1>0 {0 .. 5} 3>2 {0 .. 5}    0<>4 2<>5    0<>2 4<>5    0>1 {1} 2>3 {3}
+///
+/// Time: see reduce_scatter_along.
 Schedule reduce_scatter_recursive_halving(const Problem& problem) {
   return reduce_scatter_along<Hypercube>(problem);
 }
@@ -191,13 +198,17 @@ Schedule reduce_scatter_recursive_halving(const Problem& problem) {
 /// The Bine allgather backwards (De Sensi et al. 2025, section 4). Combines in a cyclic sequence:
 ///
 ///     p = 8    0<>3 {2 3 4 5}<>{6 7 0 1} ..    0<>7 {6 7}<>{0 1} ..    0<>1 {1}<>{0} ..
+///
+/// Time: see reduce_scatter_along.
 Schedule reduce_scatter_bine(const Problem& problem) {
   return reduce_scatter_along<BineButterfly>(problem);
 }
 
-/// Recursive halving of the vector's parts, then doubling:
+/// Recursive halving of the vector's parts, then doubling (Rabenseifner 2004):
 ///
 ///     p = 6    1>0 3>2    0<>4 2<>5 halves    0<>2 4<>5 quarters    and back    0>1 2>3
+///
+/// Time: see allreduce_along.
 Schedule allreduce_halving_doubling(const Problem& problem) {
   return allreduce_along<Hypercube>(problem);
 }
@@ -205,6 +216,8 @@ Schedule allreduce_halving_doubling(const Problem& problem) {
 /// The same along a Bine butterfly (De Sensi et al. 2025, section 4):
 ///
 ///     p = 8    0<>3 halves    0<>7 quarters    0<>1 eighths    and back
+///
+/// Time: see allreduce_along.
 Schedule allreduce_bine(const Problem& problem) { return allreduce_along<BineButterfly>(problem); }
 
 /// In round d group g and group g xor 2^d exchange their vectors and combine them. The groups are

@@ -58,9 +58,9 @@ Schedule linear_sequence(const Problem& problem) { return exchange_all(problem, 
 /// The root serves ranks in the sequence of their requests. A rank announces its arrival with a
 /// message without bytes and posts its data message at once; ranks without bytes to exchange do
 /// not. The root posts its side when the rank has announced itself and one of `flight` slots is
-/// free. A rendezvous message moves only then, so at most `flight` blocks share the root's link,
-/// and the link never waits for a late rank. Any sequence that does not idle is optimal among
-/// linear gathers, so this needs no prediction, whether the MPI sends eagerly or not:
+/// free. A rendezvous message moves only then, so at most `flight` blocks share the root's link.
+/// Whether the MPI sends eagerly or not, a late rank delays no other. Any sequence that does not
+/// idle is optimal among linear gathers, so this needs no prediction:
 ///
 ///     root   await 1  await 2  ..  recv 1 (after await 1, a slot)  recv 2 (after await 2, a slot)
 ///

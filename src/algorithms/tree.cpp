@@ -89,7 +89,8 @@ Schedule knomial_up(const Problem& problem) {
 ///            +- 5 --- 1
 ///            +- 0
 ///
-/// A broadcast takes (k - 1) ceil(logk p) (alpha + m beta) at most.
+/// A broadcast takes (k - 1) ceil(logk p) (alpha + m beta) at most. The messages and hops of a
+/// scatter are those of the gather above.
 Schedule knomial_down(const Problem& problem) {
   if (problem.tree.self.root != no_rank) return ordered_tree_down(problem);
   return down(problem, Knomial(problem.p, problem.parameters.k));
@@ -105,13 +106,14 @@ Schedule knomial_down(const Problem& problem) {
 /// Children are on both sides of a position, so its operation must commute.
 Schedule bine_up(const Problem& problem) { return up(problem, BineTree(problem.p)); }
 
-/// The same backwards:
+/// The same backwards (De Sensi et al. 2025, section 4):
 ///
 ///     scatter and bcast, p = 6, root 2
 ///         2 -+- 3 --- 4 --- 5
 ///            +- 1 --- 0
 ///
-/// ceil(log2 p) rounds as in a binomial tree, with about 0.7 of its distances modulo p.
+/// A scatter takes ceil(log2 p) alpha + (p - 1) m beta for any p, a bcast ceil(log2 p) (alpha +
+/// m beta), as in a binomial tree, with about 0.7 of its distances modulo p.
 Schedule bine_down(const Problem& problem) { return down(problem, BineTree(problem.p)); }
 
 /// For operations that do not commute: the k-nomial tree in natural order, then a message from rank

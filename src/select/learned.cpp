@@ -1,7 +1,9 @@
 /// Between tuning cases and rules: keys, classes, merging and bounds.
 #include "select/learned.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "core/nearest.hpp"
@@ -86,9 +88,10 @@ Rules merged(Rules kept, const Rules& learned, const Platform& platform, const s
 }
 
 Rules kept_for(const Rules& kept, int p, const Platform& platform) {
-  Rules found = rules_for(kept, p, platform.mpi);
-  std::erase_if(found.all, [&](const Rule& rule) {
-    return rule.version != platform.mpi.version || rule.evidence.network != platform.network;
+  Rules found;
+  std::ranges::copy_if(kept.all, std::back_inserter(found.all), [&](const Rule& rule) {
+    return rule.p == exactly(p) && rule.mpi == platform.mpi.name &&
+           rule.version == platform.mpi.version && rule.evidence.network == platform.network;
   });
   return found;
 }

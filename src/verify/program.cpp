@@ -231,8 +231,8 @@ ProgramVerifier::Fault ProgramVerifier::check_nodes() {
 ProgramVerifier::Fault ProgramVerifier::check_node_memory(int node) {
   used_.clear();
   for (const ByteAccess& access : accesses_) {
-    const int at = call_->nodes->node_of(rank_of(access.operation));
-    if (access.area == Area::node && at == node) used_.push_back(access);
+    if (access.area != Area::node) continue;
+    if (call_->nodes->node_of(rank_of(access.operation)) == node) used_.push_back(access);
   }
   for (const ByteAccess& access : used_) {
     const Rank rank = rank_of(access.operation);

@@ -42,7 +42,8 @@ class ProgramVerifier {
   ///  - at the end every result has its bytes, with the contributions of its ranks and no others;
   ///  - whatever the timing, no rank leaves a barrier before all have entered.
   /// No fault depends on sizes: bytes are kept as ranges. O(operations log operations +
-  /// ranges), and O(n^2) bits for a rank with n operations that uses bytes again.
+  /// ranges), and O(n^2) bits for a rank with n operations that uses bytes again or leaves some to
+  /// the background thread.
   [[nodiscard]] Fault verify(const ProgramCall& call, std::span<const Program> programs,
                              std::span<const BufferLayout> layouts, std::uint64_t seed);
 

@@ -87,6 +87,12 @@ TEST(KeptRules, HoldForTheSameJobOnly) {
   EXPECT_TRUE(kept_for(kept, 8, {{"openmpi", "4.1.5"}, here.network}).all.empty());
   EXPECT_TRUE(kept_for(kept, 8, {{"mpich", "4.1.4"}, here.network}).all.empty());
   EXPECT_TRUE(kept_for(kept, 8, {here.mpi, "mlx5 100 Gb/sec (4X EDR)"}).all.empty());
+  Rules of_several = kept;
+  of_several.all.at(0).p = {4, 64};
+  EXPECT_TRUE(kept_for(of_several, 8, here).all.empty());
+  Rules of_any = kept;
+  of_any.all.at(0).mpi.clear();
+  EXPECT_TRUE(kept_for(of_any, 8, here).all.empty());
   const Rule rule = kept_for(kept, 8, here).all.at(0);
   EXPECT_FALSE(holds_for(rule, {Collective::allgather, 8, 1024, 4, 4}));
   EXPECT_FALSE(holds_for(rule, {Collective::allgather, 8, 1024, 2, 5}));
