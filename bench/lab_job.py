@@ -19,14 +19,15 @@ err = Console(stderr=True)
 
 def run_in_lab(
     path: Path, words: list[str], *, nodes: int, per_node: int = 1, mpi: str = "openmpi",
-    mapping: str = "block", limit: float = 900,
+    mapping: str = "block", limit: float = 900, preloaded: bool = False,
 ) -> None:  # fmt: skip
     """Runs the command `words` on nodes x per_node ranks, with a file name as last argument.
 
+    Where Tutti is `preloaded`, the calls of its contenders reach it as those of programs do.
     `path` stays absent if the run fails or takes longer than `limit` seconds.
     """
     unfinished = path.with_suffix(".part")
-    command = ["tutti", "lab", "run", "--native", "--nodes", str(nodes),
+    command = ["tutti", "lab", "run", *([] if preloaded else ["--native"]), "--nodes", str(nodes),
                "--ranks-per-node", str(per_node), "--mpi", mpi, "--mapping", mapping,
                "--timeout", f"{limit:g}",
                "--", *words, str(unfinished)]  # fmt: skip

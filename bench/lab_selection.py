@@ -131,7 +131,8 @@ def measure(
         if platform:
             run_simulated(path, words, f"{kind}:{nodes}:{values}".rstrip(":"), per_node, limit=1800)
         else:
-            run_in_lab(path, [program, *words], nodes=nodes, per_node=per_node, mpi=mpi, limit=1800)
+            run_in_lab(path, [program, *words], nodes=nodes, per_node=per_node, mpi=mpi, limit=1800,
+                       preloaded=True)  # fmt: skip
 
 
 def waits_for_all(collective: str) -> bool:

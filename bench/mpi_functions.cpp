@@ -59,6 +59,8 @@ Functions mpi_functions() {
   };
 }
 
+Functions program_functions() { return is_intercepted() ? mpi_functions() : tutti_functions(); }
+
 bool is_intercepted() {
   return dlsym(RTLD_DEFAULT, "MPI_Gatherv") != dlsym(mpi_library(), "MPI_Gatherv");
 }

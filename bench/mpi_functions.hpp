@@ -23,6 +23,9 @@ struct Functions {
 /// The functions that a program calls as MPI_X.
 [[nodiscard]] Functions mpi_functions();
 
+/// Those through which a program reaches Tutti: MPI_X where it is preloaded, else TUTTI_X.
+[[nodiscard]] Functions program_functions();
+
 /// Whether another library intercepts MPI_Gatherv in this process.
 [[nodiscard]] bool is_intercepted();
 

@@ -67,7 +67,7 @@ std::vector<Contender> contenders_of(const Options& options, const Workloads& wo
   std::vector<Contender> contenders;
   for (const std::string& name : options.algorithms) {
     const bool native = name == native_name || name == reordered_name;
-    const Functions functions = native ? native_functions() : tutti_functions();
+    const Functions functions = native ? native_functions() : program_functions();
     Workload& workload = *workloads[contenders.size()];
     Contender contender{name,
                         native ? "" : name,

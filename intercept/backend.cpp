@@ -35,6 +35,12 @@ void set_next(const tutti_functions* next) {
   replace(native.Win_free, next->Win_free);
 }
 
+void get_mpi(tutti_functions* functions) {
+#define TUTTI_INTERCEPTED(name, number) \
+  std::memcpy(&functions->name, &tutti::mpi().name, sizeof functions->name);
+#include "collectives.inc"
+}
+
 void set_counters(const tutti_counter* counters, int number) {
   static_assert(sizeof(tutti_counter) == sizeof(tutti::CallCounter));
   tutti::set_counters(
@@ -52,8 +58,9 @@ extern "C" __attribute__((visibility("default"))) const tutti_backend_interface*
 #include "collectives.inc"
           tutti::finalize_mpi, as_words<tutti_call1>(tutti::free_window),
           as_words<tutti_call1>(tutti::free_comm), as_words<tutti_call1>(tutti::disconnect_comm)},
-      tutti::set_call_site,
       set_next,
+      get_mpi,
+      tutti::set_recent,
       tutti::note_front,
       set_counters,
       [] { tutti::note_end_of_mpi(); },

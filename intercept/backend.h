@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "core/passing.h"
+
 typedef uintptr_t tutti_word;
 typedef int (*tutti_call0)(void);
 typedef int (*tutti_call1)(tutti_word);
@@ -76,12 +78,15 @@ struct tutti_functions {
 };
 
 struct tutti_backend_interface {
-  /* TUTTI_X for each collective, and Tutti's replacements of the other functions. */
+  /* TUTTI_X for each collective, and Tutti's replacements of the other functions. Jump there: the
+   * return address is the call site in reports. */
   struct tutti_functions run;
-  /* Sets the return address of the call. */
-  void (*set_call_site)(const void* site);
   /* Makes the next tool's functions stand in for the MPI's own; null members change nothing. */
   void (*set_next)(const struct tutti_functions* next);
+  /* The functions of the MPI itself; null members if it lacks them. */
+  void (*get_mpi)(struct tutti_functions* functions);
+  /* Has the front's table filled, which lets the front hand on calls itself. */
+  void (*set_recent)(struct tutti_recent* recent);
   /* Passes an address in the front, which receives the program's calls of MPI_Finalize. */
   void (*set_front)(const void* address);
   /* Passes the front's counters of the calls of TUTTI_COUNTED. */

@@ -25,6 +25,12 @@ EXPORT const char tutti_front = 1;
 /* Targets of calls of MPI_X and of PMPI_X: the backend, or the library behind this one. */
 static const struct tutti_backend_interface* serving;
 static const struct tutti_backend_interface* serving_profiled;
+/* What hands calls on without a backend, in as few pages as possible. */
+static struct tutti_passing no_passing = TUTTI_NO_PASSING;
+static struct {
+  struct tutti_recent recent;
+  struct tutti_functions functions; /* the MPI's own; null where calls go to the backend */
+} passing = {.recent = TUTTI_RECENT(&no_passing)};
 static pthread_once_t serving_once = PTHREAD_ONCE_INIT;
 
 static const struct tutti_backend_interface* backend; /* once it is loaded */
@@ -56,6 +62,32 @@ static struct tutti_counter counters[counted_functions] = {
 #define COUNTER(name, arguments) {"MPI_" #name, 0},
     TUTTI_COUNTED(COUNTER)};
 
+/* Are both functions in one library, or is one missing? */
+static int are_together(void* one, void* other) {
+  Dl_info of_one;
+  Dl_info of_other;
+  if (one == NULL || other == NULL) return 1;
+  return dladdr(one, &of_one) != 0 && dladdr(other, &of_other) != 0 &&
+         of_one.dli_fbase == of_other.dli_fbase;
+}
+
+/* Hands on calls from now on, unless another tool behind this library passes them to PMPI_X: the
+ * backend sees that these are inside a call. */
+static void pass_on(const struct tutti_backend_interface* to, const struct tutti_functions* next) {
+  struct tutti_functions mpi;
+  int is_next = 1;
+  memset(&mpi, 0, sizeof mpi);
+  to->get_mpi(&mpi);
+#define TUTTI_INTERCEPTED(name, arguments) \
+  is_next = is_next && are_together(*(void**)&mpi.name, *(void* const*)&next->name);
+#include "collectives.inc"
+  if (!is_next) return;
+#define TUTTI_INTERCEPTED(name, arguments) \
+  __atomic_store_n(&passing.functions.name, mpi.name, __ATOMIC_RELAXED);
+#include "collectives.inc"
+  to->set_recent(&passing.recent);
+}
+
 static void load_backend(void) {
   const struct tutti_loaded_mpi mpi = tutti_find_mpi(NULL);
   if (mpi.backend == NULL) {
@@ -86,6 +118,7 @@ static void load_backend(void) {
   FIND_NEXT(Win_free, 1)
   TUTTI_FREES_COMM(FIND_NEXT)
   found->set_next(&next);
+  pass_on(found, &next);
   found->set_front((void*)(uintptr_t)&load_backend);
   found->set_counters(counters, counted_functions);
   if (ending) found->note_end();
@@ -183,8 +216,6 @@ DEFINE_LACKING(Finalize, 0)
 DEFINE_LACKING(Win_free, 1)
 TUTTI_FREES_COMM(DEFINE_LACKING)
 
-static void keep_no_call_site(const void* site) { (void)site; }
-
 /* The definition of `name` behind this library, else that of `other`. */
 static void* behind(void* mpi, const char* name, const char* other) {
   void* found = next_in_line(name);
@@ -214,7 +245,6 @@ static int find_passing(struct tutti_backend_interface* calls,
   FIND_BEHIND(Finalize, 0)
   FIND_BEHIND(Win_free, 1)
   TUTTI_FREES_COMM(FIND_BEHIND)
-  calls->set_call_site = profiled_calls->set_call_site = keep_no_call_site;
   return number;
 }
 
@@ -230,30 +260,49 @@ static void begin_to_serve(void) {
   if (__atomic_load_n(&serving, __ATOMIC_ACQUIRE) == NULL) serve(&calls, &profiled_calls);
 }
 
-static const struct tutti_backend_interface* enter(const struct tutti_backend_interface** to,
-                                                   const void* site) {
-  const struct tutti_backend_interface* found = __atomic_load_n(to, __ATOMIC_ACQUIRE);
-  if (found == NULL) {
-    pthread_once(&serving_once, begin_to_serve);
-    found = __atomic_load_n(to, __ATOMIC_ACQUIRE);
-  }
-  found->set_call_site(site);
-  return found;
+/* What serves the program's first call, and all after it. */
+static const struct tutti_backend_interface* begin(const struct tutti_backend_interface** to) {
+  pthread_once(&serving_once, begin_to_serve);
+  return __atomic_load_n(to, __ATOMIC_ACQUIRE);
 }
 
-/* Also PMPI_X: Open MPI's Fortran bindings, and tools in front of this one, call it. */
-#define DEFINE(name, arguments)                                                                   \
-  EXPORT int MPI_##name(PARAMETERS##arguments);                                                   \
-  EXPORT int PMPI_##name(PARAMETERS##arguments);                                                  \
-  int MPI_##name(PARAMETERS##arguments) {                                                         \
-    return enter(&serving, __builtin_return_address(0))->run.name(ARGUMENTS##arguments);          \
-  }                                                                                               \
-  int PMPI_##name(PARAMETERS##arguments) {                                                        \
-    return enter(&serving_profiled, __builtin_return_address(0))->run.name(ARGUMENTS##arguments); \
+/* A call jumps to what serves it, after the first one, unless `passes` returns before. */
+#define DEFINE_AS(symbol, to, name, arguments, passes)                                             \
+  __attribute__((cold, noinline)) static int first_##symbol(PARAMETERS##arguments) {               \
+    return begin(&(to))->run.name(ARGUMENTS##arguments);                                           \
+  }                                                                                                \
+  EXPORT int symbol(PARAMETERS##arguments);                                                        \
+  __attribute__((hot)) int symbol(PARAMETERS##arguments) {                                         \
+    passes const struct tutti_backend_interface* calls = __atomic_load_n(&(to), __ATOMIC_ACQUIRE); \
+    return calls != NULL ? calls->run.name(ARGUMENTS##arguments)                                   \
+                         : first_##symbol(ARGUMENTS##arguments);                                   \
   }
-#define TUTTI_INTERCEPTED DEFINE
-#include "collectives.inc"
-TUTTI_FREES_COMM(DEFINE)
+/* Also PMPI_X: Open MPI's Fortran bindings, and tools in front of this one, call it. */
+#define DEFINE(name, arguments, passes)                   \
+  DEFINE_AS(MPI_##name, serving, name, arguments, passes) \
+  DEFINE_AS(PMPI_##name, serving_profiled, name, arguments, passes)
+
+/* A collective's last argument is the communicator. */
+#define PASSES(name, number, arguments)                                                          \
+  const tutti_call##arguments next = __atomic_load_n(&passing.functions.name, __ATOMIC_RELAXED); \
+  if (next != NULL && tutti_passes(&passing.recent, LAST##arguments, number)) {                  \
+    return next(ARGUMENTS##arguments);                                                           \
+  }
+#define LAST1 a
+#define LAST5 e
+#define LAST6 f
+#define LAST7 g
+#define LAST8 h
+#define LAST9 i
+#define DEFINE_COLLECTIVE(collective, name, arguments) \
+  DEFINE(name, arguments, PASSES(name, tutti_number_of_##collective, arguments))
+#define TUTTI_FUNCTION(collective, name, number, parameters) \
+  DEFINE_COLLECTIVE(collective, name, number)
+#define TUTTI_LARGE_FUNCTION(collective, name, number, parameters) \
+  DEFINE_COLLECTIVE(collective, name##_c, number)
+#include "core/collectives.inc"
+#define DEFINE_FREE(name, arguments) DEFINE(name, arguments, )
+TUTTI_FREES_COMM(DEFINE_FREE)
 
 /* Calls that are only counted. A tool behind this library may pass one on to PMPI_X, which counts
  * once only. */
@@ -288,10 +337,9 @@ static void* count_call(struct tutti_counter* counter, void** known, const char*
 TUTTI_COUNTED(DEFINE_COUNTED)
 
 /* The backend's function of the C API, which the front exports by the same name. */
-static void* api_function(const char* name, void** known, const void* site) {
+static void* api_function(const char* name, void** known) {
   const struct tutti_backend_interface* found = get_backend();
   if (found == NULL) stop(name, backend_lacks);
-  found->set_call_site(site);
   void* function = __atomic_load_n(known, __ATOMIC_RELAXED);
   if (function != NULL) return function;
   function = dlsym(backend_library, name);
@@ -302,7 +350,7 @@ static void* api_function(const char* name, void** known, const void* site) {
 
 #define FIND_API(call, name) \
   static void* known;        \
-  *(void**)&(call) = api_function(#name, &known, __builtin_return_address(0));
+  *(void**)&(call) = api_function(#name, &known);
 
 #define DEFINE_C(name, parameters, arguments) \
   EXPORT int name parameters;                 \
@@ -330,7 +378,7 @@ static int finalize(const char* name, const struct tutti_backend_interface** to)
   if (__atomic_load_n(to, __ATOMIC_ACQUIRE) == NULL && has_report()) get_backend();
   ending = 1;
   if (__atomic_load_n(to, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = next_in_line(name);
-  return next != NULL ? next() : enter(to, NULL)->run.Finalize();
+  return next != NULL ? next() : begin(to)->run.Finalize();
 }
 
 EXPORT int MPI_Finalize(void);
@@ -344,7 +392,7 @@ static int free_window(const char* name, const struct tutti_backend_interface** 
                        tutti_word window) {
   tutti_call1 next = NULL;
   if (__atomic_load_n(to, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = next_in_line(name);
-  return next != NULL ? next(window) : enter(to, NULL)->run.Win_free(window);
+  return next != NULL ? next(window) : begin(to)->run.Win_free(window);
 }
 
 EXPORT int MPI_Win_free(tutti_word window);

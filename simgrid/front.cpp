@@ -79,18 +79,12 @@ const RankLibrary& library_of_rank() {
   return *libraries[number];
 }
 
-const tutti_backend_interface& enter(const void* site) {
-  const tutti_backend_interface& calls = *library_of_rank().calls;
-  calls.set_call_site(site);
-  return calls;
-}
+const tutti_backend_interface& enter() { return *library_of_rank().calls; }
 
 template <class Function>
-Function api_function(ApiFunction which, const void* site) {
-  const RankLibrary& library = library_of_rank();
-  library.calls->set_call_site(site);
+Function api_function(ApiFunction which) {
   Function function = nullptr;
-  std::memcpy(&function, &library.api[which], sizeof function);
+  std::memcpy(&function, &library_of_rank().api[which], sizeof function);
   return function;
 }
 
@@ -110,21 +104,19 @@ Function api_function(ApiFunction which, const void* site) {
 #define ARGUMENTS9 ARGUMENTS8, i
 
 // SimGrid's MPI has no large-count forms. PMPI_X stays SimGrid's: the copies call it.
-#define DEFINE(name, arguments)                                               \
-  TUTTI_EXPORT int MPI_##name(PARAMETERS##arguments) {                        \
-    return enter(__builtin_return_address(0)).run.name(ARGUMENTS##arguments); \
+#define DEFINE(name, arguments)                        \
+  TUTTI_EXPORT int MPI_##name(PARAMETERS##arguments) { \
+    return enter().run.name(ARGUMENTS##arguments);     \
   }
 #define TUTTI_FUNCTION(collective, name, number, parameters) DEFINE(name, number)
 #include "core/collectives.inc"
 TUTTI_FREES_COMM(DEFINE)
 
-TUTTI_EXPORT int MPI_Finalize() { return enter(nullptr).run.Finalize(); }
-TUTTI_EXPORT int MPI_Win_free(tutti_word window) { return enter(nullptr).run.Win_free(window); }
+TUTTI_EXPORT int MPI_Finalize() { return enter().run.Finalize(); }
+TUTTI_EXPORT int MPI_Win_free(tutti_word window) { return enter().run.Win_free(window); }
 
-#define DEFINE_C(name, parameters, arguments)                                                  \
-  TUTTI_EXPORT int name parameters {                                                           \
-    return api_function<int(*) parameters>(api_##name, __builtin_return_address(0)) arguments; \
-  }
+#define DEFINE_C(name, parameters, arguments) \
+  TUTTI_EXPORT int name parameters { return api_function<int(*) parameters>(api_##name) arguments; }
 TUTTI_C_ALL(DEFINE_C)
 
 /// SimGrid loads each rank's program so that it prefers the libraries which it was linked to over

@@ -65,26 +65,28 @@ MPI_Comm comm_of(Arguments... arguments) {
 
 // What is inspected has a function of its own, so that a call handed on runs through few lines of
 // code.
-#define TUTTI_ENTRY(name, kind, function, number, parameters)                                \
-  [[gnu::noinline]] static int inspect_##function(TUTTI_PARAMETERS##number parameters,       \
-                                                  const void* site) {                        \
-    return inspect(                                                                          \
-        comm_of(TUTTI_ARGUMENTS##number), site, TUTTI_SIGNATURE(kind, number),               \
-        [&] { return TUTTI_CALL(name, kind, number); },                                      \
-        [&] { return native_##function(TUTTI_ARGUMENTS##number); });                         \
-  }                                                                                          \
-  [[gnu::noinline]] static bool knows_##function(TUTTI_PARAMETERS##number parameters) {      \
-    return Communicator::knows(Collective::name, TUTTI_SIGNATURE(kind, number));             \
-  }                                                                                          \
-  extern "C" [[gnu::hot]] int TUTTI_##function(TUTTI_PARAMETERS##number parameters) {        \
-    const void* const site = take_call_site();                                               \
-    const Inside guard;                                                                      \
-    if (!Inside::another() &&                                                                \
-        Communicator::hands_on(comm_of(TUTTI_ARGUMENTS##number), Collective::name,           \
-                               [&] { return knows_##function(TUTTI_ARGUMENTS##number); })) { \
-      return native_##function(TUTTI_ARGUMENTS##number);                                     \
-    }                                                                                        \
-    return inspect_##function(TUTTI_ARGUMENTS##number, site);                                \
+#define TUTTI_ENTRY(name, kind, function, number, parameters)                                     \
+  [[gnu::noinline]] static int inspect_##function(TUTTI_PARAMETERS##number parameters,            \
+                                                  const void* site) {                             \
+    return inspect(                                                                               \
+        comm_of(TUTTI_ARGUMENTS##number), site, TUTTI_SIGNATURE(kind, number),                    \
+        [&] { return TUTTI_CALL(name, kind, number); },                                           \
+        [&] { return native_##function(TUTTI_ARGUMENTS##number); });                              \
+  }                                                                                               \
+  [[gnu::noinline]] static bool knows_##function(TUTTI_PARAMETERS##number parameters,             \
+                                                 Communicator& communicator) {                    \
+    return communicator.passing().knows(Collective::name, TUTTI_SIGNATURE(kind, number));         \
+  }                                                                                               \
+  extern "C" [[gnu::hot]] int TUTTI_##function(TUTTI_PARAMETERS##number parameters) {             \
+    const Inside guard;                                                                           \
+    if (!Inside::another() && Communicator::hands_on(comm_of(TUTTI_ARGUMENTS##number),            \
+                                                     Collective::name, [&](Communicator& known) { \
+                                                       return knows_##function(                   \
+                                                           TUTTI_ARGUMENTS##number, known);       \
+                                                     })) {                                        \
+      return native_##function(TUTTI_ARGUMENTS##number);                                          \
+    }                                                                                             \
+    return inspect_##function(TUTTI_ARGUMENTS##number, __builtin_return_address(0));              \
   }
 
 #pragma GCC visibility push(default)

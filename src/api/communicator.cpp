@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <vector>
@@ -169,23 +171,68 @@ bool FreedCommunicatorWatch::is_freed() const {
   });
 }
 
+namespace {
+
+/// All records that there ever were; those of freed communicators are free.
+struct PassingRecords {
+  std::mutex mutex;
+  std::deque<tutti_passing> all;
+  std::vector<tutti_passing*> free;
+};
+
+}  // namespace
+
+PassingRecord::PassingRecord() {
+  PassingRecords& records = of_process<PassingRecords>();
+  const std::lock_guard lock(records.mutex);
+  if (records.free.empty()) {
+    records.free.reserve(records.all.size() + 1);  // to free one never fails
+    records.all.push_back(TUTTI_NO_PASSING);
+    records.all.back().bits = std::numeric_limits<HandleNumber>::max();
+    records.free.push_back(&records.all.back());
+  }
+  record_ = records.free.back();
+  records.free.pop_back();
+}
+
+PassingRecord::~PassingRecord() {
+  __atomic_store_n(&record_->comm, std::uintptr_t{tutti_no_comm}, __ATOMIC_RELEASE);
+  std::ranges::fill(record_->left, 0);
+  PassingRecords& records = of_process<PassingRecords>();
+  const std::lock_guard lock(records.mutex);
+  records.free.push_back(record_);
+}
+
+void PassingRecord::set(MPI_Comm comm, Communicator* owner) {
+  record_->owner = owner;
+  __atomic_store_n(&record_->comm, handle_bits(comm), __ATOMIC_RELEASE);
+}
+
+void PassingRecord::remember() {
+  tutti_passing** const place = tutti_recent_place(this_process.recent.load(), record_->comm);
+  __atomic_store_n(place, record_, __ATOMIC_SEQ_CST);
+}
+
+void Communicator::note_change() {
+  ++this_process.generation;
+  for (tutti_passing*& record : this_process.recent.load()->records) {
+    __atomic_store_n(&record, &no_passing_calls, __ATOMIC_SEQ_CST);
+  }
+}
+
 Communicator::Communicator() : selections_(std::make_unique<Selections>(*this)) {}
 Communicator::~Communicator() = default;
 
 Communicator* Communicator::known(MPI_Comm comm) {
-  ThreadState& latest = this_thread;
-  const unsigned now = generation();
-  if (latest.comm == comm && latest.generation == now) return latest.communicator;
+  const tutti_passing* const record =
+      tutti_recent_record(this_process.recent.load(std::memory_order_acquire), handle_bits(comm));
+  if (record != nullptr) return static_cast<Communicator*>(record->owner);
   const int keyval = of_process<Registry>().keyval.load(std::memory_order_acquire);
   if (keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* attribute = nullptr;
   int found = 0;
   mpi().Comm_get_attr(comm, keyval, &attribute, &found);
-  if (found == 0) return nullptr;
-  latest.comm = comm;
-  latest.communicator = static_cast<Communicator*>(attribute);
-  latest.generation = now;
-  return latest.communicator;
+  return found == 0 ? nullptr : static_cast<Communicator*>(attribute);
 }
 
 bool Communicator::let_pass(const Decision& usual, const Decision& selected,
@@ -248,7 +295,10 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   }
   // Last, because nothing may throw once the attribute owns it.
   error = mpi().Comm_set_attr(comm, all.keyval, made.get());
-  if (error == MPI_SUCCESS) return made.release();
+  if (error == MPI_SUCCESS) {
+    made->record_.set(comm, made.get());
+    return made.release();
+  }
   remove_live(made.get());
   return nullptr;
 }

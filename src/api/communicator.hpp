@@ -18,6 +18,7 @@
 #include "run/communicator/mpi_communicator.hpp"
 #include "run/hierarchical/mpi_hierarchical.hpp"
 #include "run/hierarchical/mpi_shared.hpp"
+#include "run/mpi/types.hpp"
 #include "select/passing_calls.hpp"
 
 namespace tutti {
@@ -74,7 +75,26 @@ struct Agreement {
   bool had_distances = false;  ///< were distances known when the communicator was first used?
 };
 
+class Communicator;
 class Selections;
+
+/// A communicator's record of calls that pass. Its memory serves another communicator afterwards.
+class PassingRecord {
+ public:
+  PassingRecord();
+  ~PassingRecord();
+  PassingRecord(const PassingRecord&) = delete;
+  PassingRecord& operator=(const PassingRecord&) = delete;
+
+  [[nodiscard]] tutti_passing& get() { return *record_; }
+  /// Begins to stand for a communicator.
+  void set(MPI_Comm comm, Communicator* owner);
+  /// Puts it among those of late. Settings that change afterwards remove it from there.
+  void remember();
+
+ private:
+  tutti_passing* record_;
+};
 
 /// Kept as an attribute of the program's communicator and freed with it.
 class alignas(cache_line) Communicator {
@@ -92,17 +112,18 @@ class alignas(cache_line) Communicator {
   /// The same without making one: null if there is none yet.
   static Communicator* known(MPI_Comm comm);
   /// Begins a call that goes to the MPI according to earlier calls of this collective. If Tutti has
-  /// to inspect the call, returns false and begins nothing. `is_known`: see PassingCalls. Local.
+  /// to inspect the call, returns false and begins nothing. `is_known`, whether a communicator
+  /// knows the call's signature: see PassingCalls. Local.
   template <class IsKnown>
   [[gnu::always_inline]] static bool hands_on(MPI_Comm comm, Collective collective,
                                               IsKnown is_known) noexcept {
-    const ThreadState& latest = this_thread;
-    return latest.comm == comm && latest.generation == generation() &&
-           latest.communicator->passing_.begin(collective, latest.generation, is_known);
-  }
-  /// Is the signature of a call on this thread's latest communicator known?
-  [[nodiscard]] static bool knows(Collective collective, const CallSignature& signature) noexcept {
-    return this_thread.communicator->passing_.knows(collective, signature);
+    const std::uintptr_t handle = handle_bits(comm);
+    tutti_recent* const recent = this_process.recent.load(std::memory_order_acquire);
+    if (tutti_passes(recent, handle, static_cast<int>(collective)) != 0) return true;
+    const tutti_passing* const record = tutti_recent_record(recent, handle);
+    if (record == nullptr) return false;
+    auto& known = *static_cast<Communicator*>(record->owner);
+    return known.passing_.begin_counted(collective, [&] { return is_known(known); });
   }
   /// Passes the next calls of a collective straight to the MPI, as far as they need no inspection
   /// after one that ends now: its decision was `usual`, resolved to `selected`. Do they pass
@@ -114,9 +135,11 @@ class alignas(cache_line) Communicator {
   void stop_passing();
   void stop_passing(Collective collective);
   /// Call it when a communicator is freed or a setting changes.
-  static void note_change() { ++this_process.generation; }
-  /// Call it before a call is inspected: settings or communicators may have changed.
+  static void note_change();
+  /// Call it before a call is inspected: settings or communicators may have changed. The next calls
+  /// find this communicator at once.
   void look_again() {
+    record_.remember();
     if (!passing_.is_current(generation())) stop_passing();
   }
   ~Communicator();
@@ -221,12 +244,13 @@ class alignas(cache_line) Communicator {
   static int create(MPI_Comm comm, std::unique_ptr<Communicator>& made);
   int agree();
 
-  static unsigned generation() { return this_process.generation.load(std::memory_order_acquire); }
+  static unsigned generation() { return this_process.generation.load(); }
 
   /// Counts what has passed since the last time as count() does.
   void count_passed() { private_->skip(passing_.take_uncounted()); }
 
-  PassingCalls passing_;
+  PassingRecord record_;
+  PassingCalls passing_{record_.get()};
   MPI_Comm comm_{};
   Rank rank_ = 0;
   int p_ = 1;

@@ -14,12 +14,15 @@ namespace tutti {
 /// example those of a tool behind Tutti that forwards a call.
 class Inside {
  public:
-  Inside() { ++this_thread.depth; }
-  ~Inside() { --this_thread.depth; }
+  Inside() { ++depth_; }
+  ~Inside() { --depth_; }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
-  [[nodiscard]] static bool another() { return this_thread.depth > 1; }
+  [[nodiscard]] static bool another() { return depth_ > 1; }
+
+ private:
+  inline static constinit thread_local int depth_ = 0;
 };
 
 /// The functions that stand in for the MPI's own in the current call.

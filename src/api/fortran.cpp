@@ -198,10 +198,7 @@ TUTTI_FORTRAN(request_free, Request_free, 1, (Request))
 
 extern "C" {
 
-void tutti_wait_(Request request, MPI_Fint* error) {
-  set_call_site(__builtin_return_address(0));
-  *error = call(TUTTI_Wait, request);
-}
+void tutti_wait_(Request request, MPI_Fint* error) { *error = call(TUTTI_Wait, request); }
 
 void tutti_shared_free_(Result result, MPI_Fint* error) { *error = TUTTI_Shared_free(*result); }
 

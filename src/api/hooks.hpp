@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 
 #include "api/call_state.hpp"
 
@@ -13,11 +12,9 @@ namespace tutti {
 /// has set them, else the MPI's PMPI_ functions.
 [[nodiscard]] MpiFunctions& next_functions();
 
-/// The return address of the current call, set by the front; null for direct calls.
-void set_call_site(const void* site);
-[[nodiscard]] inline const void* take_call_site() {
-  return std::exchange(this_thread.call_site, nullptr);
-}
+/// Has the records of communicators of late in the front's table from now on, which lives as long
+/// as the process: then the front hands on calls itself.
+void set_recent(tutti_recent* recent);
 
 /// Notes the front's counters of MPI calls that Tutti passes on. They live as long as the process.
 struct CallCounter {

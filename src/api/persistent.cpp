@@ -78,10 +78,7 @@ int TUTTI_Wait(TUTTI_Request* request) {
   if (*request == TUTTI_REQUEST_NULL) return MPI_SUCCESS;
   tutti::PersistentRequest& content = *(*request)->request;
   if (!content.is_active()) return MPI_SUCCESS;
-  const void* direct = __builtin_return_address(0);
-  const void* front = tutti::take_call_site();
-  const void* site = front != nullptr ? front : direct;
-  return content.finish(site);
+  return content.finish(__builtin_return_address(0));
 }
 
 int TUTTI_Request_free(TUTTI_Request* request) {

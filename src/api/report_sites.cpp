@@ -32,7 +32,8 @@ Caller caller_in(const void* site) {
   if (dladdr(call, &found) == 0 || found.dli_fname == nullptr) return Caller::program;
   const std::string_view path = found.dli_fname;
   const std::string_view file = path.substr(path.rfind('/') + 1);
-  if (file.starts_with("libmpi")) return Caller::binding;
+  // Also Tutti's own functions for Fortran, and its front where the compiler makes no tail calls.
+  if (file.starts_with("libmpi") || file.starts_with("libtutti")) return Caller::binding;
   const bool is_extension = file.find(".cpython-") != file.npos || file.find(".abi3.") != file.npos;
   return is_extension ? Caller::python : Caller::program;
 }

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "api/call.hpp"
+#include "api/report_sites.hpp"
 #include "api/selections.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/agree.hpp"
@@ -189,6 +190,7 @@ void PersistentRequest::end(Communicator& communicator, int error, CallRecord& r
   if (error != MPI_SUCCESS || !communicator.is_reported()) return;
   record.call = counted_;
   record.decision = &text_;
+  record.site = program_site(record.site);
   keep_record(call_, communicator, arrival_.get(), record);
 }
 

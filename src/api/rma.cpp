@@ -10,6 +10,7 @@
 #include "algorithms/staging.hpp"
 #include "api/entry.hpp"
 #include "api/report.hpp"
+#include "api/report_sites.hpp"
 #include "run/call/mpi_call.hpp"
 #include "run/clock.hpp"
 #include "run/process.hpp"
@@ -108,6 +109,7 @@ TUTTI_Rma_request keep(Request made, MPI_Comm comm, Collective collective, const
   if (communicator != nullptr) {
     communicator->note_algorithm(collective, made.decision);
     made.is_reported = communicator->is_reported();
+    if (made.is_reported) made.record.site = program_site(made.record.site);
   }
   made.record.collective = collective;
   made.record.communicator = all.id;
@@ -120,10 +122,11 @@ TUTTI_Rma_request keep(Request made, MPI_Comm comm, Collective collective, const
 }
 
 int begin(Collective collective, const CallSide& side, MPI_Op op, MPI_Aint displacement,
-          const std::shared_ptr<RmaComm>& owner, TUTTI_Window window, TUTTI_Rma_request* request) {
+          const std::shared_ptr<RmaComm>& owner, TUTTI_Window window, TUTTI_Rma_request* request,
+          const void* site) {
   RmaSystem& system = owner->system();
   Request made{std::make_shared<RmaOutcome>(), owner};
-  made.record.site = take_call_site();
+  made.record.site = site;
   made.record.arrival = monotonic_seconds();
   RmaControlMessage call;
   call.window = window;
@@ -148,13 +151,13 @@ int begin(Collective collective, const CallSide& side, MPI_Op op, MPI_Aint displ
   return MPI_SUCCESS;
 }
 
-/// Begins an operation, for all entry points that do so.
+/// Begins an operation, for all entry points that do so. `site`: their return address.
 int begin(Collective collective, const CallSide& side, MPI_Op op, MPI_Aint displacement,
-          TUTTI_Window window, TUTTI_Rma_request* request) {
+          TUTTI_Window window, TUTTI_Rma_request* request, const void* site) {
   if (request == nullptr) return MPI_ERR_REQUEST;
   *request = TUTTI_RMA_REQUEST_NULL;
   return on_window(window, [&](const auto& owner) {
-    return begin(collective, side, op, displacement, owner, window, request);
+    return begin(collective, side, op, displacement, owner, window, request, site);
   });
 }
 
@@ -297,26 +300,26 @@ int TUTTI_Rma_bcast(const void* buffer, int count, MPI_Datatype datatype, MPI_Ai
                     TUTTI_Window window, TUTTI_Rma_request* request) {
   return tutti::begin(Collective::rma_bcast,
                       {const_cast<void*>(buffer), RankBlocks(count), datatype}, {}, displacement,
-                      window, request);
+                      window, request, __builtin_return_address(0));
 }
 
 int TUTTI_Rma_scatter(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                       TUTTI_Window window, TUTTI_Rma_request* request) {
   return tutti::begin(Collective::rma_scatter,
                       {const_cast<void*>(buffer), RankBlocks(count), datatype}, {}, displacement,
-                      window, request);
+                      window, request, __builtin_return_address(0));
 }
 
 int TUTTI_Rma_gather(void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                      TUTTI_Window window, TUTTI_Rma_request* request) {
   return tutti::begin(Collective::rma_gather, {buffer, RankBlocks(count), datatype}, {},
-                      displacement, window, request);
+                      displacement, window, request, __builtin_return_address(0));
 }
 
 int TUTTI_Rma_reduce(void* buffer, int count, MPI_Datatype datatype, MPI_Op op,
                      MPI_Aint displacement, TUTTI_Window window, TUTTI_Rma_request* request) {
   return tutti::begin(Collective::rma_reduce, {buffer, RankBlocks(count), datatype}, op,
-                      displacement, window, request);
+                      displacement, window, request, __builtin_return_address(0));
 }
 
 int TUTTI_Rma_test(TUTTI_Rma_request* request, int* flag) {

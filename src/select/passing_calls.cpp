@@ -10,14 +10,15 @@ void PassingCalls::let(Collective collective, Which which, bool is_numbered, std
     bits = (bits & ~bit_of(collective)) | (value ? bit_of(collective) : 0);
   };
   set(by_signature_, which == Which::known);
-  set(counted_, which == Which::known || which == Which::all_counted);
   set(numbered_, is_numbered);
-  let_[collective] = left_[collective] = which == Which::none ? 0 : calls;
+  let_[collective] = which == Which::none ? 0 : calls;
+  plain_left(collective) = which == Which::all ? calls : 0;
+  left_[collective] = let_[collective] - plain_left(collective);
 }
 
 std::uint32_t PassingCalls::stop(Collective collective) {
-  const std::uint32_t passed = let_[collective] - left_[collective];
-  let_[collective] = left_[collective] = 0;
+  const std::uint32_t passed = let_[collective] - left_[collective] - plain_left(collective);
+  let_[collective] = left_[collective] = plain_left(collective) = 0;
   return (numbered_ & bit_of(collective)) != 0 ? passed : 0;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "core/passing.h"
 #include "core/types.hpp"
 
 namespace tutti {
@@ -20,27 +21,27 @@ namespace tutti {
 /// select alike, except those of irregular collectives.
 using CallSignature = std::array<std::uint64_t, 5>;
 
-/// The calls of one communicator that pass: for each collective so many of the next ones.
+/// The calls of one communicator that pass: for each collective so many of the next ones. Those
+/// that are not counted are in a record that every call reads (see tutti_passes).
 class PassingCalls {
  public:
+  /// `record` outlives this.
+  explicit PassingCalls(tutti_passing& record) : record_(record) {}
+
   enum class Which : std::uint8_t {
     none,
     all,          ///< all ranks let the same calls pass
-    all_counted,  ///< other ranks may inspect and count them
+    all_counted,  ///< other ranks may inspect them, so they are counted
     known,        ///< those with known signatures; counted too
   };
 
-  /// Begins a call. True if it passes; else it is to be inspected, and nothing has begun.
-  /// `is_known`, whether its signature is, is asked only where it matters or the call is counted.
+  /// Begins a call of a collective whose calls are counted. True if it passes; else it is to be
+  /// inspected, and nothing has begun. `is_known`: is its signature?
   template <class IsKnown>
-  [[gnu::always_inline]] bool begin(Collective collective, unsigned generation,
-                                    IsKnown is_known) noexcept {
+  bool begin_counted(Collective collective, IsKnown is_known) noexcept {
     std::uint32_t& left = left_[collective];
-    if (generation_ != generation || left == 0) return false;
-    if ((counted_ & bit_of(collective)) != 0) [[unlikely]] {
-      if (!is_known()) return false;
-      ++uncounted_;
-    }
+    if (left == 0 || !is_known()) return false;
+    ++uncounted_;
     --left;
     return true;
   }
@@ -92,14 +93,18 @@ class PassingCalls {
   }
   Signatures* open(Collective collective) noexcept;
 
-  // What every call reads comes first.
+  /// Calls that are not counted and may still pass.
+  [[nodiscard]] std::uint32_t& plain_left(Collective collective) {
+    return record_.left[static_cast<std::size_t>(collective)];
+  }
+
   static_assert(all_collectives.size() <= 32);
+  tutti_passing& record_;
   unsigned generation_ = 0;              ///< the one for which all else is valid
-  std::uint32_t counted_ = 0;            ///< collectives whose calls are counted
   std::uint32_t uncounted_ = 0;          ///< between 2 inspected calls at most 2^30
   std::uint32_t by_signature_ = 0;       ///< collectives of which only known signatures pass
-  PerCollective<std::uint32_t> left_{};  ///< calls that may still pass
-  PerCollective<std::uint32_t> let_{};   ///< their number at first
+  PerCollective<std::uint32_t> left_{};  ///< counted calls that may still pass
+  PerCollective<std::uint32_t> let_{};   ///< the number of calls at first
   std::uint32_t numbered_ = 0;           ///< collectives whose calls are
   PerCollective<std::unique_ptr<Signatures>> signatures_;
 };

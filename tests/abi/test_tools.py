@@ -31,6 +31,19 @@ def test_tool_behind_sees_what_is_left_to_the_mpi(mpi):
     assert outcome.algorithms() == RAN | {"gatherv": "native"}
 
 
+def test_tool_behind_sees_what_is_handed_on(mpi):
+    """From the second call on the library looks at none, as no report asks for it."""
+    outcome = mpi.run(
+        mpi.compile("gather.c"),
+        preload=(FRONT, tool(mpi)),
+        settings={"TUTTI_GATHERV": "native"},
+        report=False,
+    )
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert f"tool saw {CALLS} calls" in outcome.out
+
+
 def test_tool_behind_sees_persistent_calls_once(mpi):
     """A call that the tool forwards returns to the library, which passes it to the MPI."""
     outcome = mpi.run(
