@@ -47,7 +47,8 @@ EXPLANATION = """\
 Geometric means over the cells; above 1 the latter of two is faster. "Fastest": the shortest time of
 native and the whole list. "At least 0.95": how many cells have 0.95 of the speed of the fastest.
 "Slower": cells in which `auto` is beyond doubt (95 %) slower than 0.97 of native. The last three
-columns have native once more in place of `auto`, as a control: what noise alone gives. Tables of long
+columns have native once more in place of `auto`, as a control: what noise alone gives. Beside native
+only, there is no list, and the fastest is native. Tables of long
 and of short calls lack alltoalls of 1 ms or more, some of whose calls stall in the switch."""
 
 app = typer.Typer(add_completion=False)
@@ -104,6 +105,7 @@ def measure(
     rules: Annotated[Path | None, typer.Option(help="Rules: then nothing explores.")] = None,
     collective: Annotated[list[str] | None, typer.Option(help="Repeatable. Default: all.")] = None,
     repetitions: Annotated[int, typer.Option(help="Timed calls of each contender.")] = 25,
+    alone: Annotated[bool, typer.Option(help="Without the list: then no setting changes.")] = False,
 ) -> None:
     """Measure every collective; contenders alternate."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -114,6 +116,8 @@ def measure(
     if rules is not None:
         os.environ["TUTTI_RULES"] = str(rules.resolve())
         settle, suffix = 0, "-rules"
+    if alone:
+        suffix += "-alone"
     kind, _, values = platform.partition(":")
     for name in collective or _engine.collectives():
         path = folder / f"selection-{label or kind or mpi}-{shape}{suffix}-{name}.json"
@@ -125,7 +129,8 @@ def measure(
         words += ["--rest", "1us" if platform else "1ms"]
         words += ["--root", "first"] if _engine.has_root(name) else []
         words += ["--distribution", "same,spikes"] if _engine.is_irregular(name) else []
-        for contender in names(name, nodes * per_node, per_node):
+        contenders = names(name, nodes * per_node, per_node)
+        for contender in contenders[:3] if alone else contenders:
             words += ["--algorithm", contender]
         words += ["--quiet", "--json"]
         if platform:
@@ -266,6 +271,7 @@ def page(
     found: dict[str, list[Cell]] = {}
     for group, documents in groups.items():
         title = group.partition("-")[2].replace("-rules", ", rules of `tutti tune`")
+        title = title.replace("-alone", ", beside native only")
         where = f"{machine(documents[0]['metadata'])}, {title}"
         found[where] = [cell for document in documents for cell in cells(document)]
     lines = ["## In figures", "", EXPLANATION, "", *summary(found)]
