@@ -14,9 +14,6 @@ namespace {
 Bytes aligned(Bytes bytes) { return (bytes + 63) / 64 * 64; }
 
 bool is_alltoall(Collective collective) { return block_kind(collective) == BlockKind::pairs; }
-bool scatters_sums(Collective collective) {
-  return collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
-}
 bool is_vector(Collective collective) { return block_kind(collective) == BlockKind::parts; }
 
 /// The regions of node memory that ranks and inner calls write in a chunk.
@@ -31,35 +28,24 @@ struct Regions {
   [[nodiscard]] Bytes written_at() const { return (vectors - 1) * written.bytes; }
 };
 
-LaneLayout written_by(const HierarchicalView& view, bool at_root_node) {
+/// What ranks of the view's node write or read if `holders` hold the blocks of all.
+LaneLayout layout_of(const HierarchicalView& view, Holders holders) {
   const Collective collective = view.call.collective;
-  if (collective == Collective::barrier) return {};
+  const bool at_root_node = view.nodes.node_of(view.call.root) == view.node;
+  if (collective == Collective::barrier || (holders == Holders::root && !at_root_node)) return {};
   if (is_vector(collective)) return layout_of_vector(view);
-  if (is_alltoall(collective)) return layout_to_all(view);
-  if (scatters_sums(collective)) return layout_of_all(view);
-  if (is_scatter(collective)) return at_root_node ? layout_of_all(view) : LaneLayout{};
-  return layout_of_node(view);
-}
-
-LaneLayout result_of(const HierarchicalView& view, bool at_root_node) {
-  const Collective collective = view.call.collective;
-  if (collective == Collective::barrier) return {};
-  if (is_vector(collective)) {
-    const bool wanted = collective != Collective::reduce || at_root_node;
-    return wanted ? layout_of_vector(view) : LaneLayout{};
-  }
-  if (is_alltoall(collective)) return layout_from_all(view);
-  if (is_scatter(collective) || scatters_sums(collective)) return layout_of_node(view);
-  return is_gather(collective) && !at_root_node ? LaneLayout{} : layout_of_all(view);
+  return layout_of_blocks(view, holders != Holders::own);
 }
 
 /// The result of a reduction overwrites the first vector, which has been combined into the last one
 /// by then. On a single node the written data is the result.
 Regions regions_of(const HierarchicalView& view) {
   const Collective collective = view.call.collective;
-  const bool at_root_node = has_root(collective) && view.nodes.node_of(view.call.root) == view.node;
+  const CollectiveProperties& properties = properties_of(collective);
   Regions regions;
-  regions.written = written_by(view, at_root_node);
+  // Nodes receive the vector of a bcast where the root's node has it.
+  const Holders before = collective == Collective::bcast ? Holders::all : properties.before;
+  regions.written = is_alltoall(collective) ? layout_to_all(view) : layout_of(view, before);
   if (reduces(collective)) regions.vectors = view.ranks();
   regions.bytes = regions.written.bytes * regions.vectors;
   if (view.nodes.count() == 1 || collective == Collective::bcast) {
@@ -67,7 +53,8 @@ Regions regions_of(const HierarchicalView& view) {
     regions.result_at = regions.written_at();
     return regions;
   }
-  regions.result = result_of(view, at_root_node);
+  regions.result =
+      is_alltoall(collective) ? layout_from_all(view) : layout_of(view, properties.after);
   if (regions.vectors == 1) regions.result_at = aligned(regions.bytes);
   regions.bytes = std::max(regions.bytes, regions.result_at + regions.result.bytes);
   return regions;
@@ -148,6 +135,9 @@ class ChunkLowerer {
   [[nodiscard]] bool root_sends() const {
     return is_scatter(collective_) || collective_ == Collective::bcast;
   }
+  [[nodiscard]] bool brings_own_block() const {
+    return !is_alltoall(collective_) && properties_of(collective_).before == Holders::own;
+  }
   [[nodiscard]] bool wants_result() const {
     if (collective_ == Collective::bcast) return !at_root();
     if (is_scatter(collective_) && in_place()) return false;
@@ -196,7 +186,7 @@ class ChunkLowerer {
     };
     if (collective_ == Collective::barrier || (root_sends() && !at_root())) return;
     if (is_vector(collective_)) return put(view_.size(0), 0);
-    if (!is_alltoall(collective_) && !is_scatter(collective_) && !scatters_sums(collective_)) {
+    if (brings_own_block()) {
       for (Rank rank = 0; in_place() && rank < rank_; ++rank) before += view_.size(rank);
       return put(view_.size(rank_), index(local_));
     }
@@ -215,9 +205,7 @@ class ChunkLowerer {
       const int root = view_.nodes.local_of(root_);
       return at_root_node() ? BlockRange{root, root + 1} : BlockRange{};
     }
-    const bool own_lanes = is_gather(collective_) || collective_ == Collective::allgather ||
-                           collective_ == Collective::allgatherv;
-    if (!own_lanes) return {0, view_.ranks()};
+    if (!brings_own_block()) return {0, view_.ranks()};
     return {leader_of(first_lane), leader_of(last_lane + 1)};
   }
 
@@ -267,8 +255,7 @@ class ChunkLowerer {
       return program_.await(all_written(), root, root + 1);
     }
     if (alone()) return program_.await(all_written(), 0, view_.ranks());
-    const bool own_lane =
-        is_alltoall(collective_) || is_scatter(collective_) || scatters_sums(collective_);
+    const bool own_lane = properties_of(collective_).after == Holders::own;
     const int own = lane_of(local_, view_.lanes, view_.ranks());
     for (int lane = own_lane ? own : 0; lane < (own_lane ? own + 1 : lanes()); ++lane) {
       const int leader = leader_of(lane);
@@ -286,7 +273,7 @@ class ChunkLowerer {
     };
     if (collective_ == Collective::barrier) return;
     if (is_vector(collective_)) return get(no_rank, view_.size(0), 0);
-    if (is_scatter(collective_) || scatters_sums(collective_)) {
+    if (!is_alltoall(collective_) && properties_of(collective_).after == Holders::own) {
       return get(no_rank, view_.size(rank_), index(local_));
     }
     const int p = view_.nodes.p();

@@ -67,19 +67,14 @@ InnerBuffer LaneLayout::end(int lane, Bytes base) const {
   return end;
 }
 
-LaneLayout layout_of_all(const HierarchicalView& view) {
-  const auto visit = [&](const auto& lay, int lane, int node) {
-    for (const Rank rank : ranks_of_lane(view, lane, node)) lay(rank, view.size(rank));
-  };
-  return by_lane_and_node(view, view.nodes.p(), 0, view.nodes.count(), visit);
-}
-
-LaneLayout layout_of_node(const HierarchicalView& view) {
+LaneLayout layout_of_blocks(const HierarchicalView& view, bool of_all) {
+  const Nodes& nodes = view.nodes;
   const auto visit = [&](const auto& lay, int lane, int node) {
     for (const Rank rank : ranks_of_lane(view, lane, node)) {
-      lay(view.nodes.local_of(rank), view.size(rank));
+      lay(of_all ? rank : nodes.local_of(rank), view.size(rank));
     }
   };
+  if (of_all) return by_lane_and_node(view, nodes.p(), 0, nodes.count(), visit);
   return by_lane_and_node(view, view.ranks(), view.node, view.node + 1, visit);
 }
 

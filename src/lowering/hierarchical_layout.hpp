@@ -47,10 +47,9 @@ struct LaneLayout {
   [[nodiscard]] InnerBuffer end(int lane, Bytes base) const;
 };
 
-/// [lane][node][local]: one piece for each rank, `at` by rank.
-[[nodiscard]] LaneLayout layout_of_all(const HierarchicalView& view);
-/// [lane][local] of this node: one piece for each local rank, `at` by local; one count.
-[[nodiscard]] LaneLayout layout_of_node(const HierarchicalView& view);
+/// [lane][node][local]: one piece for each rank, `at` by rank. Else of this node alone: one piece
+/// for each local rank, `at` by local; one count.
+[[nodiscard]] LaneLayout layout_of_blocks(const HierarchicalView& view, bool of_all);
 /// [lane][node][t][s] of an alltoall: what ranks s of this node send to ranks t of each node; `at`
 /// by s * p + rank.
 [[nodiscard]] LaneLayout layout_to_all(const HierarchicalView& view);
