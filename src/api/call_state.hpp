@@ -8,12 +8,10 @@
 
 namespace tutti {
 
-inline constexpr std::size_t cache_line = 64;
-
 inline constinit tutti_passing no_passing_calls = TUTTI_NO_PASSING;
 inline constinit tutti_recent own_recent = TUTTI_RECENT(&no_passing_calls);
 
-struct alignas(cache_line) ProcessState {
+struct ProcessState {
   /// Changes where a communicator is freed or a setting changes.
   std::atomic<unsigned> generation{1};
   std::atomic<const MpiFunctions*> next{nullptr};  ///< see next_functions()

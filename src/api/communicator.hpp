@@ -97,7 +97,7 @@ class PassingRecord {
 };
 
 /// Kept as an attribute of the program's communicator and freed with it.
-class alignas(cache_line) Communicator {
+class Communicator {
  public:
   /// The Communicator of `comm`, which must be valid; also for those that Tutti
   /// leaves to the MPI (stays_native). Collective at the first call on each communicator, where

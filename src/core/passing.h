@@ -20,7 +20,7 @@ struct tutti_passing {
   uintptr_t bits; /* those of a handle; the others of a word that holds one mean nothing */
   uint32_t left[tutti_collectives]; /* of each collective, so many of the next calls */
   void* owner;                      /* null only if there is no communicator */
-};
+} __attribute__((aligned(64)));     /* begins a cache line */
 /* No MPI has such a handle. */
 enum { tutti_no_comm = 1 };
 #define TUTTI_NO_PASSING \
@@ -31,7 +31,7 @@ enum { tutti_no_comm = 1 };
 enum { tutti_recent_records = 8 };
 struct tutti_recent {
   struct tutti_passing* records[tutti_recent_records];
-};
+} __attribute__((aligned(64)));
 #define TUTTI_RECENT(none)                             \
   {                                                    \
     { none, none, none, none, none, none, none, none } \
