@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <map>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -61,8 +60,7 @@ void fail_on(int code, const Bench& bench, const Contender& contender) {
 
 /// Makes the algorithm of a contender that of its collective, unless it is.
 void select(const Bench& bench, const Contender& contender) {
-  static std::map<Collective, std::string> selected;
-  std::string& now = selected[contender.workload->collective()];
+  std::string& now = bench.selected[contender.workload->collective()];
   if (contender.specification.empty() || contender.specification == now) return;
   const Result<bool> set = set_algorithm(contender.workload->collective(), contender.specification);
   if (!set) bench.job.fail(set.error());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ struct Bench {
   Clock& clock;
   Watchdog& watchdog;
   const Options& options;
+  /// What measuring has set the algorithms to. In SimGrid ranks share globals.
+  mutable std::map<Collective, std::string> selected = {};
 };
 
 /// While it lives, ranks may give progress hints on MPI_COMM_WORLD, if the options ask for them.
