@@ -130,18 +130,18 @@ void describe(const MpiCall& call, CallRecord& record) {
   record.largest = largest;
 }
 
-/// Do counts and handles decide on the size of a valid call? Handles of the program's own types and
-/// operations may be freed and used again.
+/// Does its signature decide on the size of a valid call? Handles of the program's own types and
+/// operations may be freed and used again, and irregular blocks in place are not in it.
 bool signature_determines_size(const MpiCall& call, const Communicator& communicator) {
   const Rank rank = communicator.rank();
   const auto is_plain = [](const CallSide& side) {
     return side.types == nullptr && is_named(side.type);
   };
-  return !is_irregular(call.collective) &&
+  return !(is_irregular(call.collective) && call.in_place()) &&
          (!reduces(call.collective) || !is_programs_own(call.op)) &&
          (!call.sends(rank) || is_plain(call.send)) &&
          (!call.receives(rank) || is_plain(call.receive)) &&
-         common_block(call, communicator).has_value();
+         (!is_block_common(call.collective) || common_block(call, communicator));
 }
 
 /// Some MPIs accept the receive buffer of a reduction as the send buffer. Tutti treats it like
@@ -321,7 +321,10 @@ void SelectedCall::let_pass(int error) {
   if (!by_signature || error != MPI_SUCCESS || !decision_->is_native()) return;
   if (!passing.wants(collective, signature_)) return;
   if (signature_determines_size(call_, communicator_)) {
-    passing.add(collective, signature_, communicator_.last(collective));
+    const Selections& selections = communicator_.selections();
+    const BlockOfCall block = selections.block_of(*usual_, call_);
+    const CallSize size = {block.common, block.common ? 0 : block.own(), block.may_explore};
+    passing.add(collective, signature_, size, selections.may_pass(*usual_, collective, size));
   } else {
     passing.refuse(collective, signature_);
   }

@@ -145,10 +145,11 @@ class SelectedCall {
   std::optional<ArrivedCall> arrived_;
 };
 
-/// A call that is not handed on: `make_call` reads its arguments if Tutti handles it. Runs Tutti's
+/// A call that is not handed on: `make_call` reads its arguments if Tutti handles it, and
+/// `make_signature` makes its signature on a communicator. Runs Tutti's
 /// algorithm or `run_native`.
-template <class MakeCall, class Native>
-int inspect(MPI_Comm comm, const void* site, const CallSignature& signature, MakeCall make_call,
+template <class MakeSignature, class MakeCall, class Native>
+int inspect(MPI_Comm comm, const void* site, MakeSignature make_signature, MakeCall make_call,
             Native run_native) {
   std::optional<SelectedCall> call;
   bool is_native = false;
@@ -159,7 +160,7 @@ int inspect(MPI_Comm comm, const void* site, const CallSignature& signature, Mak
     Communicator* const communicator = begin_call(comm, record, begun);
     is_native = communicator == nullptr && begun == MPI_SUCCESS;
     if (communicator == nullptr) return begun;
-    call.emplace(make_call(), signature, *communicator, record);
+    call.emplace(make_call(), make_signature(*communicator), *communicator, record);
     if (const int selected = call->select()) return selected;
     bool runs_native = false;
     const int run = call->run(runs_native);

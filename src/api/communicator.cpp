@@ -224,9 +224,7 @@ Communicator::Communicator() : selections_(std::make_unique<Selections>(*this)) 
 Communicator::~Communicator() = default;
 
 Communicator* Communicator::known(MPI_Comm comm) {
-  const tutti_passing* const record =
-      tutti_recent_record(this_process.recent.load(std::memory_order_acquire), handle_bits(comm));
-  if (record != nullptr) return static_cast<Communicator*>(record->owner);
+  if (Communicator* const communicator = of_late(comm)) return communicator;
   const int keyval = of_process<Registry>().keyval.load(std::memory_order_acquire);
   if (keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* attribute = nullptr;
@@ -243,23 +241,36 @@ bool Communicator::let_pass(const Decision& usual, const Decision& selected,
     return false;
   }
   stop_passing(collective);
-  constexpr std::uint64_t most = 1U << 30;
-  using Which = PassingCalls::Which;
   const TunedSelection& tuned = selections_->tuned;
+  const std::uint64_t noted = usual.is_tuned ? tuned.calls_to_note(collective) : 0;
   const bool all = usual.is_tuned ? tuned.selects_native(collective) : !usual.is_deferred();
+  using Which = PassingCalls::Which;
   Which which = Which::none;
-  if (all) {
+  if (all && noted == 0) {
     which = usual.needs_commutativity ? Which::none : Which::all;
   } else if (selections_->nodes.are_open()) {
     which = Which::none;  // every call counts there
+  } else if (noted > 0) {
+    which = Which::noted;
   } else if (is_block_common(collective)) {
     which = Which::known;
   } else if (selected.is_native()) {
     which = Which::all_counted;  // sizes decide nothing
   }
-  const auto calls = usual.is_tuned ? std::min(most, tuned.calls_that_pass(collective)) : most;
+  constexpr std::uint64_t most = 1U << 30;
+  const auto calls = noted > 0        ? noted
+                     : usual.is_tuned ? std::min(most, tuned.calls_that_pass(collective))
+                                      : most;
   passing_.let(collective, which, usual.is_tuned, static_cast<std::uint32_t>(calls));
-  return which == Which::known;
+  passing_.choose(collective, [&](const CallSize& size) {
+    return selections_->may_pass(usual, collective, size);
+  });
+  return which == Which::known || which == Which::noted;
+}
+
+const std::string& Communicator::last(Collective collective) {
+  const CallSize* const passed = passing_.latest(collective);
+  return passed == nullptr ? last_[collective] : selections_->text_of(collective, *passed);
 }
 
 void Communicator::stop_passing(Collective collective) {

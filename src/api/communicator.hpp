@@ -111,19 +111,17 @@ class Communicator {
   }
   /// The same without making one: null if there is none yet.
   static Communicator* known(MPI_Comm comm);
-  /// Begins a call that goes to the MPI according to earlier calls of this collective. If Tutti has
-  /// to inspect the call, returns false and begins nothing. `is_known`, whether a communicator
-  /// knows the call's signature: see PassingCalls. Local.
-  template <class IsKnown>
-  [[gnu::always_inline]] static bool hands_on(MPI_Comm comm, Collective collective,
-                                              IsKnown is_known) noexcept {
-    const std::uintptr_t handle = handle_bits(comm);
-    tutti_recent* const recent = this_process.recent.load(std::memory_order_acquire);
-    if (tutti_passes(recent, handle, static_cast<int>(collective)) != 0) return true;
-    const tutti_passing* const record = tutti_recent_record(recent, handle);
-    if (record == nullptr) return false;
-    auto& known = *static_cast<Communicator*>(record->owner);
-    return known.passing_.begin_counted(collective, [&] { return is_known(known); });
+  /// The same of those of late; null if it is not among them. Local, O(1).
+  [[gnu::always_inline]] static Communicator* of_late(MPI_Comm comm) noexcept {
+    const tutti_passing* const record =
+        tutti_recent_record(this_process.recent.load(std::memory_order_acquire), handle_bits(comm));
+    return record == nullptr ? nullptr : static_cast<Communicator*>(record->owner);
+  }
+  /// Begins a call that goes to the MPI whatever its arguments are, according to earlier calls of
+  /// this collective. If Tutti has to look at them, returns false and begins nothing. Local.
+  [[gnu::always_inline]] static bool hands_on(MPI_Comm comm, Collective collective) noexcept {
+    return tutti_passes(this_process.recent.load(std::memory_order_acquire), handle_bits(comm),
+                        static_cast<int>(collective)) != 0;
   }
   /// Passes the next calls of a collective straight to the MPI, as far as they need no inspection
   /// after one that ends now: its decision was `usual`, resolved to `selected`. Do they pass
@@ -167,10 +165,7 @@ class Communicator {
   /// What selects for this communicator.
   [[nodiscard]] Selections& selections() { return *selections_; }
   /// The text of what ran last, or empty.
-  [[nodiscard]] const std::string& last(Collective collective) const {
-    const std::string* const passed = passing_.latest_text(collective);
-    return passed != nullptr ? *passed : last_[collective];
-  }
+  [[nodiscard]] const std::string& last(Collective collective);
   /// Notes what runs, with `more` appended. Copies the text, because requests and decisions may end
   /// before it is read.
   void note_algorithm(Collective collective, const std::string& text, std::string_view more = {}) {

@@ -77,7 +77,7 @@ int TUTTI_Algorithm_last(MPI_Comm comm, const char* collective, char* text, int*
   return tutti::contained([&]() -> int {
     const auto wanted = collective_of(collective);
     if (!wanted || comm == tutti::mpi().comm_null) return MPI_ERR_ARG;
-    const tutti::Communicator* communicator = tutti::Communicator::known(comm);
+    tutti::Communicator* const communicator = tutti::Communicator::known(comm);
     return give(communicator == nullptr ? "" : communicator->last(*wanted), text, length);
   });
 }

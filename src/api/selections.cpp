@@ -181,6 +181,19 @@ bool Selections::rules_depend_on_operation(Collective collective) const {
   });
 }
 
+/// Two captured addresses fit into the function object, so that this allocates nothing.
+BlockOfCall Selections::block_of(const Decision& decision, const MpiCall& call) const {
+  return {common_block(call, communicator_),
+          [&call, this] { return block_bytes(call, communicator_); },
+          decision.is_tuned && may_explore(call, decision, communicator_)};
+}
+
+const std::string& Selections::text_of(Collective collective, const CallSize& size) {
+  const Decision& usual = decisions_[collective][1][0];
+  if (usual.is_tuned) return tuned.text_of(collective, size);
+  return usual.table->spans[usual.table->index_of(size.block)].decision.text;
+}
+
 const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
                                      const Profile& profile, int& error) {
   error = MPI_SUCCESS;
@@ -193,10 +206,7 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
     communicator_.stop_passing(call.collective);
     if (tuned.stays_native(decision, call.collective, profile)) return decision;
   }
-  // Two captured addresses fit into the function object, so that this allocates nothing.
-  const BlockOfCall block{common_block(call, communicator_),
-                          [&call, this] { return block_bytes(call, communicator_); },
-                          decision.is_tuned && may_explore(call, decision, communicator_)};
+  const BlockOfCall block = block_of(decision, call);
   CountedCall counted(communicator_, nodes);
   const Decision& selected = decision.is_tuned
                                  ? tuned.resolve(decision, call.collective, block, error)

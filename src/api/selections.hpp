@@ -50,6 +50,15 @@ class Selections {
   [[nodiscard]] bool is_usual(const Decision& decision, Collective collective) const {
     return &decision == &decisions_[collective][1][0];
   }
+  /// What a deferred decision depends on. Valid as long as the call.
+  [[nodiscard]] BlockOfCall block_of(const Decision& decision, const MpiCall& call) const;
+  /// May the next calls of a size that have run the MPI's own pass by their signatures?
+  [[nodiscard]] bool may_pass(const Decision& usual, Collective collective,
+                              const CallSize& size) const {
+    return !usual.is_tuned || tuned.next_runs_native(collective, size);
+  }
+  /// The text of the usual decision, which is deferred, for calls of a size that pass.
+  [[nodiscard]] const std::string& text_of(Collective collective, const CallSize& size);
   /// What runs for a call by a decision that may be deferred, with such arrivals. Collective as
   /// TunedSelection::resolve is. Sets `error` to an MPI error code.
   [[nodiscard]] const Decision& resolved(const Decision& decision, MpiCall& call,

@@ -22,8 +22,6 @@ std::atomic<Nanoseconds> latest_creation = 1'000'000;
 
 Nanoseconds nanoseconds(double seconds) { return static_cast<Nanoseconds>(seconds * 1e9); }
 
-Nanoseconds nanoseconds_since(double began) { return nanoseconds(monotonic_seconds() - began); }
-
 }  // namespace
 
 /// Candidates of one collective.
@@ -188,9 +186,38 @@ std::uint64_t TunedSelection::calls_that_pass(Collective collective) const {
   return state == nullptr ? 0 : state->tuner.calls_that_pass();
 }
 
-void TunedSelection::count_passed(Collective collective, std::uint64_t calls) {
+std::uint64_t TunedSelection::calls_to_note(Collective collective) const {
   const std::shared_ptr<State>& state = states_[collective];
-  if (state != nullptr) state->tuner.pass(calls);
+  return is_closed_ || state == nullptr ? 0 : state->tuner.calls_to_note();
+}
+
+std::optional<SizeClass> TunedSelection::State::class_of_call(const CallSize& size) const {
+  if (!size.is_compared) return {};
+  return size.block ? class_of(*size.block) : latest;
+}
+
+bool TunedSelection::next_runs_native(Collective collective, const CallSize& size) const {
+  const std::shared_ptr<State>& state = states_[collective];
+  return state == nullptr || state->tuner.next_runs_native(state->class_of_call(size));
+}
+
+void TunedSelection::count_passed(Collective collective, const PassedCalls& passed) {
+  const std::shared_ptr<State>& state = states_[collective];
+  if (state == nullptr) return;
+  std::uint64_t number = state->tuner.begun();
+  for (const PassedCalls::Note& note : passed.notes) {
+    const CallSize& size = note.size;
+    if (note.is_valid) {
+      state->tuner.note(number, state->class_of_call(size), size.own, {note.elapsed, 0});
+    }
+    ++number;
+  }
+  state->tuner.pass(passed.calls);
+}
+
+const std::string& TunedSelection::text_of(Collective collective, const CallSize& size) {
+  State& state = *states_[collective];
+  return decision_of(state, state.class_of_call(size), 0).text;
 }
 
 const Decision& TunedSelection::resolve(const Decision& deferred, Collective collective,
@@ -269,7 +296,7 @@ int TunedSelection::agree(State& state) {
   const double began = monotonic_seconds();
   const QuietErrors quiet(communicator_.handle());
   const bool begins = std::exchange(state.agreement, {}) == Tuner::Agreement::begins;
-  communicator_.passing().forget(state.collective);
+  communicator_.passing().make_place(state.collective);
   const int error = begins ? begin_agreement(state) : end_agreement(state);
   if (error != MPI_SUCCESS) state.tuner.stop();
   state.tuner.charge(nanoseconds_since(began));

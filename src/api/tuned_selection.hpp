@@ -10,6 +10,7 @@
 #include "api/hierarchical_nodes.hpp"
 #include "run/mpi/agree.hpp"
 #include "select/learned.hpp"
+#include "select/passing_calls.hpp"
 #include "select/tuner.hpp"
 
 namespace tutti {
@@ -48,8 +49,15 @@ class TunedSelection {
   [[nodiscard]] bool selects_native(Collective collective) const;
   /// How many of the next calls run what is selected and can be counted together.
   [[nodiscard]] std::uint64_t calls_that_pass(Collective collective) const;
-  /// Counts so many of them.
-  void count_passed(Collective collective, std::uint64_t calls);
+  /// How many of the next calls are to be noted, before any that is not.
+  [[nodiscard]] std::uint64_t calls_to_note(Collective collective) const;
+  /// Will these, or else those that can be counted together, run the MPI's own if they have this
+  /// size?
+  [[nodiscard]] bool next_runs_native(Collective collective, const CallSize& size) const;
+  /// Counts calls that did without being resolved, and takes over the notes on them.
+  void count_passed(Collective collective, const PassedCalls& passed);
+  /// The text of a decision for the MPI's own.
+  [[nodiscard]] const std::string& text_of(Collective collective, const CallSize& size);
   /// The selection of the call that has begun. Combines notes with the other ranks if a window is
   /// over, and prepares kept candidates at the first call; else O(1) without communication. A rank
   /// whose arguments are invalid takes its block to be that of its latest call seen here, or reads
@@ -78,6 +86,8 @@ class TunedSelection {
           collective(of),
           has_arrivals(exchanges_arrivals(communicator, of)) {}
 
+    /// The class by which such a call is compared; none: it is not.
+    [[nodiscard]] std::optional<SizeClass> class_of_call(const CallSize& size) const;
     void follow(const Profile& now);
     void follow_mean(SizeClass found);
 

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace tutti {
@@ -13,6 +14,11 @@ namespace tutti {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Nanoseconds since a time of this clock.
+[[nodiscard]] inline std::int64_t nanoseconds_since(double began) {
+  return static_cast<std::int64_t>((monotonic_seconds() - began) * 1e9);
 }
 
 /// Seconds by which another clock is ahead of this one, from the middle of the fastest of several

@@ -1,4 +1,4 @@
-/// The signatures of calls that pass.
+/// The signatures of calls that pass, and notes on them.
 #include "select/passing_calls.hpp"
 
 #include <new>
@@ -6,29 +6,39 @@
 namespace tutti {
 
 void PassingCalls::let(Collective collective, Which which, bool is_numbered, std::uint32_t calls) {
-  const auto set = [collective](std::uint32_t& bits, bool value) {
-    bits = (bits & ~bit_of(collective)) | (value ? bit_of(collective) : 0);
-  };
-  set(by_signature_, which == Which::known);
-  set(numbered_, is_numbered);
-  let_[collective] = which == Which::none ? 0 : calls;
+  which_[collective] = which;
+  is_numbered_[collective] = is_numbered;
+  if (which == Which::none || (which == Which::noted && open(collective) == nullptr)) calls = 0;
+  let_[collective] = calls;
   plain_left(collective) = which == Which::all ? calls : 0;
-  left_[collective] = let_[collective] - plain_left(collective);
+  left_[collective] = calls - plain_left(collective);
 }
 
-std::uint32_t PassingCalls::stop(Collective collective) {
-  const std::uint32_t passed = let_[collective] - left_[collective] - plain_left(collective);
+PassedCalls PassingCalls::stop(Collective collective) {
+  PassedCalls passed;
+  if (is_numbered_[collective]) {
+    passed.calls = let_[collective] - left_[collective] - plain_left(collective);
+    if (is_noted(collective) && passed.calls > 0) {
+      passed.notes = std::span(signatures_[collective]->notes).first(passed.calls);
+    }
+  }
   let_[collective] = left_[collective] = plain_left(collective) = 0;
-  return (numbered_ & bit_of(collective)) != 0 ? passed : 0;
+  return passed;
 }
 
-bool PassingCalls::knows(Collective collective, const CallSignature& signature) noexcept {
-  if ((by_signature_ & bit_of(collective)) == 0) return true;
+bool PassingCalls::begin_known(Collective collective, const CallSignature& signature) noexcept {
   Signatures* const all = signatures_[collective].get();
   if (all == nullptr) return false;
   const std::size_t place = all->place_of(signature);
-  if (place != 0) all->latest = place;
-  return place != 0;
+  if (place == 0 || !all->pass[place - 1]) return false;
+  all->latest = place;
+  if (is_noted(collective)) all->notes[let_[collective] - left_[collective]].is_valid = false;
+  return true;
+}
+
+void PassingCalls::note(Collective collective, Nanoseconds elapsed) {
+  Signatures& all = *signatures_[collective];
+  all.notes[let_[collective] - left_[collective] - 1] = {all.sizes[all.latest - 1], elapsed, true};
 }
 
 bool PassingCalls::wants(Collective collective, const CallSignature& signature) const {
@@ -45,16 +55,14 @@ PassingCalls::Signatures* PassingCalls::open(Collective collective) noexcept {
   return all.get();
 }
 
-void PassingCalls::add(Collective collective, const CallSignature& signature,
-                       const std::string& text) noexcept {
+void PassingCalls::add(Collective collective, const CallSignature& signature, const CallSize& size,
+                       bool passes) noexcept {
   Signatures* const all = open(collective);
   if (all == nullptr || all->count == all->known.size()) return;
-  try {
-    all->texts[all->count] = text;
-  } catch (const std::bad_alloc&) {
-    return;
-  }
-  all->known[all->count++] = signature;
+  all->known[all->count] = signature;
+  all->sizes[all->count] = size;
+  all->pass[all->count] = passes;
+  ++all->count;
 }
 
 void PassingCalls::refuse(Collective collective, const CallSignature& signature) noexcept {
@@ -69,14 +77,19 @@ void PassingCalls::forget(Collective collective) {
   all->refused.reset();
 }
 
+void PassingCalls::make_place(Collective collective) {
+  const Signatures* const all = signatures_[collective].get();
+  if (all != nullptr && all->count == all->known.size()) forget(collective);
+}
+
 void PassingCalls::follow(unsigned generation) {
   generation_ = generation;
   for (const Collective collective : all_collectives) forget(collective);
 }
 
-const std::string* PassingCalls::latest_text(Collective collective) const {
+const CallSize* PassingCalls::latest(Collective collective) const {
   const Signatures* const all = signatures_[collective].get();
-  return all == nullptr || all->latest == 0 ? nullptr : &all->texts[all->latest - 1];
+  return all == nullptr || all->latest == 0 ? nullptr : &all->sizes[all->latest - 1];
 }
 
 void PassingCalls::note_inspected(Collective collective) {

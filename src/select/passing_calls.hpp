@@ -8,18 +8,38 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "core/passing.h"
+#include "core/size_class.hpp"
 #include "core/types.hpp"
+#include "select/call_samples.hpp"
 
 namespace tutti {
 
-/// The arguments of a call that decide on its size and its operation, as numbers: counts, handles,
-/// and which buffers are MPI_IN_PLACE. As long as handles keep their meaning, calls with equal ones
-/// select alike, except those of irregular collectives.
+/// The arguments of a call that decide on its size and its operation, as numbers: counts, or their
+/// sum where all ranks give those of all, handles, and which buffers are MPI_IN_PLACE. As long as
+/// handles keep their meaning, calls with equal ones have equal sizes, except those of irregular
+/// collectives with MPI_IN_PLACE.
 using CallSignature = std::array<std::uint64_t, 5>;
+
+/// How calls of a signature count for a selection.
+struct CallSize {
+  std::optional<Bytes> block;  ///< where ranks have it in common
+  Bytes own = 0;               ///< of all of this rank's blocks, where they have not
+  bool is_compared = true;     ///< any candidate gives the same result
+};
+
+/// Calls that passed in turn.
+struct PassedCalls {
+  struct Note {
+    CallSize size;
+    Nanoseconds elapsed = 0;
+    bool is_valid = false;  ///< else the call failed
+  };
+  std::uint32_t calls = 0;
+  std::span<const Note> notes;  ///< of as many, or none
+};
 
 /// The calls of one communicator that pass: for each collective so many of the next ones. Those
 /// that are not counted are in a record that every call reads (see tutti_passes).
@@ -33,41 +53,55 @@ class PassingCalls {
     all,          ///< all ranks let the same calls pass
     all_counted,  ///< other ranks may inspect them, so they are counted
     known,        ///< those with known signatures; counted too
+    noted,        ///< the same, and each one is noted, of 8 at most
   };
+  static constexpr std::size_t max_notes = 8;
 
   /// Begins a call of a collective whose calls are counted. True if it passes; else it is to be
-  /// inspected, and nothing has begun. `is_known`: is its signature?
-  template <class IsKnown>
-  bool begin_counted(Collective collective, IsKnown is_known) noexcept {
+  /// inspected, and nothing has begun.
+  template <class MakeSignature>
+  bool begin_counted(Collective collective, MakeSignature signature) noexcept {
     std::uint32_t& left = left_[collective];
-    if (left == 0 || !is_known()) return false;
+    if (left == 0) return false;
+    if (is_by_signature(collective) && !begin_known(collective, signature())) return false;
     ++uncounted_;
     --left;
     return true;
   }
-  /// May a call with such a signature pass, as far as calls of the collective pass?
-  [[nodiscard]] bool knows(Collective collective, const CallSignature& signature) noexcept;
+  /// Is the call that passed last to be noted once it has ended? If it fails, it is not.
+  [[nodiscard]] bool is_noted(Collective collective) const {
+    return which_[collective] == Which::noted;
+  }
+  void note(Collective collective, Nanoseconds elapsed);
 
-  /// From now on the next `calls` may pass. `is_numbered`: stop() counts them.
+  /// From now on the next `calls` may pass. `is_numbered`: stop() returns them.
   void let(Collective collective, Which which, bool is_numbered, std::uint32_t calls);
+  /// Which of the known signatures may pass: those whose size `passes`.
+  template <class Passes>
+  void choose(Collective collective, Passes passes) {
+    if (!is_by_signature(collective) || signatures_[collective] == nullptr) return;
+    Signatures& all = *signatures_[collective];
+    for (std::size_t at = 0; at < all.count; ++at) all.pass[at] = passes(all.sizes[at]);
+  }
   /// Is it worth while to find out whether calls with such a signature may pass?
   [[nodiscard]] bool wants(Collective collective, const CallSignature& signature) const;
-  /// Until forget() calls with such a signature may pass, of 8 signatures at most; `text` is what
-  /// runs. Or they may not, which is remembered of the latest. Nothing happens if memory is
-  /// lacking.
-  void add(Collective collective, const CallSignature& signature, const std::string& text) noexcept;
+  /// Makes a signature known, of 8 at most. Calls with it may pass if this `passes`, and later if
+  /// choose() says so. Or they never may, which is remembered of the latest. Nothing happens if
+  /// memory is lacking.
+  void add(Collective collective, const CallSignature& signature, const CallSize& size,
+           bool passes) noexcept;
   void refuse(Collective collective, const CallSignature& signature) noexcept;
-  /// No more calls pass. Returns how many numbered ones did since let().
-  std::uint32_t stop(Collective collective);
-  /// All signatures become unknown: the MPI may no longer be to run such calls.
-  void forget(Collective collective);
-  /// The same for all collectives where settings or communicators have changed since; all calls
-  /// have stopped before.
+  /// No more calls pass. Returns the numbered ones that did since let(), until the next let().
+  PassedCalls stop(Collective collective);
+  /// All signatures become unknown if there is no place for others.
+  void make_place(Collective collective);
+  /// All signatures of all collectives become unknown where settings or communicators have changed
+  /// since; all calls have stopped before.
   void follow(unsigned generation);
   [[nodiscard]] bool is_current(unsigned generation) const { return generation_ == generation; }
 
-  /// What the latest call ran, if it passed by its signature; else null.
-  [[nodiscard]] const std::string* latest_text(Collective collective) const;
+  /// The size of the latest call, if it passed by its signature; else null.
+  [[nodiscard]] const CallSize* latest(Collective collective) const;
   /// The latest call has not passed.
   void note_inspected(Collective collective);
   /// The calls that have passed since the last time, of those to be counted.
@@ -75,8 +109,11 @@ class PassingCalls {
 
  private:
   struct Signatures {
-    std::array<CallSignature, 8> known;
-    std::array<std::string, 8> texts;
+    static constexpr std::size_t max = 8;
+    std::array<CallSignature, max> known{};
+    std::array<bool, max> pass{};
+    std::array<CallSize, max> sizes{};
+    std::array<PassedCalls::Note, max_notes> notes{};
     std::size_t count = 0;
     std::size_t latest = 0;  ///< the place of that of the latest call, from 1; 0: none
     std::optional<CallSignature> refused;  ///< the latest one
@@ -88,24 +125,24 @@ class PassingCalls {
       return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin()) + 1;
     }
   };
-  [[nodiscard]] static constexpr std::uint32_t bit_of(Collective collective) {
-    return 1U << static_cast<unsigned>(collective);
+  [[nodiscard]] bool is_by_signature(Collective collective) const {
+    return which_[collective] >= Which::known;
   }
+  bool begin_known(Collective collective, const CallSignature& signature) noexcept;
   Signatures* open(Collective collective) noexcept;
-
+  void forget(Collective collective);
   /// Calls that are not counted and may still pass.
   [[nodiscard]] std::uint32_t& plain_left(Collective collective) {
     return record_.left[static_cast<std::size_t>(collective)];
   }
 
-  static_assert(all_collectives.size() <= 32);
   tutti_passing& record_;
   unsigned generation_ = 0;              ///< the one for which all else is valid
   std::uint32_t uncounted_ = 0;          ///< between 2 inspected calls at most 2^30
-  std::uint32_t by_signature_ = 0;       ///< collectives of which only known signatures pass
   PerCollective<std::uint32_t> left_{};  ///< counted calls that may still pass
   PerCollective<std::uint32_t> let_{};   ///< the number of calls at first
-  std::uint32_t numbered_ = 0;           ///< collectives whose calls are
+  PerCollective<Which> which_{};
+  PerCollective<bool> is_numbered_{};
   PerCollective<std::unique_ptr<Signatures>> signatures_;
 };
 

@@ -98,6 +98,19 @@ std::uint64_t Tuner::calls_that_pass() const {
   return begun_ > begin && begun_ < end ? end - begun_ : 0;
 }
 
+std::uint64_t Tuner::calls_to_note() const {
+  const bool is_in_window = begun_ >= window_begin_ && begun_ < window_begin_ + window;
+  return is_in_window && !is_stopped_ ? window_begin_ + window - begun_ : 0;
+}
+
+bool Tuner::next_runs_native(std::optional<SizeClass> size_class) const {
+  const TuningCase* known = find(size_class);
+  if (known == nullptr) return true;
+  const Exploration& next = known->exploration();
+  const bool explores = calls_to_note() > 0 && next.calls > 0 && next.candidate > 0;
+  return known->selected() == 0 && !explores;
+}
+
 /// The cost of agreements and of creation and the clock's error, then of each call: least and most
 /// class, bytes, the mean and the longest elapsed time, and the shortest one or the last arrival
 /// and exit.

@@ -132,6 +132,13 @@ class Tuner {
   /// what is selected, and may be counted together by pass().
   [[nodiscard]] std::uint64_t calls_that_pass() const;
   void pass(std::uint64_t calls) { begun_ += calls; }
+  /// The calls after this one that are to be noted, before any that is not. They may pass too, if
+  /// note() follows.
+  [[nodiscard]] std::uint64_t calls_to_note() const;
+  /// Will these, or else those that pass, run the MPI's own if they are of the class?
+  [[nodiscard]] bool next_runs_native(std::optional<SizeClass> size_class) const;
+  /// The number of the next call.
+  [[nodiscard]] std::uint64_t begun() const { return begun_; }
 
   /// Why the calls of a class run what they run; "exploring" before anything is known.
   [[nodiscard]] const std::string& reason(SizeClass size_class) const;

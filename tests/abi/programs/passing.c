@@ -9,7 +9,7 @@
 
 enum { small = 8, large = 4096 };
 
-static int p, rank, wrong = 0, are_alike = 0, own[large], all[16 * large];
+static int p, rank, wrong = 0, are_alike = 0, own[4 * large], all[16 * large];
 static MPI_Comm comm;
 static const char* told;
 
@@ -49,7 +49,46 @@ static void check_text(const char* collective, int ints) {
   }
 }
 
+/* Irregular calls: rank i has `ints` more or less elements, and all together alike. */
+static void run_irregular(int call, int kind, int ints) {
+  int counts[16], places[16], place = 0;
+  const int is_in_place = call % 5 == 0 && kind != 10;
+  for (int i = 0; i < p; ++i) {
+    counts[i] = kind == 9 ? ints / 2 : ints + (i + call) % p - p / 2;
+    places[i] = place;
+    place += counts[i];
+  }
+  const int count = counts[rank], root = call % p;
+  for (int i = 0; i < count; ++i) own[i] = 7 * rank + i + call;
+  memset(all, -1, sizeof all);
+  switch (kind) {
+    case 8:
+      if (is_in_place) memcpy(all + places[rank], own, (size_t)count * sizeof *own);
+      MPI_Allgatherv(is_in_place ? MPI_IN_PLACE : own, count, MPI_INT, all, counts, places, MPI_INT,
+                     comm);
+      break;
+    case 9: /* all to all: in place without counts of what is sent */
+      if (is_in_place) {
+        for (int i = 0; i < place; ++i) all[i] = 7 * rank + i % counts[0] + call;
+      }
+      for (int i = 0; i < place; ++i) own[i] = 7 * rank + i % counts[0] + call;
+      MPI_Alltoallv(is_in_place ? MPI_IN_PLACE : own, is_in_place ? NULL : counts,
+                    is_in_place ? NULL : places, MPI_INT, all, counts, places, MPI_INT, comm);
+      break;
+    default:
+      MPI_Gatherv(own, count, MPI_INT, all, rank == root ? counts : NULL,
+                  rank == root ? places : NULL, MPI_INT, root, comm);
+  }
+  for (int i = 0; i < p && (kind != 10 || rank == root); ++i) {
+    for (int j = 0; j < counts[i]; ++j) expect(all[places[i] + j], 7 * i + j + call, "irregular");
+  }
+}
+
 static void run(int call, int kind, int ints) {
+  if (kind >= 8) {
+    run_irregular(call, kind, ints);
+    return;
+  }
   int count = ints;
   const int root = call % p;
   const int is_in_place = call % 5 == 0;
@@ -127,7 +166,7 @@ int main(int argc, char** argv) {
   unsigned random = 1;
   for (int call = 0; call < atoi(argv[1]); ++call) {
     random = random * 1103515245U + 12345U;
-    const int kind = (int)(random >> 16) % 8;
+    const int kind = (int)(random >> 16) % (are_alike ? 8 : 11);
     run(call, kind, (random >> 24) % (are_alike ? 64 : 4) == 0 ? large : small);
     if (call % 100 == 99 && !are_alike) { /* changes what counts as current, on one rank alone */
       MPI_Comm other;

@@ -68,8 +68,20 @@ class Simulation : public TuningHost {
   /// One call of all ranks. `invalid`: a rank whose arguments are; it takes the call to be of the
   /// class `guess`.
   void call(SizeClass size_class, int invalid = -1, SizeClass guess = 0) {
+    const Tuner& first = tuners_.front();
+    const std::uint64_t number = first.begun();
+    const bool is_noted = first.calls_to_note() > 0;
+    const bool runs_native =
+        (is_noted || first.calls_that_pass() > 0) && first.next_runs_native(size_class);
     begin();
+    ASSERT_EQ(first.call(), number);
+    if (is_noted) {
+      ASSERT_TRUE(first.is_noted());
+    }
     const int candidate = tuners_[0 == invalid ? 1 : 0].candidate_of(size_class);
+    if (runs_native) {
+      ASSERT_EQ(candidate, 0) << "though it may have passed";
+    }
     const bool is_selected = tuners_[0 == invalid ? 1 : 0].is_selected(size_class);
     for (int rank = 0; rank < options_.p; ++rank) {
       Tuner& tuner = tuners_[static_cast<std::size_t>(rank)];

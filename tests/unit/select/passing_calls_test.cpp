@@ -16,7 +16,7 @@ struct Passing : testing::Test {
   bool begin(const CallSignature& signature, Collective collective = bcast) {
     std::uint32_t& left = record.left[static_cast<std::size_t>(collective)];
     if (left != 0) return left-- != 0;
-    return passing.begin_counted(collective, [&] { return passing.knows(collective, signature); });
+    return passing.begin_counted(collective, [&] { return signature; });
   }
   void let(PassingCalls::Which which, std::uint32_t calls) {
     passing.let(bcast, which, true, calls);
@@ -27,7 +27,7 @@ struct Passing : testing::Test {
 
 TEST_F(Passing, NothingPassesAtFirst) {
   EXPECT_FALSE(begin(small));
-  EXPECT_EQ(passing.stop(bcast), 0U);
+  EXPECT_EQ(passing.stop(bcast).calls, 0U);
 }
 
 TEST_F(Passing, AsManyPassAsAreLet) {
@@ -36,14 +36,14 @@ TEST_F(Passing, AsManyPassAsAreLet) {
   EXPECT_TRUE(begin(large));
   EXPECT_FALSE(begin(small));
   EXPECT_FALSE(begin(small, Collective::reduce)) << "of another collective";
-  EXPECT_EQ(passing.stop(bcast), 2U);
-  EXPECT_EQ(passing.stop(bcast), 0U);
+  EXPECT_EQ(passing.stop(bcast).calls, 2U);
+  EXPECT_EQ(passing.stop(bcast).calls, 0U);
 }
 
 TEST_F(Passing, NonePassesOnceStopped) {
   for (const auto which : {PassingCalls::Which::all, PassingCalls::Which::all_counted}) {
     let(which, 2);
-    EXPECT_EQ(passing.stop(bcast), 0U);
+    EXPECT_EQ(passing.stop(bcast).calls, 0U);
     EXPECT_FALSE(begin(small));
   }
   let(PassingCalls::Which::none, 2);
@@ -53,20 +53,34 @@ TEST_F(Passing, NonePassesOnceStopped) {
 TEST_F(Passing, OnlyKnownSignaturesPass) {
   let(PassingCalls::Which::known, 3);
   EXPECT_FALSE(begin(small));
-  passing.add(bcast, small, "native: why");
+  passing.add(bcast, small, {8}, true);
   EXPECT_TRUE(begin(small));
   EXPECT_FALSE(begin(large));
   EXPECT_TRUE(begin(small));
-  EXPECT_EQ(passing.stop(bcast), 2U);
+  EXPECT_EQ(passing.stop(bcast).calls, 2U);
   let(PassingCalls::Which::known, 3);
   EXPECT_TRUE(begin(small)) << "it stays known";
-  passing.forget(bcast);
-  EXPECT_FALSE(begin(small));
+  passing.make_place(bcast);
+  EXPECT_TRUE(begin(small)) << "there is place";
+}
+
+TEST_F(Passing, OnlyChosenSizesPass) {
+  passing.add(bcast, small, {8}, true);
+  passing.add(bcast, large, {800}, true);
+  let(PassingCalls::Which::known, 9);
+  passing.choose(bcast, [](const CallSize& size) { return size.block == 8; });
+  EXPECT_TRUE(begin(small));
+  EXPECT_FALSE(begin(large));
+  let(PassingCalls::Which::known, 9);
+  passing.choose(bcast, [](const CallSize&) { return true; });
+  EXPECT_TRUE(begin(large));
+  passing.add(bcast, {0, 3}, {}, false);
+  EXPECT_FALSE(begin({0, 3}));
 }
 
 TEST_F(Passing, AChangeMakesSignaturesUnknown) {
   let(PassingCalls::Which::known, 3);
-  passing.add(bcast, small, "native: why");
+  passing.add(bcast, small, {8}, true);
   passing.follow(now + 1);
   EXPECT_FALSE(begin(small));
 }
@@ -75,14 +89,15 @@ TEST_F(Passing, EightSignaturesAreKept) {
   let(PassingCalls::Which::known, 100);
   for (std::uint64_t count = 0; count < 8; ++count) {
     EXPECT_TRUE(passing.wants(bcast, {0, count}));
-    passing.add(bcast, {0, count}, "native");
+    passing.add(bcast, {0, count}, {}, true);
     EXPECT_FALSE(passing.wants(bcast, {0, count})) << "it is known";
   }
   EXPECT_FALSE(passing.wants(bcast, {0, 8}));
-  passing.add(bcast, {0, 8}, "native");
+  passing.add(bcast, {0, 8}, {}, true);
   EXPECT_FALSE(begin({0, 8}));
   for (std::uint64_t count = 0; count < 8; ++count) EXPECT_TRUE(begin({0, count})) << count;
-  passing.forget(bcast);
+  passing.make_place(bcast);
+  EXPECT_FALSE(begin({0, 1}));
   EXPECT_TRUE(passing.wants(bcast, {0, 8}));
 }
 
@@ -92,7 +107,7 @@ TEST_F(Passing, WhatIsRefusedIsNotAskedForAgain) {
   EXPECT_FALSE(passing.wants(bcast, small));
   EXPECT_FALSE(begin(small));
   EXPECT_TRUE(passing.wants(bcast, large));
-  passing.forget(bcast);
+  passing.follow(now + 1);
   EXPECT_TRUE(passing.wants(bcast, small));
 }
 
@@ -101,7 +116,7 @@ TEST_F(Passing, ThoseThatOthersInspectAreCounted) {
   EXPECT_TRUE(begin(small));
   EXPECT_EQ(passing.take_uncounted(), 0U);
   let(PassingCalls::Which::known, 9);
-  passing.add(bcast, small, "native");
+  passing.add(bcast, small, {8}, true);
   EXPECT_TRUE(begin(small));
   EXPECT_FALSE(begin(large));
   EXPECT_TRUE(begin(small));
@@ -115,18 +130,56 @@ TEST_F(Passing, ThoseThatOthersInspectAreCounted) {
 TEST_F(Passing, OnlyNumberedCallsHaveANumber) {
   passing.let(bcast, PassingCalls::Which::all, false, 9);
   EXPECT_TRUE(begin(small));
-  EXPECT_EQ(passing.stop(bcast), 0U);
+  EXPECT_EQ(passing.stop(bcast).calls, 0U);
 }
 
-TEST_F(Passing, WhatThePassingCallRunsIsKnown) {
+TEST_F(Passing, TheSizeOfThePassingCallIsKnown) {
   let(PassingCalls::Which::known, 9);
-  passing.add(bcast, small, "native: small");
-  EXPECT_EQ(passing.latest_text(bcast), nullptr) << "none has passed";
+  passing.add(bcast, small, {8}, true);
+  EXPECT_EQ(passing.latest(bcast), nullptr) << "none has passed";
   EXPECT_TRUE(begin(small));
-  ASSERT_NE(passing.latest_text(bcast), nullptr);
-  EXPECT_EQ(*passing.latest_text(bcast), "native: small");
+  ASSERT_NE(passing.latest(bcast), nullptr);
+  EXPECT_EQ(passing.latest(bcast)->block, 8);
   passing.note_inspected(bcast);
-  EXPECT_EQ(passing.latest_text(bcast), nullptr);
+  EXPECT_EQ(passing.latest(bcast), nullptr);
+}
+
+TEST_F(Passing, NotesFollowTheSequenceOfCalls) {
+  passing.add(bcast, small, {8, 0, true}, true);
+  passing.add(bcast, large, {{}, 800, false}, true);
+  let(PassingCalls::Which::noted, 4);
+  EXPECT_TRUE(begin(small));
+  EXPECT_TRUE(passing.is_noted(bcast));
+  passing.note(bcast, 50);
+  EXPECT_TRUE(begin(small)) << "which fails";
+  EXPECT_TRUE(begin(large));
+  passing.note(bcast, 60);
+  EXPECT_FALSE(begin({0, 3})) << "it is not known";
+  const PassedCalls passed = passing.stop(bcast);
+  EXPECT_EQ(passed.calls, 3U);
+  ASSERT_EQ(passed.notes.size(), 3U);
+  EXPECT_TRUE(passed.notes[0].is_valid);
+  EXPECT_EQ(passed.notes[0].size.block, 8);
+  EXPECT_EQ(passed.notes[0].elapsed, 50);
+  EXPECT_FALSE(passed.notes[1].is_valid);
+  EXPECT_EQ(passed.notes[2].size.own, 800);
+  EXPECT_FALSE(passed.notes[2].size.is_compared);
+  EXPECT_EQ(passed.notes[2].elapsed, 60);
+  EXPECT_EQ(passing.take_uncounted(), 3U);
+}
+
+TEST_F(Passing, NotesOfAnEarlierWindowAreGone) {
+  passing.add(bcast, small, {8}, true);
+  let(PassingCalls::Which::noted, 2);
+  EXPECT_TRUE(begin(small));
+  passing.note(bcast, 50);
+  passing.stop(bcast);
+  let(PassingCalls::Which::noted, 1);
+  EXPECT_TRUE(begin(small));
+  EXPECT_FALSE(passing.stop(bcast).notes[0].is_valid);
+  let(PassingCalls::Which::known, 1);
+  EXPECT_TRUE(begin(small));
+  EXPECT_TRUE(passing.stop(bcast).notes.empty());
 }
 
 }  // namespace
