@@ -59,7 +59,9 @@ Functions mpi_functions() {
   };
 }
 
-Functions program_functions() { return is_intercepted() ? mpi_functions() : tutti_functions(); }
+Functions program_functions() { return is_preloaded() ? mpi_functions() : tutti_functions(); }
+
+bool is_preloaded() { return dlsym(RTLD_DEFAULT, "tutti_front") != nullptr; }
 
 bool is_intercepted() {
   return dlsym(RTLD_DEFAULT, "MPI_Gatherv") != dlsym(mpi_library(), "MPI_Gatherv");
