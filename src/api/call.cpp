@@ -131,13 +131,14 @@ void describe(const MpiCall& call, CallRecord& record) {
 }
 
 /// Does its signature decide on the size of a valid call? Handles of the program's own types and
-/// operations may be freed and used again, and irregular blocks in place are not in it.
+/// operations may be freed and used again, and it has no counts that only a root knows.
 bool signature_determines_size(const MpiCall& call, const Communicator& communicator) {
   const Rank rank = communicator.rank();
   const auto is_plain = [](const CallSide& side) {
     return side.types == nullptr && is_named(side.type);
   };
-  return !(is_irregular(call.collective) && call.in_place()) &&
+  const bool root_alone_knows = is_irregular(call.collective) && has_root(call.collective);
+  return !(root_alone_knows && call.in_place()) &&
          (!reduces(call.collective) || !is_programs_own(call.op)) &&
          (!call.sends(rank) || is_plain(call.send)) &&
          (!call.receives(rank) || is_plain(call.receive)) &&
@@ -195,8 +196,9 @@ Communicator* begin_call(MPI_Comm comm, CallRecord& record, int& error) {
     record.arrival = monotonic_seconds();  // what follows may wait for other ranks
     communicator = Communicator::of(comm, error);
   }
-  if (communicator == nullptr || communicator->stays_native()) return nullptr;
+  if (communicator == nullptr) return nullptr;
   communicator->look_again();
+  if (communicator->stays_native()) return nullptr;
   if (!communicator->is_reported()) return communicator;
   record.site = program_site(record.site);
   if (is_known) record.arrival = monotonic_seconds();
@@ -263,6 +265,7 @@ int SelectedCall::resolve() {
 
 /// All gathers and scatters exchange arrivals, other collectives those that use them.
 int SelectedCall::select() {
+  communicator_.passing().note_inspected(call_.collective);
   int error = MPI_SUCCESS;
   const bool exchanges = is_gather_or_scatter(call_.collective);
   if (reduces(call_.collective)) {

@@ -126,6 +126,8 @@ class SelectedCall {
   /// Runs the decision. Sets `is_native` instead if the MPI's own is to run: as decided, or because
   /// the arguments are invalid, so that the MPI names the error. Returns an MPI error code.
   int run(bool& is_native);
+  /// The MPI's own begins.
+  void begin_native() { communicator_.selections().tuned.begin_native(); }
   /// The call has ended with this error code. Keeps its record if a report is requested, of what
   /// ran instead if it deviates from the decision. Does nothing if the communicator was freed.
   void end(int error);
@@ -168,6 +170,7 @@ int inspect(MPI_Comm comm, const void* site, MakeSignature make_signature, MakeC
     is_native = runs_native;
     return run;
   });
+  if (is_native && call) call->begin_native();
   const int native = is_native ? run_native() : MPI_SUCCESS;
   const int ended = contained([&] {
     if (is_native && call) call->end(native);

@@ -85,10 +85,11 @@ std::optional<int> pass(MPI_Comm comm, Collective collective, MakeSignature sign
   PassingCalls& passing = communicator->passing();
   if (!passing.begin_counted(collective, [&] { return signature(*communicator); })) return {};
   if (!passing.is_noted(collective)) return run_native();
+  const FreedCommunicatorWatch watch(*communicator);
   const double began = monotonic_seconds();
   const int error = run_native();
-  // After an error the program's handler may have freed the communicator.
-  if (error == MPI_SUCCESS) passing.note(collective, nanoseconds_since(began));
+  const Nanoseconds elapsed = nanoseconds_since(began);
+  if (!watch.is_freed()) passing.note(collective, elapsed);
   return error;
 }
 
@@ -134,7 +135,9 @@ std::optional<int> pass(MPI_Comm comm, Collective collective, MakeSignature sign
 namespace small {
 #define TUTTI_FUNCTION(name, function, number, parameters)            \
   static int native_##function(TUTTI_PARAMETERS##number parameters) { \
-    return native().function(TUTTI_ARGUMENTS##number);                \
+    const auto next = native().function;                              \
+    const Outside outside(next == mpi().function);                    \
+    return next(TUTTI_ARGUMENTS##number);                             \
   }                                                                   \
   TUTTI_ENTRY(name, function, function, number, parameters)
 #include "core/collectives.inc"
@@ -143,8 +146,10 @@ namespace small {
 namespace large {
 #define TUTTI_LARGE_FUNCTION(name, function, number, parameters)                          \
   static int native_##function##_c(TUTTI_PARAMETERS##number parameters) {                 \
-    return run_native_large(mpi().function##_c, native().function,                        \
-                            TUTTI_CALL(name, function, number), TUTTI_ARGUMENTS##number); \
+    const auto next = native().function;                                                  \
+    const Outside outside(next == mpi().function);                                        \
+    return run_native_large(mpi().function##_c, next, TUTTI_CALL(name, function, number), \
+                            TUTTI_ARGUMENTS##number);                                     \
   }                                                                                       \
   TUTTI_ENTRY(name, function, function##_c, number, parameters)
 #include "core/collectives.inc"

@@ -171,48 +171,6 @@ bool FreedCommunicatorWatch::is_freed() const {
   });
 }
 
-namespace {
-
-/// All records that there ever were; those of freed communicators are free.
-struct PassingRecords {
-  std::mutex mutex;
-  std::deque<tutti_passing> all;
-  std::vector<tutti_passing*> free;
-};
-
-}  // namespace
-
-PassingRecord::PassingRecord() {
-  PassingRecords& records = of_process<PassingRecords>();
-  const std::lock_guard lock(records.mutex);
-  if (records.free.empty()) {
-    records.free.reserve(records.all.size() + 1);  // to free one never fails
-    records.all.push_back(TUTTI_NO_PASSING);
-    records.all.back().bits = std::numeric_limits<HandleNumber>::max();
-    records.free.push_back(&records.all.back());
-  }
-  record_ = records.free.back();
-  records.free.pop_back();
-}
-
-PassingRecord::~PassingRecord() {
-  __atomic_store_n(&record_->comm, std::uintptr_t{tutti_no_comm}, __ATOMIC_RELEASE);
-  std::ranges::fill(record_->left, 0);
-  PassingRecords& records = of_process<PassingRecords>();
-  const std::lock_guard lock(records.mutex);
-  records.free.push_back(record_);
-}
-
-void PassingRecord::set(MPI_Comm comm, Communicator* owner) {
-  record_->owner = owner;
-  __atomic_store_n(&record_->comm, handle_bits(comm), __ATOMIC_RELEASE);
-}
-
-void PassingRecord::remember() {
-  tutti_passing** const place = tutti_recent_place(this_process.recent.load(), record_->comm);
-  __atomic_store_n(place, record_, __ATOMIC_SEQ_CST);
-}
-
 void Communicator::note_change() {
   ++this_process.generation;
   for (tutti_passing*& record : this_process.recent.load()->records) {
@@ -257,6 +215,7 @@ bool Communicator::let_pass(const Decision& usual, const Decision& selected,
   } else if (selected.is_native()) {
     which = Which::all_counted;  // sizes decide nothing
   }
+  static_assert(Tuner::window <= PassingCalls::max_notes);
   constexpr std::uint64_t most = 1U << 30;
   const auto calls = noted > 0        ? noted
                      : usual.is_tuned ? std::min(most, tuned.calls_that_pass(collective))

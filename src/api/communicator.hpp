@@ -12,6 +12,7 @@
 #include "api/call_state.hpp"
 #include "api/distance_orders.hpp"
 #include "api/environment.hpp"
+#include "api/passing_record.hpp"
 #include "report/tuning.hpp"
 #include "run/arrival/mpi_arrival.hpp"
 #include "run/call/mpi_reduction.hpp"
@@ -78,24 +79,6 @@ struct Agreement {
 class Communicator;
 class Selections;
 
-/// A communicator's record of calls that pass. Its memory serves another communicator afterwards.
-class PassingRecord {
- public:
-  PassingRecord();
-  ~PassingRecord();
-  PassingRecord(const PassingRecord&) = delete;
-  PassingRecord& operator=(const PassingRecord&) = delete;
-
-  [[nodiscard]] tutti_passing& get() { return *record_; }
-  /// Begins to stand for a communicator.
-  void set(MPI_Comm comm, Communicator* owner);
-  /// Puts it among those of late. Settings that change afterwards remove it from there.
-  void remember();
-
- private:
-  tutti_passing* record_;
-};
-
 /// Kept as an attribute of the program's communicator and freed with it.
 class Communicator {
  public:
@@ -129,7 +112,7 @@ class Communicator {
   bool let_pass(const Decision& usual, const Decision& selected, Collective collective);
   /// The calls that pass, and their signatures.
   [[nodiscard]] PassingCalls& passing() { return passing_; }
-  /// Inspects all calls again, and counts those that have passed. Equal on all ranks.
+  /// Inspects all calls again, and counts those that have passed. Local.
   void stop_passing();
   void stop_passing(Collective collective);
   /// Call it when a communicator is freed or a setting changes.

@@ -22,7 +22,24 @@ class Inside {
   [[nodiscard]] static bool another() { return depth_ > 1; }
 
  private:
+  friend class Outside;
   inline static constinit thread_local int depth_ = 0;
+};
+
+/// Ends the outermost of these calls for as long as functions of others run, if `ends`: what the
+/// program calls in its error handlers counts as any call of its own, as it does in calls that the
+/// preloaded library hands on itself.
+class Outside {
+ public:
+  explicit Outside(bool ends) : ended_(ends && Inside::depth_ == 1 ? 1 : 0) {
+    Inside::depth_ -= ended_;
+  }
+  ~Outside() { Inside::depth_ += ended_; }
+  Outside(const Outside&) = delete;
+  Outside& operator=(const Outside&) = delete;
+
+ private:
+  int ended_;
 };
 
 /// The functions that stand in for the MPI's own in the current call.

@@ -85,6 +85,7 @@ MpiFunctions& next_functions() {
 }
 
 int raise(MPI_Comm comm, int error) {
+  const Outside outside(true);
   if (comm != mpi().comm_null) mpi().Comm_call_errhandler(comm, error);
   return error;
 }

@@ -195,7 +195,6 @@ std::string path_of_program() {
 }
 
 std::string site_name(const void* site) {
-  if (site == nullptr) return "C API";
   if (const std::string* name = name_of_site(site)) return *name;
   const auto address = reinterpret_cast<std::uintptr_t>(site);
   Dl_info info{};

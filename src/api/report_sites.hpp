@@ -15,7 +15,7 @@ namespace tutti {
 
 /// "module+0xoffset", with the offset that addr2line takes, from which `tutti report` finds the
 /// function and line; "file:line (function)" in Python; "generated code" if no module holds the
-/// address; "C API" for null. For the thread that writes the report.
+/// address. For the thread that writes the report.
 [[nodiscard]] std::string site_name(const void* site);
 
 /// The paths of the modules that site_name has named. For the same thread.

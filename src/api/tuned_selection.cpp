@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "run/clock.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "select/tuning_candidates.hpp"
 
@@ -207,10 +206,7 @@ void TunedSelection::count_passed(Collective collective, const PassedCalls& pass
   std::uint64_t number = state->tuner.begun();
   for (const PassedCalls::Note& note : passed.notes) {
     const CallSize& size = note.size;
-    if (note.is_valid) {
-      state->tuner.note(number, state->class_of_call(size), size.own, {note.elapsed, 0});
-    }
-    ++number;
+    state->tuner.note(number++, state->class_of_call(size), size.own, {note.elapsed, 0});
   }
   state->tuner.pass(passed.calls);
 }

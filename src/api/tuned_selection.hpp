@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/hierarchical_nodes.hpp"
+#include "run/clock.hpp"
 #include "run/mpi/agree.hpp"
 #include "select/learned.hpp"
 #include "select/passing_calls.hpp"
@@ -65,6 +66,10 @@ class TunedSelection {
   /// call: call numbers do not depend on arguments. Sets `error` to an MPI error code.
   const Decision& resolve(const Decision& deferred, Collective collective, const BlockOfCall& block,
                           int& error);
+  /// The call resolved last has no more to do than to run the MPI's own.
+  void begin_native() {
+    if (noted_.state != nullptr) noted_.began = monotonic_seconds();
+  }
   /// Hands over the note on the call resolved last, for end_call() once that call is over. Empty if
   /// the call is not noted.
   [[nodiscard]] NotedCall take_note() { return std::exchange(noted_, {}); }

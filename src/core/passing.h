@@ -28,10 +28,11 @@ enum { tutti_no_comm = 1 };
 
 /* Records of communicators of late, by their handles; one without a communicator where there is no
  * other. */
-enum { tutti_recent_records = 8 };
+enum { tutti_recent_bits = 3, tutti_recent_records = 1 << tutti_recent_bits };
 struct tutti_recent {
   struct tutti_passing* records[tutti_recent_records];
 } __attribute__((aligned(64)));
+/* As many of them as there are records. */
 #define TUTTI_RECENT(none)                             \
   {                                                    \
     { none, none, none, none, none, none, none, none } \
@@ -40,7 +41,7 @@ struct tutti_recent {
 static inline struct tutti_passing** tutti_recent_place(struct tutti_recent* recent,
                                                         uintptr_t comm) {
   const uint32_t mixed = (uint32_t)comm * 0x9e3779b1U; /* Fibonacci hashing: its first bits */
-  return &recent->records[mixed >> 29];
+  return &recent->records[mixed >> (32 - tutti_recent_bits)];
 }
 
 /* The record of a communicator; null if it is not among these. */

@@ -19,8 +19,8 @@ namespace tutti {
 
 /// The arguments of a call that decide on its size and its operation, as numbers: counts, or their
 /// sum where all ranks give those of all, handles, and which buffers are MPI_IN_PLACE. As long as
-/// handles keep their meaning, calls with equal ones have equal sizes, except those of irregular
-/// collectives with MPI_IN_PLACE.
+/// handles keep their meaning, calls with equal ones have equal sizes, except irregular gathers and
+/// scatters in place.
 using CallSignature = std::array<std::uint64_t, 5>;
 
 /// How calls of a signature count for a selection.
@@ -35,7 +35,6 @@ struct PassedCalls {
   struct Note {
     CallSize size;
     Nanoseconds elapsed = 0;
-    bool is_valid = false;  ///< else the call failed
   };
   std::uint32_t calls = 0;
   std::span<const Note> notes;  ///< of as many, or none
@@ -50,8 +49,8 @@ class PassingCalls {
 
   enum class Which : std::uint8_t {
     none,
-    all,          ///< all ranks let the same calls pass
-    all_counted,  ///< other ranks may inspect them, so they are counted
+    all,          ///< not counted, nor are those that other ranks inspect meanwhile
+    all_counted,  ///< counted, because those that other ranks inspect are
     known,        ///< those with known signatures; counted too
     noted,        ///< the same, and each one is noted, of 8 at most
   };
@@ -68,7 +67,7 @@ class PassingCalls {
     --left;
     return true;
   }
-  /// Is the call that passed last to be noted once it has ended? If it fails, it is not.
+  /// Is the call that passed last to be noted once it has ended?
   [[nodiscard]] bool is_noted(Collective collective) const {
     return which_[collective] == Which::noted;
   }

@@ -61,7 +61,7 @@ const TuningCase* Tuner::find(std::optional<SizeClass> size_class) const {
 }
 
 bool Tuner::explores(const TuningCase& known, std::uint64_t call) const {
-  if (call < window_begin_ || call >= window_begin_ + window) return false;
+  if (!is_in_window(call)) return false;
   const std::uint64_t place = place_in_window(call - window_begin_, window_begin_);
   return place < static_cast<std::uint64_t>(known.exploration().calls);
 }
@@ -84,7 +84,7 @@ const std::string& Tuner::reason(SizeClass size_class) const {
 
 void Tuner::note(std::uint64_t call, std::optional<SizeClass> size_class, Bytes bytes,
                  const RankTime& time) {
-  if (call < window_begin_ || call >= window_begin_ + window) return;
+  if (!is_in_window(call)) return;
   notes_[call - window_begin_] = {true, size_class.value_or(not_compared), bytes, time};
 }
 
@@ -99,16 +99,13 @@ std::uint64_t Tuner::calls_that_pass() const {
 }
 
 std::uint64_t Tuner::calls_to_note() const {
-  const bool is_in_window = begun_ >= window_begin_ && begun_ < window_begin_ + window;
-  return is_in_window && !is_stopped_ ? window_begin_ + window - begun_ : 0;
+  return is_in_window(begun_) && !is_stopped_ ? window_begin_ + window - begun_ : 0;
 }
 
 bool Tuner::next_runs_native(std::optional<SizeClass> size_class) const {
   const TuningCase* known = find(size_class);
   if (known == nullptr) return true;
-  const Exploration& next = known->exploration();
-  const bool explores = calls_to_note() > 0 && next.calls > 0 && next.candidate > 0;
-  return known->selected() == 0 && !explores;
+  return known->selected() == 0 && !(is_in_window(begun_) && known->exploration().candidate > 0);
 }
 
 /// The cost of agreements and of creation and the clock's error, then of each call: least and most

@@ -111,9 +111,7 @@ class Tuner {
   /// The number of the call that has begun.
   [[nodiscard]] std::uint64_t call() const { return call_; }
   /// Is the call that has begun to be noted?
-  [[nodiscard]] bool is_noted() const {
-    return call_ >= window_begin_ && call_ < window_begin_ + window;
-  }
+  [[nodiscard]] bool is_noted() const { return is_in_window(call_); }
   /// The candidate that a call of the class runs; the MPI's own for a class that is not compared.
   [[nodiscard]] int candidate_of(std::optional<SizeClass> size_class) const;
   /// Does such a call run what is selected, and not what is explored?
@@ -162,6 +160,9 @@ class Tuner {
     RankTime time;
   };
 
+  [[nodiscard]] bool is_in_window(std::uint64_t call) const {
+    return call >= window_begin_ && call < window_begin_ + window;
+  }
   [[nodiscard]] bool explores(const TuningCase& known, std::uint64_t call) const;
   [[nodiscard]] const TuningCase* find(std::optional<SizeClass> size_class) const;
   [[nodiscard]] TuningCase& case_of(SizeClass size_class) {

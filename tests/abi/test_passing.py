@@ -71,3 +71,24 @@ def test_calls_under_another_setting_have_no_number(mpi, tmp_path, first, then):
     outcome = mpi.run(binary, first, then, settings=settings, report=False)
     assert outcome.status == 0, outcome.out + outcome.err
     assert "correct" in outcome.out.splitlines(), outcome.out
+
+
+def test_the_front_hands_calls_on_itself(mpi):
+    """Later reductions do not run through the backend; the first one shows that the stack is seen."""
+    settings = {"TUTTI_REDUCE": "native"}
+    outcome = mpi.run(mpi.compile("handed_on.c", "-rdynamic"), settings=settings, report=False)
+    assert outcome.status == 0, outcome.out + outcome.err
+    assert "correct, combined, the backend first" in outcome.out, outcome.out
+
+
+def test_handles_that_are_used_again_bring_nothing_along(mpi):
+    outcome = mpi.run(mpi.compile("reused.c", f"-I{ROOT}/include", FRONT), report=False)
+    assert outcome.status == 0, outcome.out + outcome.err
+    assert "correct" in outcome.out.splitlines(), outcome.out
+
+
+def test_calls_of_an_error_handler_stay_in_step(mpi):
+    settings = {"TUTTI_EXPLORE": "1"}
+    outcome = mpi.run(mpi.compile("handler_calls.c"), settings=settings, report=False)
+    assert outcome.status == 0, outcome.out + outcome.err
+    assert "correct" in outcome.out.splitlines(), outcome.out

@@ -349,13 +349,14 @@ TEST(Tuner, LeavesOutWhatSomeRankCannotRun) {
   EXPECT_EQ(simulation.tuner().reason(4).substr(0, 16), "measured 2.0x fa");
 }
 
-TEST(Tuner, CallsOutsideWindowsMayBeCountedTogether) {
+TEST(Tuner, CallsThatRunTheMpisOwnMayBeCountedAndNotedTogether) {
   const std::map<SizeClass, Times> times = {{4, {native_seconds, 2 * native_seconds}}};
   Simulation one_by_one({.noise = 0, .spread = 0}, times, 1);
   Simulation together({.noise = 0, .spread = 0}, times, 1);
   for (int call = 0; call < 5000; ++call) one_by_one.call(4);
   std::uint64_t begun = 0;
   std::uint64_t most = 0;
+  std::uint64_t noted = 0;
   while (begun < 5000) {
     together.call(4);
     const std::uint64_t left =
@@ -363,8 +364,20 @@ TEST(Tuner, CallsOutsideWindowsMayBeCountedTogether) {
     most = std::max(most, left);
     for (int rank = 0; rank < 3; ++rank) together.tuner(rank).pass(left);
     begun += left;
+    const bool runs_native = together.tuner().next_runs_native(4);
+    const std::uint64_t in_window = std::min(together.tuner().calls_to_note(), 5000 - begun);
+    for (int rank = 0; rank < 3 && runs_native; ++rank) {
+      Tuner& tuner = together.tuner(rank);
+      for (std::uint64_t i = 0; i < in_window; ++i) {
+        tuner.note(tuner.begun() + i, 4, 0, {static_cast<Nanoseconds>(native_seconds)});
+      }
+      tuner.pass(in_window);
+    }
+    begun += runs_native ? in_window : 0;
+    noted += runs_native ? in_window : 0;
   }
   EXPECT_GE(most, 100U);
+  EXPECT_GE(noted, 50U);
   EXPECT_EQ(together.agreements(), one_by_one.agreements());
   EXPECT_EQ(together.tuner().lost(), one_by_one.tuner().lost());
 }
