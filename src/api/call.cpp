@@ -30,6 +30,16 @@ void for_each_block(const CallSide& side, int blocks, Visit visit) {
 
 }  // namespace
 
+CallSignature signature_of(const MpiCall& call, int p) {
+  const auto elements = [&](const CallSide& side) {
+    if (side.blocks.are_equal()) return static_cast<std::uint64_t>(side.blocks.count(0));
+    const bool all_know = !has_root(call.collective) && side.address != MPI_IN_PLACE;
+    return all_know ? static_cast<std::uint64_t>(side.blocks.total(p)) : 0;
+  };
+  return {2 * handle_bits(call.op) + (call.in_place() ? 1 : 0), elements(call.send),
+          handle_bits(call.send.type), elements(call.receive), handle_bits(call.receive.type)};
+}
+
 int fault_of(const MpiCall& call, const Communicator& communicator) {
   const Rank rank = communicator.rank();
   const int p = communicator.p();

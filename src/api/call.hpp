@@ -57,12 +57,16 @@ class CallReader {
 
 /// The call with these arguments of a function with these kinds of parameters.
 template <class... Kinds, class... Arguments>
-[[nodiscard]] MpiCall call_of(Collective collective, std::type_identity<void(Kinds...)>,
-                              Arguments... arguments) {
+[[nodiscard, gnu::hot]] MpiCall call_of(Collective collective, std::type_identity<void(Kinds...)>,
+                                        Arguments... arguments) {
   CallReader reader(collective);
   (reader.read(Kinds(), arguments), ...);
   return reader.call();
 }
+
+/// Its signature on a communicator of p ranks. Reads counts that are significant at all ranks, and
+/// no other memory of the program's. O(1), of some irregular collectives O(p).
+[[nodiscard, gnu::hot]] CallSignature signature_of(const MpiCall& call, int p);
 
 /// The error class of a call that no MPI could run; MPI_SUCCESS if one could, as far as is known
 /// without its types. Reads no argument that is not significant at this rank.
@@ -110,10 +114,9 @@ int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& 
 /// Runs the decision for one call, whose record has begun, and finds the arrivals that it uses.
 class SelectedCall {
  public:
-  SelectedCall(const MpiCall& call, const CallSignature& signature, Communicator& communicator,
-               const CallRecord& begun)
+  SelectedCall(const MpiCall& call, Communicator& communicator, const CallRecord& begun)
       : call_(call),
-        signature_(signature),
+        signature_(signature_of(call, communicator.p())),
         communicator_(communicator),
         watch_(communicator),
         record_(begun) {}
@@ -147,12 +150,10 @@ class SelectedCall {
   std::optional<ArrivedCall> arrived_;
 };
 
-/// A call that is not handed on: `make_call` reads its arguments if Tutti handles it, and
-/// `make_signature` makes its signature on a communicator. Runs Tutti's
+/// A call that is not handed on: `make_call` reads its arguments if Tutti handles it. Runs Tutti's
 /// algorithm or `run_native`.
-template <class MakeSignature, class MakeCall, class Native>
-int inspect(MPI_Comm comm, const void* site, MakeSignature make_signature, MakeCall make_call,
-            Native run_native) {
+template <class MakeCall, class Native>
+int inspect(MPI_Comm comm, const void* site, MakeCall make_call, Native run_native) {
   std::optional<SelectedCall> call;
   bool is_native = false;
   const int error = contained([&]() -> int {
@@ -162,7 +163,7 @@ int inspect(MPI_Comm comm, const void* site, MakeSignature make_signature, MakeC
     Communicator* const communicator = begin_call(comm, record, begun);
     is_native = communicator == nullptr && begun == MPI_SUCCESS;
     if (communicator == nullptr) return begun;
-    call.emplace(make_call(), make_signature(*communicator), *communicator, record);
+    call.emplace(make_call(), *communicator, record);
     if (const int selected = call->select()) return selected;
     bool runs_native = false;
     const int run = call->run(runs_native);

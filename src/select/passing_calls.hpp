@@ -71,7 +71,7 @@ class PassingCalls {
   [[nodiscard]] bool is_noted(Collective collective) const {
     return which_[collective] == Which::noted;
   }
-  void note(Collective collective, Nanoseconds elapsed);
+  [[gnu::hot]] void note(Collective collective, Nanoseconds elapsed);
 
   /// From now on the next `calls` may pass. `is_numbered`: stop() returns them.
   void let(Collective collective, Which which, bool is_numbered, std::uint32_t calls);
@@ -127,7 +127,7 @@ class PassingCalls {
   [[nodiscard]] bool is_by_signature(Collective collective) const {
     return which_[collective] >= Which::known;
   }
-  bool begin_known(Collective collective, const CallSignature& signature) noexcept;
+  [[gnu::hot]] bool begin_known(Collective collective, const CallSignature& signature) noexcept;
   Signatures* open(Collective collective) noexcept;
   void forget(Collective collective);
   /// Calls that are not counted and may still pass.
