@@ -26,7 +26,7 @@ struct Functions {
 /// Those through which a program reaches Tutti: MPI_X where it is preloaded, else TUTTI_X.
 [[nodiscard]] Functions program_functions();
 
-/// Whether the program's MPI_X are those of the preloaded Tutti, or of a tool between the two.
+/// Whether Tutti is preloaded, so that MPI_X are its functions, or those of a tool before it.
 [[nodiscard]] bool is_preloaded();
 
 /// Whether another library intercepts MPI_Gatherv in this process.

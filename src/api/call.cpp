@@ -36,8 +36,10 @@ CallSignature signature_of(const MpiCall& call, int p) {
     const bool all_know = !has_root(call.collective) && side.address != MPI_IN_PLACE;
     return all_know ? static_cast<std::uint64_t>(side.blocks.total(p)) : 0;
   };
-  return {2 * handle_bits(call.op) + (call.in_place() ? 1 : 0), elements(call.send),
-          handle_bits(call.send.type), elements(call.receive), handle_bits(call.receive.type)};
+  const bool is_reduction = reduces(call.collective);  // both of whose sides have the same counts
+  return {2 * handle_bits(call.op) + (call.in_place() ? 1 : 0),
+          is_reduction ? 0 : elements(call.send), handle_bits(call.send.type),
+          elements(call.receive), handle_bits(call.receive.type)};
 }
 
 int fault_of(const MpiCall& call, const Communicator& communicator) {

@@ -130,7 +130,9 @@ class SelectedCall {
   /// the arguments are invalid, so that the MPI names the error. Returns an MPI error code.
   int run(bool& is_native);
   /// The MPI's own begins.
-  void begin_native() { communicator_.selections().tuned.begin_native(); }
+  void begin_native() {
+    if (!watch_.is_freed()) communicator_.selections().tuned.begin_native();
+  }
   /// The call has ended with this error code. Keeps its record if a report is requested, of what
   /// ran instead if it deviates from the decision. Does nothing if the communicator was freed.
   void end(int error);

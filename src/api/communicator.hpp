@@ -252,7 +252,7 @@ class FreedCommunicatorWatch {
  public:
   explicit FreedCommunicatorWatch(const Communicator& watched)
       : watched_(&watched), id_(watched.agreement().id), generation_(this_process.generation) {}
-  [[nodiscard, gnu::hot]] bool is_freed() const;
+  [[nodiscard]] bool is_freed() const;
 
  private:
   const Communicator* watched_;

@@ -206,7 +206,10 @@ void TunedSelection::count_passed(Collective collective, const PassedCalls& pass
   std::uint64_t number = state->tuner.begun();
   for (const PassedCalls::Note& note : passed.notes) {
     const CallSize& size = note.size;
-    state->tuner.note(number++, state->class_of_call(size), size.own, {note.elapsed, 0});
+    if (note.elapsed >= 0) {
+      state->tuner.note(number, state->class_of_call(size), size.own, {note.elapsed, 0});
+    }
+    ++number;
   }
   state->tuner.pass(passed.calls);
 }

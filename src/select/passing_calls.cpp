@@ -32,12 +32,15 @@ bool PassingCalls::begin_known(Collective collective, const CallSignature& signa
   const std::size_t place = all->place_of(signature);
   if (place == 0 || !all->pass[place - 1]) return false;
   all->latest = place;
+  if (is_noted(collective)) {
+    all->notes[let_[collective] - left_[collective]] = {all->sizes[place - 1], -1};
+  }
   return true;
 }
 
 void PassingCalls::note(Collective collective, Nanoseconds elapsed) {
   Signatures& all = *signatures_[collective];
-  all.notes[let_[collective] - left_[collective] - 1] = {all.sizes[all.latest - 1], elapsed};
+  all.notes[let_[collective] - left_[collective] - 1].elapsed = elapsed;
 }
 
 bool PassingCalls::wants(Collective collective, const CallSignature& signature) const {

@@ -34,7 +34,7 @@ struct CallSize {
 struct PassedCalls {
   struct Note {
     CallSize size;
-    Nanoseconds elapsed = 0;
+    Nanoseconds elapsed = -1;  ///< -1: the call failed, and does not count
   };
   std::uint32_t calls = 0;
   std::span<const Note> notes;  ///< of as many, or none
@@ -67,7 +67,7 @@ class PassingCalls {
     --left;
     return true;
   }
-  /// Is the call that passed last to be noted once it has ended?
+  /// Is the call that passed last to be noted once it has ended without an error?
   [[nodiscard]] bool is_noted(Collective collective) const {
     return which_[collective] == Which::noted;
   }

@@ -1,5 +1,5 @@
-/* Calls fail on all ranks, and their error handler calls a collective, while rank 0 inspects calls
- * that others hand on. */
+/* Calls fail on all ranks, and their error handler calls collectives, the failed one too, while
+ * rank 0 inspects calls that others hand on. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -13,7 +13,9 @@ static void handle(MPI_Comm* failed, int* error, ...) {
   (void)error;
   int own = 1, all = 0;
   MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_SUM, comm);
-  handled += all;
+  int told = all; /* the collective that has failed */
+  MPI_Bcast(&told, 1, MPI_INT, 0, comm);
+  handled += told;
 }
 
 int main(int argc, char** argv) {
