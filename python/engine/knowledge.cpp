@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <memory>
+#include <optional>
 #include <tuple>
 
 #include "algorithms/staging.hpp"
@@ -24,58 +24,60 @@ TreeEdges edges_of(const Order& order, const Knomial& tree, Rank rank) {
   return edges;
 }
 
-using Protocols = std::vector<std::unique_ptr<Protocol>>;
-
-Protocols tree_constructions(const Specification& spec, const Call& call) {
-  const Growth growth = growth_of(spec, call.p(), call.root, call.half_performance_length,
-                                  ready_times(spec, call.arrivals, call.rate), call.memory);
-  const OrderedTree tree(growth, call.sizes);
-  Protocols all;
-  for (Rank rank = 0; rank < call.p(); ++rank) {
-    all.push_back(std::make_unique<TreeConstruction>(growth, rank,
-                                                     call.sizes[static_cast<std::size_t>(rank)],
-                                                     rank == call.root ? &tree : nullptr));
-  }
-  return all;
-}
-
-Protocols protocols_of(const Specification& spec, const Call& call) {
-  Protocols all;
-  if (spec.knowledge() == Knowledge::tree_neighbours) return tree_constructions(spec, call);
-  const bool subtrees = spec.knowledge() == Knowledge::subtree_sizes;
-  if (!subtrees && spec.knowledge() != Knowledge::all_sizes) return all;
-  const Order order =
-      subtrees ? order_of(spec, call.p(), call.root, {nullptr, &call.arrivals, &call.rank_order})
-               : Order::rotated(call.p(), call.root);
-  const Knomial tree(call.p(), subtrees ? spec.parameters.k : 2);
-  for (Rank rank = 0; rank < call.p(); ++rank) {
-    TreeEdges edges = edges_of(order, tree, rank);
-    if (subtrees) {
-      const Bytes size = call.sizes[static_cast<std::size_t>(rank)];
-      all.push_back(std::make_unique<SubtreeSizes>(
-          std::move(edges), size, fixed_growth(spec, call.p(), call.memory).heaviest()));
-    } else {
-      all.push_back(std::make_unique<AllSizes>(std::move(edges), call.sizes));
+/// The protocols of all ranks, and what they learn.
+class Protocols {
+ public:
+  Protocols(const Specification& spec, const Call& call) {
+    if (spec.knowledge() == Knowledge::tree_neighbours) construct_trees(spec, call);
+    const bool subtrees = spec.knowledge() == Knowledge::subtree_sizes;
+    if (!subtrees && spec.knowledge() != Knowledge::all_sizes) return;
+    const Order order =
+        subtrees ? order_of(spec, call.p(), call.root, {nullptr, &call.arrivals, &call.rank_order})
+                 : Order::rotated(call.p(), call.root);
+    const Knomial tree(call.p(), subtrees ? spec.parameters.k : 2);
+    sizes_.resize(call.sizes.size(), subtrees ? std::vector<Bytes>() : call.sizes);
+    for (Rank rank = 0; rank < call.p(); ++rank) {
+      const auto at = static_cast<std::size_t>(rank);
+      TreeEdges edges = edges_of(order, tree, rank);
+      all.push_back(subtrees ? subtree_sizes(std::move(edges), call.sizes[at],
+                                             fixed_growth(spec, call.p(), call.memory).heaviest(),
+                                             sizes_[at])
+                             : all_sizes(std::move(edges), sizes_[at]));
     }
   }
-  return all;
-}
+
+  std::vector<Protocol> all;
+
+ private:
+  void construct_trees(const Specification& spec, const Call& call) {
+    const Growth growth = growth_of(spec, call.p(), call.root, call.half_performance_length,
+                                    ready_times(spec, call.arrivals, call.rate), call.memory);
+    tree_.emplace(growth, call.sizes);
+    grown_.resize(call.sizes.size());
+    for (Rank rank = 0; rank < call.p(); ++rank) {
+      const auto at = static_cast<std::size_t>(rank);
+      all.push_back(construct_tree(growth, rank, call.sizes[at],
+                                   rank == call.root ? &*tree_ : nullptr, grown_[at]));
+    }
+  }
+
+  std::optional<OrderedTree> tree_;
+  std::vector<GrownTree> grown_;
+  std::vector<std::vector<Bytes>> sizes_;
+};
 
 /// Delivers messages between the ranks' protocols, and counts the chains of dependent messages.
 class Exchanges {
  public:
-  explicit Exchanges(Protocols protocols)
-      : protocols_(std::move(protocols)),
-        current_(protocols_.size()),
-        step_(protocols_.size(), 0),
-        active_(protocols_.size(), true) {}
+  explicit Exchanges(std::vector<Protocol>& protocols)
+      : protocols_(protocols), current_(protocols.size()), step_(protocols.size(), 0) {}
 
   KnowledgePrice run() {
     for (std::size_t rank = 0; rank < protocols_.size(); ++rank) advance(rank);
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t rank = 0; rank < protocols_.size(); ++rank) {
-        while (active_[rank] && receive_all(rank)) {
+        while (current_[rank] != nullptr && receive_all(rank)) {
           advance(rank);
           moved = true;
         }
@@ -92,9 +94,9 @@ class Exchanges {
   using Channel = std::tuple<Rank, Rank, int>;  // from, to, tag
 
   void advance(std::size_t rank) {
-    active_[rank] = protocols_[rank]->next(current_[rank]);
-    if (!active_[rank]) return;
-    for (const Exchange::Message& message : current_[rank].sends) {
+    current_[rank] = protocols_[rank].next();
+    if (current_[rank] == nullptr) return;
+    for (const Exchange::Message& message : current_[rank]->sends) {
       const int step = step_[rank] + 1;
       channels_[{static_cast<Rank>(rank), message.peer, message.tag}].push_back(
           {message.words, step});
@@ -106,7 +108,7 @@ class Exchanges {
 
   /// Delivers the messages that the rank waits for; false if one is missing.
   bool receive_all(std::size_t rank) {
-    Exchange& exchange = current_[rank];
+    Exchange& exchange = *current_[rank];
     const auto channel = [&](const Exchange::Message& message) -> std::deque<Sent>& {
       return channels_[{message.peer, static_cast<Rank>(rank), message.tag}];
     };
@@ -122,10 +124,9 @@ class Exchanges {
     return true;
   }
 
-  Protocols protocols_;
-  std::vector<Exchange> current_;
+  std::vector<Protocol>& protocols_;
+  std::vector<Exchange*> current_;  ///< by rank; null: none is left
   std::vector<int> step_;  ///< by rank: the longest chain of messages up to its last receive
-  std::vector<bool> active_;
   std::map<Channel, std::deque<Sent>> channels_;
   KnowledgePrice price_;
 };
@@ -134,7 +135,8 @@ class Exchanges {
 
 KnowledgePrice knowledge_price(const Specification& specification, const Call& call) {
   if (!is_irregular(call.collective)) return {};
-  return Exchanges(protocols_of(specification, call)).run();
+  Protocols protocols(specification, call);
+  return Exchanges(protocols.all).run();
 }
 
 }  // namespace tutti

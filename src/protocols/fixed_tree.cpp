@@ -10,37 +10,29 @@ constexpr int up_tag = 300;
 constexpr int down_tag = 301;
 }  // namespace
 
-bool SubtreeSizes::next(Exchange& exchange) {
-  const Exchange completed = std::exchange(exchange, {});
-  if (phase_ == Phase::begin) {
-    phase_ = Phase::receive;
-    for (const Rank child : edges_.children) exchange.recvs.push_back({child, up_tag, {0}});
-    if (!exchange.empty()) return true;
+Protocol subtree_sizes(TreeEdges edges, Bytes own, Bytes heaviest, std::vector<Bytes>& children) {
+  Exchange up;
+  for (const Rank child : edges.children) up.recvs.push_back({child, up_tag, {0}});
+  co_yield up;
+  for (const Exchange::Message& message : up.recvs) {
+    children.push_back(message.words[0]);
+    if (message.words[0] <= heaviest) own += message.words[0];
   }
-  if (phase_ == Phase::send) return false;
-  phase_ = Phase::send;
-  for (const Exchange::Message& message : completed.recvs) {
-    children_.push_back(message.words[0]);
-    if (message.words[0] <= heaviest_) total_ += message.words[0];
-  }
-  if (edges_.parent != no_rank) exchange.sends.push_back({edges_.parent, up_tag, {total_}});
-  return !exchange.empty();
+  Exchange sum;
+  if (edges.parent != no_rank) sum.sends.push_back({edges.parent, up_tag, {own}});
+  co_yield sum;
 }
 
-bool AllSizes::next(Exchange& exchange) {
-  Exchange completed = std::exchange(exchange, {});
-  if (phase_ == Phase::begin) {
-    phase_ = Phase::receive;
-    if (edges_.parent != no_rank) {
-      exchange.recvs.push_back({edges_.parent, down_tag, std::vector<std::int64_t>(sizes_.size())});
-      return true;
-    }
+Protocol all_sizes(TreeEdges edges, std::vector<Bytes>& sizes) {
+  if (edges.parent != no_rank) {
+    Exchange from_parent;
+    from_parent.recvs.push_back({edges.parent, down_tag, std::vector<std::int64_t>(sizes.size())});
+    co_yield from_parent;
+    sizes = std::move(from_parent.recvs[0].words);
   }
-  if (phase_ == Phase::send) return false;
-  phase_ = Phase::send;
-  if (!completed.recvs.empty()) sizes_ = std::move(completed.recvs[0].words);
-  for (const Rank child : edges_.children) exchange.sends.push_back({child, down_tag, sizes_});
-  return !exchange.empty();
+  Exchange down;
+  for (const Rank child : edges.children) down.sends.push_back({child, down_tag, sizes});
+  co_yield down;
 }
 
 }  // namespace tutti

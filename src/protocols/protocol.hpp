@@ -1,7 +1,9 @@
 /// The interface of protocols by which ranks acquire knowledge; it leaves out the transport.
 #pragma once
 
+#include <coroutine>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/types.hpp"
@@ -21,13 +23,57 @@ struct Exchange {
   [[nodiscard]] bool empty() const { return sends.empty() && recvs.empty(); }
 };
 
-/// One rank's side of a protocol. The caller moves the messages: by MPI, by threads or in a test.
+/// One rank's side of a protocol: a coroutine that yields exchanges, and goes on once they are
+/// completed. The caller moves the messages: by MPI, by threads or in a test. What the coroutine
+/// has references to outlives it.
 class Protocol {
  public:
-  virtual ~Protocol() = default;
-  /// Takes a completed exchange (an empty one at first) and replaces it by the next one.
-  /// False when this rank has nothing more to exchange.
-  virtual bool next(Exchange& exchange) = 0;
+  struct promise_type;
+
+  explicit Protocol(std::coroutine_handle<promise_type> coroutine) : coroutine_(coroutine) {}
+  Protocol(Protocol&& other) noexcept : coroutine_(std::exchange(other.coroutine_, {})) {}
+  Protocol& operator=(Protocol&&) = delete;
+  ~Protocol() {
+    if (coroutine_) coroutine_.destroy();
+  }
+
+  /// The next exchange, never an empty one; complete it before the next call. Null once this rank
+  /// has nothing more to exchange: then do not call it again.
+  [[nodiscard]] Exchange* next();
+
+ private:
+  std::coroutine_handle<promise_type> coroutine_;
 };
+
+/// What the compiler calls in such a coroutine.
+struct Protocol::promise_type {
+  /// Suspends it unless the exchange is empty.
+  struct Completion {
+    bool is_ready;
+    [[nodiscard]] bool await_ready() const noexcept { return is_ready; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    void await_resume() const noexcept {}
+  };
+
+  Exchange* exchange = nullptr;
+
+  Protocol get_return_object() {
+    return Protocol(std::coroutine_handle<promise_type>::from_promise(*this));
+  }
+  std::suspend_always initial_suspend() noexcept { return {}; }
+  std::suspend_always final_suspend() noexcept { return {}; }
+  Completion yield_value(Exchange& next) noexcept {
+    if (!next.empty()) exchange = &next;
+    return {next.empty()};
+  }
+  void return_void() noexcept {}
+  void unhandled_exception() { throw; }
+};
+
+inline Exchange* Protocol::next() {
+  coroutine_.promise().exchange = nullptr;
+  coroutine_.resume();
+  return coroutine_.promise().exchange;
+}
 
 }  // namespace tutti

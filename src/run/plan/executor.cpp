@@ -229,19 +229,18 @@ bool Executor::is_over(const Operation& wait) {
   return true;
 }
 
-int Executor::run(Protocol& protocol, Transport& transport) {
-  Exchange exchange;
+int Executor::run(Protocol protocol, Transport& transport) {
   OpenMessages messages(&transport);
   transport_ = &transport;
   damage_ = 0;
-  while (protocol.next(exchange)) {
+  while (const Exchange* const exchange = protocol.next()) {
     int slot = 0;
     int error = 0;
-    open_ = exchange.recvs.size() + exchange.sends.size();
-    for (const Exchange::Message& message : exchange.recvs) {
+    open_ = exchange->recvs.size() + exchange->sends.size();
+    for (const Exchange::Message& message : exchange->recvs) {
       if (error == 0) error = transport.begin(slot++, transfer_of(message, false, tag_base_));
     }
-    for (const Exchange::Message& message : exchange.sends) {
+    for (const Exchange::Message& message : exchange->sends) {
       if (error == 0) error = transport.begin(slot++, transfer_of(message, true, tag_base_));
     }
     while (error == 0 && open_ > 0) {

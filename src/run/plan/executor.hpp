@@ -73,7 +73,7 @@ class Executor {
   [[nodiscard]] std::int64_t examined() const { return examined_; }
 
   /// Runs one rank's side of a protocol to its end.
-  int run(Protocol& protocol, Transport& transport);
+  int run(Protocol protocol, Transport& transport);
 
  private:
   static constexpr int none = -1;

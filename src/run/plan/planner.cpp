@@ -82,9 +82,10 @@ int Planner::learn_subtrees(const CallProblem& problem, Executor& executor, Tran
   const Order order = order_for(problem);
   const Growth growth = fixed_growth(spec, problem.p, memory_);
   const Knomial tree(problem.p, spec.parameters.k);
-  SubtreeSizes protocol(knomial_edges(order, tree, problem.rank), problem.own, growth.heaviest());
-  const int error = executor.run(protocol, transport);
-  const std::vector<Bytes>& received = protocol.children();
+  std::vector<Bytes> received;
+  const int error = executor.run(subtree_sizes(knomial_edges(order, tree, problem.rank),
+                                               problem.own, growth.heaviest(), received),
+                                 transport);
   if (!problem.at_root() || error != 0) {
     key_.known.assign(received.begin(), received.end());
     return error;
@@ -105,10 +106,8 @@ int Planner::learn_sizes(const CallProblem& problem, Executor& executor, Transpo
   } else {
     sizes.assign(index(problem.p), 0);
   }
-  AllSizes protocol(knomial_edges(order, Knomial(problem.p, 2), problem.rank), sizes);
-  const int error = executor.run(protocol, transport);
-  sizes = protocol.sizes();
-  return error;
+  return executor.run(all_sizes(knomial_edges(order, Knomial(problem.p, 2), problem.rank), sizes),
+                      transport);
 }
 
 /// The root knows all sizes and takes its own neighbours from the central tree, because only that
@@ -123,15 +122,16 @@ int Planner::construct_tree(const CallProblem& problem, Executor& executor, Tran
       root_tree_.emplace(RootTree{key_, OrderedTree(growth, key_.known)});
     }
   }
-  TreeConstruction construction(growth, problem.rank, problem.own,
-                                problem.at_root() ? &root_tree_->tree : nullptr);
-  if (const int error = executor.run(construction, transport)) return error;
-  tree_ = construction.neighbours();
+  GrownTree grown;
+  Protocol construction = tutti::construct_tree(
+      growth, problem.rank, problem.own, problem.at_root() ? &root_tree_->tree : nullptr, grown);
+  if (const int error = executor.run(std::move(construction), transport)) return error;
   if (problem.at_root()) {
-    if (!construction.accepted()) return count_mismatch;
+    if (!grown.is_accepted) return count_mismatch;
     tree_ = root_tree_->tree.neighbours(problem.rank);
     return 0;
   }
+  tree_ = std::move(grown.neighbours);
   key_.known.push_back(tree_.parent);
   append(key_.known, tree_.self);
   for (const Subtree& child : tree_.children) append(key_.known, child);

@@ -16,12 +16,16 @@ namespace {
 class Ranks {
  public:
   Ranks(const Growth& growth, const std::vector<Bytes>& sizes, std::uint64_t seed)
-      : random_(seed), exchanges_(sizes.size()), clocks_(sizes.size(), 0) {
-    const OrderedTree tree(growth, sizes);
+      : random_(seed),
+        tree_(growth, sizes),
+        grown_(sizes.size()),
+        exchanges_(sizes.size()),
+        clocks_(sizes.size(), 0) {
     for (Rank rank = 0; rank < growth.p; ++rank) {
+      const auto at = static_cast<std::size_t>(rank);
       const bool knows_all = rank == growth.root;
-      sides_.emplace_back(growth, rank, sizes[static_cast<std::size_t>(rank)],
-                          knows_all ? &tree : nullptr);
+      sides_.push_back(
+          construct_tree(growth, rank, sizes[at], knows_all ? &tree_ : nullptr, grown_[at]));
     }
   }
 
@@ -41,7 +45,7 @@ class Ranks {
   }
 
   const TreeNeighbours& neighbours(Rank rank) const {
-    return sides_[static_cast<std::size_t>(rank)].neighbours();
+    return grown_[static_cast<std::size_t>(rank)].neighbours;
   }
   long messages() const { return messages_; }
   /// Steps if all ranks move in lockstep: messages of one step have one tag.
@@ -62,8 +66,9 @@ class Ranks {
   /// Begins the rank's next exchange and sends its messages. An exchange without receives ends at
   /// once.
   char proceed(std::size_t rank) {
-    if (!sides_[rank].next(exchanges_[rank])) return 0;
-    for (const Exchange::Message& message : exchanges_[rank].sends) {
+    exchanges_[rank] = sides_[rank].next();
+    if (exchanges_[rank] == nullptr) return 0;
+    for (const Exchange::Message& message : exchanges_[rank]->sends) {
       in_flight_.push_back(
           {static_cast<Rank>(rank), message.peer, message.tag, message.words, clocks_[rank] + 1});
       longest_ = std::max(longest_, message.words.size());
@@ -82,7 +87,7 @@ class Ranks {
 
   /// Completes the rank's exchange if all its messages have arrived.
   bool take(std::size_t rank) {
-    Exchange& exchange = exchanges_[rank];
+    Exchange& exchange = *exchanges_[rank];
     for (const Exchange::Message& wanted : exchange.recvs) {
       if (find(rank, wanted) == delivered_.end()) return false;
     }
@@ -98,8 +103,10 @@ class Ranks {
   }
 
   std::mt19937_64 random_;
-  std::vector<TreeConstruction> sides_;
-  std::vector<Exchange> exchanges_;
+  OrderedTree tree_;
+  std::vector<GrownTree> grown_;
+  std::vector<Protocol> sides_;
+  std::vector<Exchange*> exchanges_;
   std::vector<Message> in_flight_;
   std::vector<Message> delivered_;
   std::vector<int> clocks_;
