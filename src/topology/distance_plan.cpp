@@ -2,6 +2,7 @@
 #include "topology/distance_plan.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <numeric>
 #include <string>
@@ -69,30 +70,6 @@ std::vector<std::vector<std::vector<RankPair>>> chains_to_measure(const Hierarch
 
 namespace {
 
-/// Compares numbers in names by value: node9 comes before node10.
-bool comes_before(const std::string& a, const std::string& b) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (!is_digit(a[i]) || !is_digit(b[j])) {
-      if (a[i] != b[j]) return a[i] < b[j];
-      ++i, ++j;
-      continue;
-    }
-    const auto number = [&](const std::string& text, std::size_t& at) {
-      while (at < text.size() && text[at] == '0') ++at;
-      const std::size_t begin = at;
-      while (at < text.size() && is_digit(text[at])) ++at;
-      return text.substr(begin, at - begin);
-    };
-    const std::string left = number(a, i);
-    const std::string right = number(b, j);
-    if (left != right) return std::pair(left.size(), left) < std::pair(right.size(), right);
-  }
-  return std::pair(a.size() - i, a) < std::pair(b.size() - j, b);
-}
-
 /// The representatives of the largest groups that hold only one of two ranks; the two ranks
 /// themselves if they share a finest group.
 RankPair measured_for(const std::vector<std::vector<Rank>>& representatives, Rank a, Rank b) {
@@ -111,8 +88,10 @@ Hierarchy hierarchy_to_measure(const std::vector<std::string>& nodes, int nodes_
   Hierarchy hierarchy{static_cast<int>(nodes.size()), {}};
   if (hierarchy.p <= max_for_all_pairs) return hierarchy;
   // Nodes of a switch have consecutive numbers, whatever their ranks.
-  std::map<std::string, int, bool (*)(const std::string&, const std::string&)> numbers(
-      comes_before);
+  const auto comes_before = [](const std::string& a, const std::string& b) {
+    return strverscmp(a.c_str(), b.c_str()) < 0;  // node9 comes before node10
+  };
+  std::map<std::string, int, decltype(comes_before)> numbers(comes_before);
   for (const std::string& name : nodes) numbers.emplace(name, 0);
   int next = 0;
   for (auto& [name, number] : numbers) number = next++;

@@ -1,28 +1,10 @@
 /// Executes programs in one of many sequences.
 #include <algorithm>
+#include <random>
 
 #include "verify/program.hpp"
 
 namespace tutti {
-
-namespace {
-
-/// Steele, Lea, Flood 2014: SplitMix64. To seed a Mersenne Twister takes longer than most programs.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t operator()() {
-    std::uint64_t mixed = state_ += 0x9E3779B97F4A7C15U;
-    mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9U;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBU;
-    return mixed ^ (mixed >> 31);
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-}  // namespace
 
 /// Calls visit(other) for each operation that `node` needs. An await needs the signals that it
 /// awaits.
@@ -60,7 +42,8 @@ ProgramVerifier::Fault ProgramVerifier::execute(std::uint64_t seed) {
   }
   if (is_barrier_) entered_.start(p, graph_.nodes() + p);
 
-  Random random(seed);
+  // To seed a Mersenne Twister takes longer than most programs.
+  std::minstd_rand random(static_cast<std::uint32_t>(seed) + 1);
   flow_.start(graph_);
   while (!fault_) {
     if (const Node node = flow_.take_posted(); node != none) {
