@@ -32,16 +32,15 @@ CallBuffers::CallBuffers(Collective collective, int p, int ints, Rank rank, bool
 }
 
 std::function<void(Rank)> call_of(Collective collective, const Functions& by, CallBuffers& at) {
-  Arguments arguments;
-  arguments.in = at.sent.data();
-  arguments.out = at.received.data();
-  arguments.sent = arguments.received = {at.block, at.counts.data(), at.displacements.data()};
-  arguments.type = MPI_INT;
-  arguments.op = MPI_SUM;
-  arguments.comm = at.comm;
+  MpiCall call;
+  call.collective = collective;
+  call.send = side_of(collective, at.sent.data(), MPI_INT, at.counts, at.displacements);
+  call.receive = side_of(collective, at.received.data(), MPI_INT, at.counts, at.displacements);
+  call.op = MPI_SUM;
+  call.comm = at.comm;
   return [=](Rank root) mutable {
-    arguments.root = root;
-    tutti::call(by, collective, arguments);
+    call.root = root;
+    apply(by, call);
   };
 }
 

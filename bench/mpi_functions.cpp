@@ -36,6 +36,18 @@ void find(void* library, const char* name, Function& function) {
 
 }  // namespace
 
+CallSide side_of(Collective collective, void* address, MPI_Datatype type,
+                 const std::vector<int>& counts, const std::vector<int>& displacements) {
+  CallSide side;
+  side.address = address;
+  side.type = type;
+  side.blocks = RankBlocks(counts.empty() ? 0 : counts.front());
+  if (!is_irregular(collective) || counts.empty()) return side;
+  side.blocks = RankBlocks::counted(counts.data());
+  if (!displacements.empty()) side.blocks.place(displacements.data());
+  return side;
+}
+
 Functions native_functions() {
   void* const library = mpi_library();
   Functions functions;

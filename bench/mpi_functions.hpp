@@ -3,7 +3,9 @@
 
 #include <mpi.h>
 
-#include "run/mpi/arguments.hpp"
+#include <vector>
+
+#include "run/call/mpi_apply.hpp"
 
 namespace tutti::bench {
 
@@ -12,6 +14,12 @@ struct Functions {
 #define TUTTI_FUNCTION(collective, name, number, parameters) decltype(&MPI_##name) name = nullptr;
 #include "core/collectives.inc"
 };
+
+/// A side of a call: the first count, or in an irregular collective all counts. A function that
+/// takes one count there takes the first.
+[[nodiscard]] CallSide side_of(Collective collective, void* address, MPI_Datatype type,
+                               const std::vector<int>& counts,
+                               const std::vector<int>& displacements);
 
 /// The MPI library's functions, looked up in the library itself, because a preloaded library may
 /// redirect both MPI_X and PMPI_X. Null pointers if no MPI library is found.

@@ -23,11 +23,6 @@ std::vector<Bytes> held(Collective collective, Holders by, const std::vector<Byt
   return sizes;
 }
 
-Counts counts_of(const Layout& layout) {
-  if (layout.counts.empty()) return {};
-  return {layout.counts.front(), layout.counts.data(), layout.displacements.data()};
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Workload>> MovementWorkload::make(Collective collective,
@@ -93,29 +88,31 @@ void MovementWorkload::prepare(std::uint32_t call) {
   }
 }
 
-Arguments MovementWorkload::arguments(const Layout& sent, const Layout& received) {
-  Arguments all;
-  all.in = sent_.counts.empty() ? nullptr : send_.data();
-  all.out = received_.counts.empty() ? nullptr : receive_.data();
-  all.sent = counts_of(sent);
-  all.received = counts_of(received);
-  all.type = type_;
-  all.root = root_;
-  all.comm = comm_;
-  return all;
+MpiCall MovementWorkload::call_with(const Layout& sent, const Layout& received) {
+  const auto side = [this](const Layout& given, GuardedBuffer& buffer, const Layout& layout) {
+    return side_of(collective(), given.counts.empty() ? nullptr : buffer.data(), type_,
+                   layout.counts, layout.displacements);
+  };
+  MpiCall call;
+  call.collective = collective();
+  call.send = side(sent_, send_, sent);
+  call.receive = side(received_, receive_, received);
+  call.root = root_;
+  call.comm = comm_;
+  return call;
 }
 
 int MovementWorkload::init() {
-  const Arguments all = arguments(sent_, received_);
+  const MpiCall call = call_with(sent_, received_);
   switch (collective()) {
     case Collective::gather:
-      return apply(TUTTI_Gather_init, std::type_identity<kinds::Gather>(), all, &request_);
+      return apply(TUTTI_Gather_init, std::type_identity<kinds::Gather>(), call, &request_);
     case Collective::gatherv:
-      return apply(TUTTI_Gatherv_init, std::type_identity<kinds::Gatherv>(), all, &request_);
+      return apply(TUTTI_Gatherv_init, std::type_identity<kinds::Gatherv>(), call, &request_);
     case Collective::scatter:
-      return apply(TUTTI_Scatter_init, std::type_identity<kinds::Scatter>(), all, &request_);
+      return apply(TUTTI_Scatter_init, std::type_identity<kinds::Scatter>(), call, &request_);
     case Collective::scatterv:
-      return apply(TUTTI_Scatterv_init, std::type_identity<kinds::Scatterv>(), all, &request_);
+      return apply(TUTTI_Scatterv_init, std::type_identity<kinds::Scatterv>(), call, &request_);
     default:
       return MPI_ERR_UNSUPPORTED_OPERATION;
   }

@@ -29,10 +29,10 @@ class MovementWorkload final : public Workload {
 
   void prepare(std::uint32_t call) override;
   int run(const Functions& functions) override {
-    return tutti::call(functions, collective(), arguments(sent_, received_));
+    return apply(functions, call_with(sent_, received_));
   }
   int prime(const Functions& functions) override {
-    return tutti::call(functions, collective(), arguments(nothing_, nothing_));
+    return apply(functions, call_with(nothing_, nothing_));
   }
   int start() override;
   int wait() override { return TUTTI_Wait(&request_); }
@@ -41,7 +41,8 @@ class MovementWorkload final : public Workload {
  private:
   MovementWorkload(Collective collective, Layout sent, Layout received, const Problem& problem,
                    MPI_Comm comm);
-  [[nodiscard]] Arguments arguments(const Layout& sent, const Layout& received);
+  /// The call with counts and displacements of other blocks.
+  [[nodiscard]] MpiCall call_with(const Layout& sent, const Layout& received);
   /// Makes the persistent call.
   int init();
   /// The identity of the i-th block sent, or of the i-th block received.

@@ -45,15 +45,14 @@ void ReductionWorkload::prepare(std::uint32_t call) {
 }
 
 int ReductionWorkload::call(const Functions& functions, const Layout& blocks) {
-  Arguments arguments;
-  arguments.in = send_.data();
-  arguments.out = receive_.data();
-  arguments.received = {blocks.counts.front(), blocks.counts.data()};
-  arguments.type = type_;
-  arguments.op = MPI_BXOR;
-  arguments.root = root_;
-  arguments.comm = MPI_COMM_WORLD;
-  return tutti::call(functions, collective(), arguments);
+  MpiCall call;
+  call.collective = collective();
+  call.send.address = send_.data();
+  call.receive = side_of(collective(), receive_.data(), type_, blocks.counts, {});
+  call.op = MPI_BXOR;
+  call.root = root_;
+  call.comm = MPI_COMM_WORLD;
+  return apply(functions, call);
 }
 
 std::optional<Mismatch> ReductionWorkload::check(std::uint32_t call) const {

@@ -84,13 +84,13 @@ namespace small {
 }  // namespace small
 
 namespace large {
-#define TUTTI_LARGE_FUNCTION(name, function, number, parameters)                          \
-  static int native_##function##_c(TUTTI_PARAMETERS##number parameters) {                 \
-    const auto next = native().function;                                                  \
-    const Outside outside(next == mpi().function);                                        \
-    return run_native_large(mpi().function##_c, next, TUTTI_CALL(name, function, number), \
-                            TUTTI_ARGUMENTS##number);                                     \
-  }                                                                                       \
+#define TUTTI_LARGE_FUNCTION(name, function, number, parameters)                             \
+  static int native_##function##_c(TUTTI_PARAMETERS##number parameters) {                    \
+    const auto next = native().function;                                                     \
+    const Outside outside(next == mpi().function);                                           \
+    return run_native_large(mpi().function##_c, next, std::type_identity<kinds::function>(), \
+                            TUTTI_CALL(name, function, number), TUTTI_ARGUMENTS##number);    \
+  }                                                                                          \
   TUTTI_ENTRY(name, function, function##_c, number, parameters)
 #include "core/collectives.inc"
 }  // namespace large

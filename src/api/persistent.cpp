@@ -42,7 +42,12 @@ namespace small {
                                          TUTTI_Request* request) {                                 \
     return open_request(                                                                           \
         call_of(Collective::name, std::type_identity<kinds::function>(), TUTTI_ARGUMENTS##number), \
-        [=] { return next_functions().function(TUTTI_ARGUMENTS##number); }, request);              \
+        [=] {                                                                                      \
+          const auto next = next_functions().function;                                             \
+          const Outside outside(next == mpi().function);                                           \
+          return next(TUTTI_ARGUMENTS##number);                                                    \
+        },                                                                                         \
+        request);                                                                                  \
   }
 #include "api/persistent.inc"
 }  // namespace small
@@ -54,8 +59,10 @@ namespace large {
     const MpiCall call =                                                                           \
         call_of(Collective::name, std::type_identity<kinds::function>(), TUTTI_ARGUMENTS##number); \
     const auto run_native = [=] {                                                                  \
-      return run_native_large(mpi().function##_c, next_functions().function, call,                 \
-                              TUTTI_ARGUMENTS##number);                                            \
+      const auto next = next_functions().function;                                                 \
+      const Outside outside(next == mpi().function);                                               \
+      return run_native_large(mpi().function##_c, next, std::type_identity<kinds::function>(),     \
+                              call, TUTTI_ARGUMENTS##number);                                      \
     };                                                                                             \
     return open_request(call, run_native, request);                                                \
   }

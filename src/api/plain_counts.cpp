@@ -1,6 +1,9 @@
 /// Which large-count calls have the plain form, and what runs the others.
 #include "api/plain_counts.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "api/call.hpp"
 #include "run/mpi/exchange.hpp"
 
@@ -42,20 +45,47 @@ bool fit_between(const MpiCall& call) {
 
 }  // namespace
 
-PlainCounts::PlainCounts(const MpiCall& call) {
+PlainCall::PlainCall(const MpiCall& large) : call_(large) {
   int is_inter = 0;
-  mpi().Comm_test_inter(call.comm, &is_inter);
-  const int p = size_of(call.comm);
+  mpi().Comm_test_inter(large.comm, &is_inter);
+  const int p = size_of(large.comm);
   if (is_inter == 0) {
-    fit_ = fit_all_ranks(call, rank_in(call.comm), p);
-    entries_ = fit_ && reduces(call.collective) ? p : 0;
+    fits_ = fit_all_ranks(large, rank_in(large.comm), p);
+    entries_ = fits_ && reduces(large.collective) ? p : 0;
+  } else {
+    fits_ = fit_between(large);
+    if (reduces(large.collective)) {
+      entries_ = p;
+    } else if (!has_root(large.collective) || large.root == MPI_ROOT) {
+      mpi().Comm_remote_size(large.comm, &entries_);
+    }
+  }
+  turn(call_.send.blocks);
+  turn(call_.receive.blocks);
+}
+
+template <class Number>
+const int* PlainCall::ints_of(Number number) {
+  if (entries_ == 0) return nullptr;
+  std::vector<int>& ints = arrays_.emplace_back();
+  for (Rank rank = 0; rank < entries_; ++rank) {
+    ints.push_back(static_cast<int>(number(rank)));
+    if (ints.back() != number(rank)) fits_ = false;
+  }
+  return ints.data();
+}
+
+/// A count that does not fit has no significance, or no bytes, where the call has the form; a
+/// negative one stays invalid.
+void PlainCall::turn(RankBlocks& blocks) {
+  const RankBlocks large = blocks;
+  if (large.are_equal()) {
+    blocks = RankBlocks(std::clamp<MPI_Count>(large.count(0), -1, most));
     return;
   }
-  fit_ = fit_between(call);
-  if (reduces(call.collective)) {
-    entries_ = p;
-  } else if (!has_root(call.collective) || call.root == MPI_ROOT) {
-    mpi().Comm_remote_size(call.comm, &entries_);
+  blocks = RankBlocks::counted(ints_of([&](Rank rank) { return large.count(rank); }));
+  if (large.are_placed()) {
+    blocks.place(ints_of([&](Rank rank) { return large.displacement(rank); }));
   }
 }
 

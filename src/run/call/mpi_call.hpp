@@ -38,6 +38,12 @@ class RankBlocks {
     given_ = given_ && displacements != nullptr;
   }
 
+  /// The arrays, which are of ints; null if there are none.
+  [[nodiscard]] const int* ints() const { return static_cast<const int*>(counts_); }
+  [[nodiscard]] const int* int_displacements() const {
+    return static_cast<const int*>(displacements_);
+  }
+  [[nodiscard]] bool are_placed() const { return displacements_ != nullptr; }
   /// False if the program passed null for an array.
   [[nodiscard]] bool are_given() const { return given_; }
 

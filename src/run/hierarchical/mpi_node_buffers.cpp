@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include "run/mpi/arguments.hpp"
+#include "run/call/mpi_apply.hpp"
 
 namespace tutti {
 
@@ -33,37 +33,27 @@ std::vector<int> to_ints(const std::vector<Bytes>& bytes, Bytes unit) {
   return numbers;
 }
 
-/// The only count or the first of equal ones, 0 if the buffer is not significant, and all if there
-/// are several.
-Counts counts_of(const std::vector<int>& counts, const std::vector<int>& displacements) {
-  if (counts.size() < 2) return {counts.empty() ? 0 : counts.front(), nullptr, nullptr};
-  return {counts.front(), counts.data(), displacements.data()};
+/// A side with the only count or the first of equal ones, 0 if the buffer is not significant, and
+/// with all if there are several.
+CallSide side_of(Collective collective, std::byte* address, MPI_Datatype type,
+                 const std::vector<int>& counts, const std::vector<int>& displacements) {
+  CallSide side;
+  side.address = address;
+  side.type = type;
+  side.blocks = RankBlocks(counts.empty() ? 0 : counts.front());
+  if (!is_irregular(collective) || counts.size() < 2) return side;
+  side.blocks = RankBlocks::counted(counts.data());
+  if (!reduces(collective)) side.blocks.place(displacements.data());
+  return side;
 }
 
-/// Runs a collective by a schedule of Tutti, unless that would stage too much. Returns its error
-/// code if it ran.
-std::optional<int> run_schedule(Collective collective, const Arguments& all, PrivateComm& lane,
+/// Runs a call by a schedule of Tutti, unless that would stage too much. Returns its error code if
+/// it ran.
+std::optional<int> run_schedule(MpiCall& call, PrivateComm& lane,
                                 const Specification& specification, const CallContext& context) {
-  const auto side = [&](const void* address, const Counts& counts) {
-    CallSide made;
-    made.address = const_cast<void*>(address);
-    made.type = all.type;
-    made.blocks = RankBlocks(counts.count);
-    if (!is_irregular(collective) || counts.counts == nullptr) return made;
-    made.blocks = RankBlocks::counted(counts.counts);
-    if (!reduces(collective)) made.blocks.place(counts.displacements);
-    return made;
-  };
-  MpiCall inner;
-  inner.collective = collective;
-  inner.root = all.root;
-  inner.comm = all.comm;
-  inner.op = all.op;
-  inner.send = side(collective == Collective::bcast ? MPI_IN_PLACE : all.in, all.sent);
-  inner.receive = side(all.out, all.received);
-  lane.begin(inner);
-  if (!lane.learn_types(inner)) return MPI_ERR_TYPE;
-  if (lane.fits(inner, specification)) return lane.run(inner, specification, context);
+  lane.begin(call);
+  if (!lane.learn_types(call)) return MPI_ERR_TYPE;
+  if (lane.fits(call, specification)) return lane.run(call, specification, context);
   lane.give_up();
   return std::nullopt;
 }
@@ -88,22 +78,25 @@ int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, Priva
   const std::vector<int> received_at = to_ints(call.receive.displacements, 1);
   const bool is_bcast = call.collective == Collective::bcast;
   // On bytes, packed in node memory, or in a reduction on elements of the program's datatype.
-  Arguments all;
-  all.in = send;
-  all.out = is_bcast ? send : receive;
-  all.sent = counts_of(sent, sent_at);
+  const MPI_Datatype type = combines ? hierarchical.type : mpi().byte;
+  MpiCall inner;
+  inner.collective = call.collective;
+  inner.root = call.root;
+  inner.comm = lane.handle();
+  inner.op = hierarchical.op;
+  inner.send = side_of(call.collective, send, type, sent, sent_at);
   // The send counts apply even if nothing is received.
-  all.received = combines || is_bcast ? all.sent : counts_of(received, received_at);
-  all.type = combines ? hierarchical.type : mpi().byte;
-  all.op = hierarchical.op;
-  all.root = call.root;
-  all.comm = lane.handle();
+  inner.receive = combines || is_bcast
+                      ? inner.send
+                      : side_of(call.collective, receive, type, received, received_at);
+  if (!is_bcast) inner.receive.address = receive;
+  if (is_bcast) inner.send.address = MPI_IN_PLACE;
   if (hierarchical.inner != nullptr) {
-    const Specification inner = between_nodes(*hierarchical.inner, call.collective);
-    const auto error = run_schedule(call.collective, all, lane, inner, hierarchical.context);
+    const Specification between = between_nodes(*hierarchical.inner, call.collective);
+    const auto error = run_schedule(inner, lane, between, hierarchical.context);
     if (error) return *error;
   }
-  return tutti::call(mpi(), call.collective, all);
+  return apply(mpi(), inner);
 }
 
 }  // namespace
