@@ -271,6 +271,7 @@ int SelectedCall::resolve() {
   int error = MPI_SUCCESS;
   const Profile profile = arrived_ ? arrived_->profile() : nullptr;
   decision_ = &communicator_.selections().resolved(*decision_, call_, profile, error);
+  noted_ = communicator_.selections().tuned.take_note();
   if (error == MPI_SUCCESS) turn_.emplace(nodes_of(*decision_, communicator_));
   return error;
 }
@@ -298,7 +299,10 @@ int SelectedCall::select() {
   if (exchanges && error == MPI_SUCCESS) error = resolve();
   if (error != MPI_SUCCESS) return error;
   communicator_.note_algorithm(call_.collective, decision_->text);
-  if (communicator_.is_reported()) record_.call = communicator_.next_call(call_.collective);
+  if (communicator_.is_reported()) {
+    record_.call = communicator_.next_call(call_.collective);
+    record_.measured = decision_->measured;
+  }
   return MPI_SUCCESS;
 }
 
@@ -315,10 +319,14 @@ int SelectedCall::run(bool& is_native) {
         run_hierarchical(call_, communicator_, decision, *arrived_, refused, is_native);
     if (refused.empty()) return error;
     communicator_.note_refusal(call_.collective, decision, refused);
+    record_.measured = {};
   }
   is_native = !decision.specification || (decision.level.hierarchical && decision.is_by_rule);
   if (is_native) return MPI_SUCCESS;
-  return run_specification(call_, communicator_, *decision.specification, *arrived_, is_native);
+  const int error =
+      run_specification(call_, communicator_, *decision.specification, *arrived_, is_native);
+  if (is_native) record_.measured = {};
+  return error;
 }
 
 /// MPI_Comm_free in the program's error handler ends the exchange of arrivals, also where the MPI
@@ -329,29 +337,30 @@ SelectedCall::~SelectedCall() {
   if (arrived_ && (is_freed || communicator_.arrival() == nullptr)) arrived_->forget();
 }
 
-void SelectedCall::let_pass(int error) {
+void SelectedCall::let_pass() {
   const Collective collective = call_.collective;
+  if (!communicator_.let_pass(*usual_, collective)) return;
+  const Selections& selections = communicator_.selections();
   PassingCalls& passing = communicator_.passing();
-  const bool by_signature = communicator_.let_pass(*usual_, *decision_, collective);
-  if (!by_signature || error != MPI_SUCCESS || !decision_->is_native()) return;
-  if (!passing.wants(collective, signature_)) return;
-  if (signature_determines_size(call_, communicator_)) {
-    const Selections& selections = communicator_.selections();
-    const BlockOfCall block = selections.block_of(*usual_, call_);
-    const CallSize size = {block.common, block.common ? 0 : block.own(), block.may_explore};
-    passing.add(collective, signature_, size, selections.may_pass(*usual_, collective, size));
-  } else {
-    passing.refuse(collective, signature_);
+  if (passing.wants(collective, signature_)) {
+    if (signature_determines_size(call_, communicator_)) {
+      passing.add(collective, signature_, selections.size_of(*usual_, call_));
+    } else {
+      passing.refuse(collective, signature_);
+    }
   }
+  passing.choose(collective, [&](const CallSize& size) {
+    return selections.may_pass(*usual_, collective, size);
+  });
 }
 
+/// The program's error handler may have changed settings, and with them the call's decision.
 void SelectedCall::end(int error) {
   if (watch_.is_freed()) return;
-  communicator_.selections().tuned.end_call();
-  if (!communicator_.is_reported()) return let_pass(error);
-  record_.decision = &communicator_.last(call_.collective);
-  if (record_.decision->starts_with(decision_->text)) record_.measured = decision_->measured;
+  communicator_.selections().tuned.end_call(noted_, error);
   if (error != MPI_SUCCESS) return;
+  if (!communicator_.is_reported()) return let_pass();
+  record_.decision = &communicator_.last(call_.collective);
   keep_record(call_, communicator_, communicator_.arrival().get(), record_);
 }
 

@@ -129,9 +129,9 @@ class SelectedCall {
   /// Runs the decision. Sets `is_native` instead if the MPI's own is to run: as decided, or because
   /// the arguments are invalid, so that the MPI names the error. Returns an MPI error code.
   int run(bool& is_native);
-  /// The MPI's own begins.
+  /// The MPI's own begins: nothing else of the call counts for the tuner.
   void begin_native() {
-    if (!watch_.is_freed()) communicator_.selections().tuned.begin_native();
+    if (noted_.state != nullptr) noted_.began = monotonic_seconds();
   }
   /// The call has ended with this error code. Keeps its record if a report is requested, of what
   /// ran instead if it deviates from the decision. Does nothing if the communicator was freed.
@@ -139,13 +139,14 @@ class SelectedCall {
 
  private:
   int resolve();
-  void let_pass(int error);
+  void let_pass();
 
   MpiCall call_;
   const CallSignature signature_;
   Communicator& communicator_;
   const FreedCommunicatorWatch watch_;
   CallRecord record_;
+  TunedSelection::NotedCall noted_;
   const Decision* usual_ = nullptr;  ///< before it is resolved
   const Decision* decision_ = nullptr;
   std::optional<HierarchicalRunner::Turn> turn_;

@@ -31,10 +31,15 @@ std::optional<int> pass(MPI_Comm comm, Collective collective, MakeCall make_call
   const auto signature = [&] { return signature_of(make_call(), communicator->p()); };
   if (!passing.begin_counted(collective, signature)) return {};
   if (!passing.is_noted(collective)) return run_native();
+  // The program's error handler may free the communicator or call the collective, and some MPIs
+  // return what it makes of the error.
+  const FreedCommunicatorWatch watch(*communicator);
+  const std::size_t note = passing.latest_note(collective);
   const double began = monotonic_seconds();
   const int error = run_native();
-  // After an error the program's handler may have freed the communicator, or called the collective.
-  if (error == MPI_SUCCESS) passing.note(collective, nanoseconds_since(began));
+  if (error == MPI_SUCCESS && !watch.is_freed()) {
+    passing.note(collective, note, nanoseconds_since(began));
+  }
   return error;
 }
 

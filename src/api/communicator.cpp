@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
-#include <limits>
 #include <mutex>
 #include <numeric>
 #include <vector>
@@ -191,8 +189,7 @@ Communicator* Communicator::known(MPI_Comm comm) {
   return found == 0 ? nullptr : static_cast<Communicator*>(attribute);
 }
 
-bool Communicator::let_pass(const Decision& usual, const Decision& selected,
-                            Collective collective) {
+bool Communicator::let_pass(const Decision& usual, Collective collective) {
   if (!selections_->is_usual(usual, collective) || !usual.is_native() || is_reported() ||
       arrival_ != nullptr || wants_background() ||
       (private_ != nullptr && private_->receives_unexpected())) {
@@ -212,7 +209,7 @@ bool Communicator::let_pass(const Decision& usual, const Decision& selected,
     which = Which::noted;
   } else if (is_block_common(collective)) {
     which = Which::known;
-  } else if (selected.is_native()) {
+  } else if (selections_->may_pass(usual, collective, {})) {
     which = Which::all_counted;  // sizes decide nothing
   }
   static_assert(Tuner::window <= PassingCalls::max_notes);
@@ -221,10 +218,7 @@ bool Communicator::let_pass(const Decision& usual, const Decision& selected,
                      : usual.is_tuned ? std::min(most, tuned.calls_that_pass(collective))
                                       : most;
   passing_.let(collective, which, usual.is_tuned, static_cast<std::uint32_t>(calls));
-  passing_.choose(collective, [&](const CallSize& size) {
-    return selections_->may_pass(usual, collective, size);
-  });
-  return which == Which::known || which == Which::noted;
+  return passing_.is_by_signature(collective);
 }
 
 const std::string& Communicator::last(Collective collective) {

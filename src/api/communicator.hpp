@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -54,14 +53,6 @@ struct Decision {
 /// The arrivals that all ranks expect in a call; null: unknown.
 using Profile = std::shared_ptr<const ArrivalEpoch>;
 
-/// What a rank's arguments say about a call's blocks.
-struct BlockOfCall {
-  std::optional<Bytes> common;  ///< bytes of a block, if equal on all ranks (see common_block)
-  /// Bytes of all of this rank's blocks (see block_bytes). Rarely evaluated: it may take O(p).
-  std::function<Bytes()> own;
-  bool may_explore = true;  ///< any candidate gives the same result; equal on all ranks
-};
-
 /// The mean block, rounded up, of a call whose ranks have blocks of `sum` bytes altogether.
 [[nodiscard]] constexpr Bytes mean_of_blocks(Collective collective, Bytes sum, int p) {
   const Bytes blocks = Bytes{p} * (block_kind(collective) == BlockKind::pairs ? p : 1);
@@ -107,9 +98,9 @@ class Communicator {
                         static_cast<int>(collective)) != 0;
   }
   /// Passes the next calls of a collective straight to the MPI, as far as they need no inspection
-  /// after one that ends now: its decision was `usual`, resolved to `selected`. Do they pass
-  /// by their signatures?
-  bool let_pass(const Decision& usual, const Decision& selected, Collective collective);
+  /// after one that ends now, whose decision was `usual` before it was resolved. Do they pass by
+  /// their signatures?
+  bool let_pass(const Decision& usual, Collective collective);
   /// The calls that pass, and their signatures.
   [[nodiscard]] PassingCalls& passing() { return passing_; }
   /// Inspects all calls again, and counts those that have passed. Local.

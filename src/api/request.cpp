@@ -186,7 +186,7 @@ int PersistentRequest::finish(const void* site) {
 }
 
 void PersistentRequest::end(Communicator& communicator, int error, CallRecord& record) {
-  if (tuned_) communicator.selections().tuned.end_call(noted_);
+  if (tuned_) communicator.selections().tuned.end_call(noted_, error);
   if (error != MPI_SUCCESS || !communicator.is_reported()) return;
   record.call = counted_;
   record.decision = &text_;

@@ -52,10 +52,9 @@ void defer_leaders(Decision& decision, Collective collective) {
 
 }  // namespace
 
-std::size_t SizeTable::index_of(const std::optional<Bytes>& block) {
-  if (block) latest = *block;
+std::size_t SizeTable::find(Bytes block) const {
   const auto found =
-      std::ranges::lower_bound(spans.begin(), spans.end() - 1, latest, {}, &Span::most);
+      std::ranges::lower_bound(spans.begin(), spans.end() - 1, block, {}, &Span::most);
   return static_cast<std::size_t>(found - spans.begin());
 }
 
@@ -181,11 +180,16 @@ bool Selections::rules_depend_on_operation(Collective collective) const {
   });
 }
 
-/// Two captured addresses fit into the function object, so that this allocates nothing.
-BlockOfCall Selections::block_of(const Decision& decision, const MpiCall& call) const {
-  return {common_block(call, communicator_),
-          [&call, this] { return block_bytes(call, communicator_); },
+CallSize Selections::size_of(const Decision& decision, const MpiCall& call) const {
+  const bool is_common = is_block_common(call.collective);
+  return {common_block(call, communicator_), is_common ? 0 : block_bytes(call, communicator_),
           decision.is_tuned && may_explore(call, decision, communicator_)};
+}
+
+bool Selections::may_pass(const Decision& usual, Collective collective,
+                          const CallSize& size) const {
+  if (usual.is_tuned) return tuned.next_runs_native(collective, size);
+  return usual.table->spans[usual.table->find(size.block.value_or(0))].decision.is_native();
 }
 
 const std::string& Selections::text_of(Collective collective, const CallSize& size) {
@@ -206,11 +210,11 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
     communicator_.stop_passing(call.collective);
     if (tuned.stays_native(decision, call.collective, profile)) return decision;
   }
-  const BlockOfCall block = block_of(decision, call);
+  const CallSize size = size_of(decision, call);
   CountedCall counted(communicator_, nodes);
   const Decision& selected = decision.is_tuned
-                                 ? tuned.resolve(decision, call.collective, block, error)
-                                 : look_up(*decision.table, block, error);
+                                 ? tuned.resolve(decision, call.collective, size, error)
+                                 : look_up(*decision.table, size, error);
   counted.is_passed_on = error == MPI_SUCCESS && selected.level.hierarchical;
   communicator_.count(call, selected);
   return selected;
@@ -232,12 +236,12 @@ const Decision& Selections::with_several_ranks(const Decision& asked, int& error
   return flat;
 }
 
-const Decision& Selections::look_up(SizeTable& table, const BlockOfCall& block, int& error) {
-  error = prepare(table, block);
-  auto index = static_cast<int>(table.index_of(block.common));
+const Decision& Selections::look_up(SizeTable& table, const CallSize& size, int& error) {
+  error = prepare(table, size);
+  auto index = static_cast<int>(table.index_of(size.block));
   if (error == MPI_SUCCESS && nodes.are_open()) {
     error = communicator_.hierarchical().broadcast_selection(
-        block.common.has_value() || table.spans.size() == 1, index);
+        size.block.has_value() || table.spans.size() == 1, index);
   }
   SizeTable::Span& span = table.spans[static_cast<std::size_t>(index)];
   if (error == MPI_SUCCESS && span.lacks_leaders()) {
@@ -247,13 +251,13 @@ const Decision& Selections::look_up(SizeTable& table, const BlockOfCall& block, 
   return span.decision;
 }
 
-int Selections::prepare(SizeTable& table, const BlockOfCall& block) {
+int Selections::prepare(SizeTable& table, const CallSize& size) {
   if (table.is_ready) return MPI_SUCCESS;
   if (table.spans.front().lacks_leaders()) {
     if (const int error = nodes.take()) return error;
     if (!is_block_common(table.collective)) {
       Bytes sum = 0;
-      if (const int error = sum_on_all(communicator_.private_comm().handle(), block.own(), sum))
+      if (const int error = sum_on_all(communicator_.private_comm().handle(), size.own, sum))
         return error;
       table.spans.front().most = mean_of_blocks(table.collective, sum, communicator_.p());
     }

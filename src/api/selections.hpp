@@ -26,7 +26,11 @@ struct SizeTable {
 
   /// The span of a call; that of the call seen before if this rank's arguments are invalid, and of
   /// no bytes if there was none. The last span has all larger messages. O(spans).
-  [[nodiscard]] std::size_t index_of(const std::optional<Bytes>& block);
+  [[nodiscard]] std::size_t index_of(const std::optional<Bytes>& block) {
+    if (block) latest = *block;
+    return find(latest);
+  }
+  [[nodiscard]] std::size_t find(Bytes block) const;
 
   Collective collective = Collective::gather;
   std::vector<Span> spans = {};  ///< ascending
@@ -50,13 +54,11 @@ class Selections {
   [[nodiscard]] bool is_usual(const Decision& decision, Collective collective) const {
     return &decision == &decisions_[collective][1][0];
   }
-  /// What a deferred decision depends on. Valid as long as the call.
-  [[nodiscard]] BlockOfCall block_of(const Decision& decision, const MpiCall& call) const;
-  /// May the next calls of a size that have run the MPI's own pass by their signatures?
+  /// What a deferred decision depends on. Of irregular collectives O(p).
+  [[nodiscard]] CallSize size_of(const Decision& decision, const MpiCall& call) const;
+  /// Will the next calls of a size run the MPI's own by the usual decision, which is deferred?
   [[nodiscard]] bool may_pass(const Decision& usual, Collective collective,
-                              const CallSize& size) const {
-    return !usual.is_tuned || tuned.next_runs_native(collective, size);
-  }
+                              const CallSize& size) const;
   /// The text of the usual decision, which is deferred, for calls of a size that pass.
   [[nodiscard]] const std::string& text_of(Collective collective, const CallSize& size);
   /// What runs for a call by a decision that may be deferred, with such arrivals. Collective as
@@ -87,8 +89,8 @@ class Selections {
   /// stay native. Collective then, else local. A rank with invalid arguments follows its call
   /// seen before, or another rank of its node. Valid until a setting changes. Sets `error` to an
   /// MPI error code.
-  const Decision& look_up(SizeTable& table, const BlockOfCall& block, int& error);
-  int prepare(SizeTable& table, const BlockOfCall& block);
+  const Decision& look_up(SizeTable& table, const CallSize& size, int& error);
+  int prepare(SizeTable& table, const CallSize& size);
   int open_for(Collective collective, Decision& decision);
 
   Communicator& communicator_;

@@ -205,11 +205,9 @@ void TunedSelection::count_passed(Collective collective, const PassedCalls& pass
   if (state == nullptr) return;
   std::uint64_t number = state->tuner.begun();
   for (const PassedCalls::Note& note : passed.notes) {
-    const CallSize& size = note.size;
-    if (note.elapsed >= 0) {
-      state->tuner.note(number, state->class_of_call(size), size.own, {note.elapsed, 0});
-    }
-    ++number;
+    const bool failed = note.elapsed < 0;
+    const auto size_class = failed ? std::nullopt : state->class_of_call(note.size);
+    state->tuner.note(number++, size_class, note.size.own, {failed ? 0 : note.elapsed, 0});
   }
   state->tuner.pass(passed.calls);
 }
@@ -220,7 +218,7 @@ const std::string& TunedSelection::text_of(Collective collective, const CallSize
 }
 
 const Decision& TunedSelection::resolve(const Decision& deferred, Collective collective,
-                                        const BlockOfCall& block, int& error) {
+                                        const CallSize& size, int& error) {
   const std::shared_ptr<State> state = state_of(deferred, collective);
   if (!state->has_started) {
     const double began = monotonic_seconds();
@@ -229,7 +227,7 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
   }
   if (error == MPI_SUCCESS && state->agreement != Tuner::Agreement::none) error = agree(*state);
   if (error != MPI_SUCCESS) return deferred;
-  return select(state, block, error);
+  return select(state, size, error);
 }
 
 /// All ranks are at the first call of the collective, with the same kept rules.
@@ -295,7 +293,7 @@ int TunedSelection::agree(State& state) {
   const double began = monotonic_seconds();
   const QuietErrors quiet(communicator_.handle());
   const bool begins = std::exchange(state.agreement, {}) == Tuner::Agreement::begins;
-  communicator_.passing().make_place(state.collective);
+  communicator_.passing().forget_if_full(state.collective);
   const int error = begins ? begin_agreement(state) : end_agreement(state);
   if (error != MPI_SUCCESS) state.tuner.stop();
   state.tuner.charge(nanoseconds_since(began));
@@ -340,13 +338,11 @@ void TunedSelection::end_agreements() {
 }
 
 const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
-                                       const BlockOfCall& block, int& error) {
+                                       const CallSize& size, int& error) {
   State& state = *selecting;
-  const bool is_agreed = !is_block_common(state.collective);
-  const bool is_valid = is_agreed || block.common.has_value();
-  if (!is_agreed && block.common) state.latest = class_of(*block.common);
-  const std::optional<SizeClass> size_class =
-      block.may_explore ? std::optional(state.latest) : std::nullopt;
+  const bool is_valid = size.block || !is_block_common(state.collective);
+  if (size.block) state.latest = class_of(*size.block);
+  const std::optional<SizeClass> size_class = state.class_of_call(size);
   int number = size_class.value_or(0) * max_candidates + state.tuner.candidate_of(size_class);
   if (nodes_.are_open()) {
     error = communicator_.hierarchical().broadcast_selection(is_valid, number);
@@ -360,7 +356,9 @@ const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
   if (size_class) {
     selected.measured = {*size_class, candidate, !state.tuner.is_selected(size_class)};
   }
-  if (is_valid) note(selecting, block, size_class);
+  if (is_valid && state.tuner.is_noted()) {
+    noted_ = {selecting, state.tuner.call(), size_class, size.own, monotonic_seconds()};
+  }
   return selected;
 }
 
@@ -390,20 +388,14 @@ Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> siz
   return decision;
 }
 
-void TunedSelection::note(const std::shared_ptr<State>& state, const BlockOfCall& block,
-                          std::optional<SizeClass> size_class) {
-  if (!state->tuner.is_noted()) return;
-  const Bytes bytes = is_block_common(state->collective) ? 0 : block.own();
-  noted_ = {state, state->tuner.call(), size_class, bytes, monotonic_seconds()};
-}
-
-void TunedSelection::end_call(const NotedCall& noted) {
+void TunedSelection::end_call(const NotedCall& noted, int error) {
   if (noted.state == nullptr) return;
   const double now = monotonic_seconds();
   RankTime time = {nanoseconds(now - noted.began), 0};
   const auto& arrival = communicator_.arrival();
   if (arrival != nullptr) time.exit = nanoseconds(now - arrival->clock().offset());
-  noted.state->tuner.note(noted.number, noted.size_class, noted.bytes, time);
+  const auto size_class = error == MPI_SUCCESS ? noted.size_class : std::nullopt;
+  noted.state->tuner.note(noted.number, size_class, noted.bytes, time);
 }
 
 }  // namespace tutti

@@ -64,18 +64,13 @@ class TunedSelection {
   /// whose arguments are invalid takes its block to be that of its latest call seen here, or reads
   /// the selection from another rank of its node once nodes are open. It is wrong at most in this
   /// call: call numbers do not depend on arguments. Sets `error` to an MPI error code.
-  const Decision& resolve(const Decision& deferred, Collective collective, const BlockOfCall& block,
+  const Decision& resolve(const Decision& deferred, Collective collective, const CallSize& size,
                           int& error);
-  /// The call resolved last has no more to do than to run the MPI's own.
-  void begin_native() {
-    if (noted_.state != nullptr) noted_.began = monotonic_seconds();
-  }
   /// Hands over the note on the call resolved last, for end_call() once that call is over. Empty if
   /// the call is not noted.
   [[nodiscard]] NotedCall take_note() { return std::exchange(noted_, {}); }
-  /// A call is over, by default the one resolved last.
-  void end_call(const NotedCall& noted);
-  void end_call() { end_call(take_note()); }
+  /// A call is over. If it failed, it is not compared.
+  void end_call(const NotedCall& noted, int error);
   /// Ends agreements that have begun; no more begin. This object may be gone afterwards, if only
   /// they kept its communicator. Collective.
   void end_agreements();
@@ -122,10 +117,8 @@ class TunedSelection {
   int agree(State& state);
   int begin_agreement(State& state);
   int end_agreement(State& state);
-  const Decision& select(const std::shared_ptr<State>& state, const BlockOfCall& block, int& error);
+  const Decision& select(const std::shared_ptr<State>& state, const CallSize& size, int& error);
   Decision& decision_of(State& state, std::optional<SizeClass> size_class, int candidate);
-  void note(const std::shared_ptr<State>& state, const BlockOfCall& block,
-            std::optional<SizeClass> size_class);
 
   Communicator& communicator_;
   HierarchicalNodes& nodes_;

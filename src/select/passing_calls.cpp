@@ -29,25 +29,24 @@ PassedCalls PassingCalls::stop(Collective collective) {
 bool PassingCalls::begin_known(Collective collective, const CallSignature& signature) noexcept {
   Signatures* const all = signatures_[collective].get();
   if (all == nullptr) return false;
-  const std::size_t place = all->place_of(signature);
-  if (place == 0 || !all->pass[place - 1]) return false;
-  all->latest = place;
+  const std::size_t found = all->find(signature);
+  if (found == all->count || !all->pass[found]) return false;
+  all->latest = found;
   if (is_noted(collective)) {
-    all->notes[let_[collective] - left_[collective]] = {all->sizes[place - 1], -1};
+    all->notes[let_[collective] - left_[collective]] = {all->sizes[found], -1};
   }
   return true;
 }
 
-void PassingCalls::note(Collective collective, Nanoseconds elapsed) {
-  Signatures& all = *signatures_[collective];
-  all.notes[let_[collective] - left_[collective] - 1].elapsed = elapsed;
+void PassingCalls::note(Collective collective, std::size_t number, Nanoseconds elapsed) {
+  signatures_[collective]->notes[number].elapsed = elapsed;
 }
 
 bool PassingCalls::wants(Collective collective, const CallSignature& signature) const {
   const Signatures* const all = signatures_[collective].get();
   if (all == nullptr) return true;
   return all->count < all->known.size() && all->refused != signature &&
-         all->place_of(signature) == 0;
+         all->find(signature) == all->count;
 }
 
 /// Those of a collective; null if memory is lacking.
@@ -57,13 +56,13 @@ PassingCalls::Signatures* PassingCalls::open(Collective collective) noexcept {
   return all.get();
 }
 
-void PassingCalls::add(Collective collective, const CallSignature& signature, const CallSize& size,
-                       bool passes) noexcept {
+void PassingCalls::add(Collective collective, const CallSignature& signature,
+                       const CallSize& size) noexcept {
   Signatures* const all = open(collective);
   if (all == nullptr || all->count == all->known.size()) return;
   all->known[all->count] = signature;
   all->sizes[all->count] = size;
-  all->pass[all->count] = passes;
+  all->pass[all->count] = false;
   ++all->count;
 }
 
@@ -79,7 +78,7 @@ void PassingCalls::forget(Collective collective) {
   all->refused.reset();
 }
 
-void PassingCalls::make_place(Collective collective) {
+void PassingCalls::forget_if_full(Collective collective) {
   const Signatures* const all = signatures_[collective].get();
   if (all != nullptr && all->count == all->known.size()) forget(collective);
 }
@@ -91,12 +90,12 @@ void PassingCalls::follow(unsigned generation) {
 
 const CallSize* PassingCalls::latest(Collective collective) const {
   const Signatures* const all = signatures_[collective].get();
-  return all == nullptr || all->latest == 0 ? nullptr : &all->sizes[all->latest - 1];
+  return all == nullptr || !all->latest ? nullptr : &all->sizes[*all->latest];
 }
 
 void PassingCalls::note_inspected(Collective collective) {
   Signatures* const all = signatures_[collective].get();
-  if (all != nullptr) all->latest = 0;
+  if (all != nullptr) all->latest.reset();
 }
 
 }  // namespace tutti

@@ -23,18 +23,18 @@ namespace tutti {
 /// scatters in place.
 using CallSignature = std::array<std::uint64_t, 5>;
 
-/// How calls of a signature count for a selection.
+/// What a rank's arguments say about how a call counts for a selection.
 struct CallSize {
-  std::optional<Bytes> block;  ///< where ranks have it in common
-  Bytes own = 0;               ///< of all of this rank's blocks, where they have not
-  bool is_compared = true;     ///< any candidate gives the same result
+  std::optional<Bytes> block;  ///< where it is equal on all ranks (see common_block)
+  Bytes own = 0;               ///< of all of this rank's blocks, where it is not
+  bool is_compared = true;     ///< any candidate gives the same result; equal on all ranks
 };
 
 /// Calls that passed in turn.
 struct PassedCalls {
   struct Note {
     CallSize size;
-    Nanoseconds elapsed = -1;  ///< -1: the call failed, and does not count
+    Nanoseconds elapsed = -1;  ///< -1: the call failed, and is not compared
   };
   std::uint32_t calls = 0;
   std::span<const Note> notes;  ///< of as many, or none
@@ -67,11 +67,19 @@ class PassingCalls {
     --left;
     return true;
   }
+  /// Do calls pass by their signatures?
+  [[nodiscard]] bool is_by_signature(Collective collective) const {
+    return which_[collective] >= Which::known;
+  }
   /// Is the call that passed last to be noted once it has ended without an error?
   [[nodiscard]] bool is_noted(Collective collective) const {
     return which_[collective] == Which::noted;
   }
-  [[gnu::hot]] void note(Collective collective, Nanoseconds elapsed);
+  /// The note on it, as a number for note(). Calls of its error handler may have others.
+  [[nodiscard]] std::size_t latest_note(Collective collective) const {
+    return let_[collective] - left_[collective] - 1;
+  }
+  [[gnu::hot]] void note(Collective collective, std::size_t number, Nanoseconds elapsed);
 
   /// From now on the next `calls` may pass. `is_numbered`: stop() returns them.
   void let(Collective collective, Which which, bool is_numbered, std::uint32_t calls);
@@ -84,16 +92,14 @@ class PassingCalls {
   }
   /// Is it worth while to find out whether calls with such a signature may pass?
   [[nodiscard]] bool wants(Collective collective, const CallSignature& signature) const;
-  /// Makes a signature known, of 8 at most. Calls with it may pass if this `passes`, and later if
-  /// choose() says so. Or they never may, which is remembered of the latest. Nothing happens if
-  /// memory is lacking.
-  void add(Collective collective, const CallSignature& signature, const CallSize& size,
-           bool passes) noexcept;
+  /// Makes a signature known, of 8 at most. Calls with it may pass once choose() says so. Or they
+  /// never may, which is remembered of the latest. Nothing happens if memory is lacking.
+  void add(Collective collective, const CallSignature& signature, const CallSize& size) noexcept;
   void refuse(Collective collective, const CallSignature& signature) noexcept;
   /// No more calls pass. Returns the numbered ones that did since let(), until the next let().
   PassedCalls stop(Collective collective);
-  /// All signatures become unknown if there is no place for others.
-  void make_place(Collective collective);
+  /// All signatures become unknown if no other could be added.
+  void forget_if_full(Collective collective);
   /// All signatures of all collectives become unknown where settings or communicators have changed
   /// since; all calls have stopped before.
   void follow(unsigned generation);
@@ -114,19 +120,15 @@ class PassingCalls {
     std::array<CallSize, max> sizes{};
     std::array<PassedCalls::Note, max_notes> notes{};
     std::size_t count = 0;
-    std::size_t latest = 0;  ///< the place of that of the latest call, from 1; 0: none
+    std::optional<std::size_t> latest;     ///< the index of that of the latest call, if it passed
     std::optional<CallSignature> refused;  ///< the latest one
 
-    /// The place of a known signature, from 1; 0 if it is not known.
-    [[nodiscard]] std::size_t place_of(const CallSignature& signature) const {
+    /// The index of a signature; `count` if it is not known.
+    [[nodiscard]] std::size_t find(const CallSignature& signature) const {
       const auto all = std::span(known).first(count);
-      const auto found = std::ranges::find(all, signature);
-      return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin()) + 1;
+      return static_cast<std::size_t>(std::ranges::find(all, signature) - all.begin());
     }
   };
-  [[nodiscard]] bool is_by_signature(Collective collective) const {
-    return which_[collective] >= Which::known;
-  }
   [[gnu::hot]] bool begin_known(Collective collective, const CallSignature& signature) noexcept;
   Signatures* open(Collective collective) noexcept;
   void forget(Collective collective);

@@ -87,8 +87,10 @@ def test_handles_that_are_used_again_bring_nothing_along(mpi):
     assert "correct" in outcome.out.splitlines(), outcome.out
 
 
-def test_calls_of_an_error_handler_stay_in_step(mpi):
-    settings = {"TUTTI_EXPLORE": "1"}
-    outcome = mpi.run(mpi.compile("handler_calls.c"), settings=settings, report=False)
+@pytest.mark.parametrize("arguments", [[], ["forgives"]])
+def test_calls_of_an_error_handler_stay_in_step(mpi, arguments):
+    settings = {"TUTTI_EXPLORE": "1", "TUTTI_GATHER": "native"}
+    program = mpi.compile("handler_calls.c", f"-I{ROOT}/include")
+    outcome = mpi.run(program, *arguments, settings=settings, report=False)
     assert outcome.status == 0, outcome.out + outcome.err
     assert "correct" in outcome.out.splitlines(), outcome.out

@@ -19,11 +19,11 @@ int main(int argc, char** argv) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int call = 0; call < calls; ++call) {
-      int told = rank == call % 2 ? round + call : -1;
-      MPI_Bcast(&told, 1, MPI_INT, call % 2, comm);
+      int sent = rank == call % 2 ? round + call : -1;
+      MPI_Bcast(&sent, 1, MPI_INT, call % 2, comm);
       length = sizeof text;
       TUTTI_Algorithm_last(comm, "bcast", text, &length);
-      wrong += told != round + call || strncmp(text, algorithm, strlen(algorithm)) != 0;
+      wrong += sent != round + call || strncmp(text, algorithm, strlen(algorithm)) != 0;
     }
     MPI_Comm_free(&comm);
   }

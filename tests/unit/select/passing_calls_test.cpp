@@ -21,6 +21,10 @@ struct Passing : testing::Test {
   void let(PassingCalls::Which which, std::uint32_t calls) {
     passing.let(bcast, which, true, calls);
   }
+  void add(const CallSignature& signature, const CallSize& size = {}) {
+    passing.add(bcast, signature, size);
+    passing.choose(bcast, [](const CallSize&) { return true; });
+  }
   tutti_passing record{};
   PassingCalls passing{record};
 };
@@ -53,20 +57,20 @@ TEST_F(Passing, NonePassesOnceStopped) {
 TEST_F(Passing, OnlyKnownSignaturesPass) {
   let(PassingCalls::Which::known, 3);
   EXPECT_FALSE(begin(small));
-  passing.add(bcast, small, {8}, true);
+  add(small, {8});
   EXPECT_TRUE(begin(small));
   EXPECT_FALSE(begin(large));
   EXPECT_TRUE(begin(small));
   EXPECT_EQ(passing.stop(bcast).calls, 2U);
   let(PassingCalls::Which::known, 3);
   EXPECT_TRUE(begin(small)) << "it stays known";
-  passing.make_place(bcast);
+  passing.forget_if_full(bcast);
   EXPECT_TRUE(begin(small)) << "there is place";
 }
 
 TEST_F(Passing, OnlyChosenSizesPass) {
-  passing.add(bcast, small, {8}, true);
-  passing.add(bcast, large, {800}, true);
+  add(small, {8});
+  add(large, {800});
   let(PassingCalls::Which::known, 9);
   passing.choose(bcast, [](const CallSize& size) { return size.block == 8; });
   EXPECT_TRUE(begin(small));
@@ -74,13 +78,13 @@ TEST_F(Passing, OnlyChosenSizesPass) {
   let(PassingCalls::Which::known, 9);
   passing.choose(bcast, [](const CallSize&) { return true; });
   EXPECT_TRUE(begin(large));
-  passing.add(bcast, {0, 3}, {}, false);
-  EXPECT_FALSE(begin({0, 3}));
+  passing.add(bcast, {0, 3}, {});
+  EXPECT_FALSE(begin({0, 3})) << "it is not chosen";
 }
 
 TEST_F(Passing, AChangeMakesSignaturesUnknown) {
   let(PassingCalls::Which::known, 3);
-  passing.add(bcast, small, {8}, true);
+  add(small, {8});
   passing.follow(now + 1);
   EXPECT_FALSE(begin(small));
 }
@@ -89,14 +93,14 @@ TEST_F(Passing, EightSignaturesAreKept) {
   let(PassingCalls::Which::known, 100);
   for (std::uint64_t count = 0; count < 8; ++count) {
     EXPECT_TRUE(passing.wants(bcast, {0, count}));
-    passing.add(bcast, {0, count}, {}, true);
+    add({0, count});
     EXPECT_FALSE(passing.wants(bcast, {0, count})) << "it is known";
   }
   EXPECT_FALSE(passing.wants(bcast, {0, 8}));
-  passing.add(bcast, {0, 8}, {}, true);
+  add({0, 8});
   EXPECT_FALSE(begin({0, 8}));
   for (std::uint64_t count = 0; count < 8; ++count) EXPECT_TRUE(begin({0, count})) << count;
-  passing.make_place(bcast);
+  passing.forget_if_full(bcast);
   EXPECT_FALSE(begin({0, 1}));
   EXPECT_TRUE(passing.wants(bcast, {0, 8}));
 }
@@ -116,7 +120,7 @@ TEST_F(Passing, ThoseThatOthersInspectAreCounted) {
   EXPECT_TRUE(begin(small));
   EXPECT_EQ(passing.take_uncounted(), 0U);
   let(PassingCalls::Which::known, 9);
-  passing.add(bcast, small, {8}, true);
+  add(small, {8});
   EXPECT_TRUE(begin(small));
   EXPECT_FALSE(begin(large));
   EXPECT_TRUE(begin(small));
@@ -135,7 +139,7 @@ TEST_F(Passing, OnlyNumberedCallsHaveANumber) {
 
 TEST_F(Passing, TheSizeOfThePassingCallIsKnown) {
   let(PassingCalls::Which::known, 9);
-  passing.add(bcast, small, {8}, true);
+  add(small, {8});
   EXPECT_EQ(passing.latest(bcast), nullptr) << "none has passed";
   EXPECT_TRUE(begin(small));
   ASSERT_NE(passing.latest(bcast), nullptr);
@@ -145,14 +149,15 @@ TEST_F(Passing, TheSizeOfThePassingCallIsKnown) {
 }
 
 TEST_F(Passing, NotesFollowTheSequenceOfCalls) {
-  passing.add(bcast, small, {8, 0, true}, true);
-  passing.add(bcast, large, {{}, 800, false}, true);
   let(PassingCalls::Which::noted, 4);
+  add(small, {8, 0, true});
+  add(large, {{}, 800, false});
   EXPECT_TRUE(begin(small));
   EXPECT_TRUE(passing.is_noted(bcast));
-  passing.note(bcast, 50);
-  EXPECT_TRUE(begin(large));
-  passing.note(bcast, 60);
+  const std::size_t first = passing.latest_note(bcast);
+  EXPECT_TRUE(begin(large)) << "by the error handler of the first";
+  passing.note(bcast, passing.latest_note(bcast), 60);
+  passing.note(bcast, first, 50);
   EXPECT_TRUE(begin(small)) << "which fails";
   EXPECT_FALSE(begin({0, 3})) << "it is not known";
   const PassedCalls passed = passing.stop(bcast);
