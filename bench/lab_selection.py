@@ -125,7 +125,7 @@ def measure(
             continue
         err.print(path.name)
         words = [name, *sizes(name).split(), "--settle", str(settle)]
-        words += ["--repetitions", str(repetitions), "--budget", "10s", "--warmup", "2"]
+        words += ["--repetitions", str(repetitions), "--budget", "20s", "--warmup", "2"]
         words += ["--rest", "1us" if platform else "1ms"]
         words += ["--root", "first"] if _engine.has_root(name) else []
         words += ["--distribution", "same,spikes"] if _engine.is_irregular(name) else []

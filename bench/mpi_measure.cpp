@@ -91,13 +91,13 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   // contender first makes an untimed call without data, before the barrier; if ranks compute, after
   // the barrier, because Tutti takes its end as the beginning of the computation. A contender that
   // learns from calls must see only calls of the program: it makes the full call instead, or none
-  // if ranks compute. If ranks rest after each call, all contenders make the full call, as in a
-  // loop of the same call.
+  // if ranks compute. If ranks rest after each call, all contenders make the full call, and rest:
+  // else processors that nodes share would still run what the new setting costs.
   const bool primes_late = computes(bench.options);
   if (!contender.start && !primes_late) {
     const bool calls = learns(contender) || bench.options.rest > 0;
-    const int code = calls ? contender.call() : workload.prime(contender.functions);
-    fail_on(code, bench, contender);
+    fail_on(calls ? contender.call() : workload.prime(contender.functions), bench, contender);
+    rest(bench);
   }
   if (bench.options.check) workload.prepare(number);
   bench.job.barrier();
