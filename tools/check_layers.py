@@ -42,8 +42,8 @@ LAYERS: dict[str, frozenset[str]] = {
     ),
     "src/api": frozenset(
         {
-            "core", "schedule", "protocols", "topology", "shapes", "orders", "algorithms",
-            "lowering", "verify", "cost", "select", "report", "run", "tutti", "mpi.h",
+            "core", "protocols", "topology", "algorithms", "lowering", "cost", "select", "report",
+            "run", "tutti",
         }
     ),
     "intercept": frozenset({"api", "core", "run", "tutti", "mpi.h"}),
