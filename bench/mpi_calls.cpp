@@ -21,8 +21,7 @@ int blocks_received(Collective collective, int p, Rank rank, bool any_root) {
 }
 
 CallBuffers::CallBuffers(Collective collective, int p, int ints, Rank rank, bool any_root)
-    : block(ints),
-      sent(static_cast<std::size_t>(blocks_sent(collective, p, rank, any_root)) *
+    : sent(static_cast<std::size_t>(blocks_sent(collective, p, rank, any_root)) *
                static_cast<std::size_t>(ints),
            1),
       received(static_cast<std::size_t>(blocks_received(collective, p, rank, any_root)) *

@@ -20,7 +20,6 @@ struct CallBuffers {
   CallBuffers(Collective collective, int p, int ints, Rank rank, bool any_root);
 
   MPI_Comm comm = MPI_COMM_WORLD;
-  int block;
   std::vector<int> sent, received;
   std::vector<int> counts, displacements;  ///< one for each of p blocks
 };

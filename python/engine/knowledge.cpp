@@ -46,8 +46,6 @@ class Protocols {
     }
   }
 
-  std::vector<Protocol> all;
-
  private:
   void construct_trees(const Specification& spec, const Call& call) {
     const Growth growth = growth_of(spec, call.p(), call.root, call.half_performance_length,
@@ -64,6 +62,9 @@ class Protocols {
   std::optional<OrderedTree> tree_;
   std::vector<GrownTree> grown_;
   std::vector<std::vector<Bytes>> sizes_;
+
+ public:
+  std::vector<Protocol> all;  ///< last, because they have references to the rest
 };
 
 /// Delivers messages between the ranks' protocols, and counts the chains of dependent messages.

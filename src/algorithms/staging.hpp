@@ -40,9 +40,9 @@ inline constexpr Bytes default_staging = Bytes{64} << 20;
 /// The rules of a k-nomial tree over the positions of an order.
 [[nodiscard]] Growth fixed_growth(const Specification& specification, int p, Bytes memory);
 
-/// The neighbours of position `me` in that tree, from the results of SubtreeSizes: the bytes of its
-/// own block, and the bytes that pass through each of its children, smallest subtrees first. Ranks
-/// in the result are positions.
+/// The neighbours of position `me` in that tree, from the results of subtree_sizes(): the bytes of
+/// its own block, and the bytes that pass through each of its children, smallest subtrees first.
+/// Ranks in the result are positions.
 [[nodiscard]] TreeNeighbours fixed_position(const Growth& growth, Position me, Bytes own,
                                             const std::vector<Bytes>& children);
 

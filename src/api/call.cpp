@@ -298,6 +298,7 @@ int SelectedCall::select() {
   if (exchanges) error = arrived_->find_profile(*decision_);
   if (exchanges && error == MPI_SUCCESS) error = resolve();
   if (error != MPI_SUCCESS) return error;
+  selects_native_ = decision_->is_native();
   communicator_.note_algorithm(call_.collective, decision_->text);
   if (communicator_.is_reported()) {
     record_.call = communicator_.next_call(call_.collective);
@@ -342,9 +343,9 @@ void SelectedCall::let_pass() {
   if (!communicator_.let_pass(*usual_, collective)) return;
   const Selections& selections = communicator_.selections();
   PassingCalls& passing = communicator_.passing();
-  if (passing.wants(collective, signature_)) {
+  if (selects_native_ && passing.wants(collective, signature_)) {
     if (signature_determines_size(call_, communicator_)) {
-      passing.add(collective, signature_, selections.size_of(*usual_, call_));
+      passing.add(collective, signature_, selections.size_of(*usual_, call_, true));
     } else {
       passing.refuse(collective, signature_);
     }

@@ -149,6 +149,7 @@ class SelectedCall {
   TunedSelection::NotedCall noted_;
   const Decision* usual_ = nullptr;  ///< before it is resolved
   const Decision* decision_ = nullptr;
+  bool selects_native_ = false;
   std::optional<HierarchicalRunner::Turn> turn_;
   std::optional<ArrivedCall> arrived_;
 };

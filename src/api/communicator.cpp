@@ -190,9 +190,11 @@ Communicator* Communicator::known(MPI_Comm comm) {
 }
 
 bool Communicator::let_pass(const Decision& usual, Collective collective) {
-  if (!selections_->is_usual(usual, collective) || !usual.is_native() || is_reported() ||
-      arrival_ != nullptr || wants_background() ||
-      (private_ != nullptr && private_->receives_unexpected())) {
+  // The program's error handler may have changed the setting.
+  const bool is_current =
+      selections_->is_usual(usual, collective) && usual.epoch == times_overruled(collective);
+  if (!is_current || !usual.is_native() || is_reported() || arrival_ != nullptr ||
+      wants_background() || (private_ != nullptr && private_->receives_unexpected())) {
     return false;
   }
   stop_passing(collective);

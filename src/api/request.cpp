@@ -144,8 +144,8 @@ int PersistentRequest::select(Communicator& communicator) {
   if (error != MPI_SUCCESS) return error;
   MpiCall call = call_;  // each start counts
   const Decision& decision = communicator.selections().resolved(*tuned_, call, profile, error);
-  if (error != MPI_SUCCESS) return error;
   noted_ = communicator.selections().tuned.take_note();
+  if (error != MPI_SUCCESS) return error;
   communicator.note_algorithm(call_.collective, decision.text);
   if (communicator.is_reported()) text_ = decision.text;
   is_schedule_ = decision.specification && !decision.level.hierarchical;
@@ -163,7 +163,8 @@ int PersistentRequest::finish(const void* site) {
   CallRecord record;
   record.site = site;
   record.arrival = monotonic_seconds();
-  noted_.began = record.arrival;
+  TunedSelection::NotedCall noted = std::exchange(noted_, {});
+  noted.began = record.arrival;
   const Inside guard;
   std::optional<ArrivedCall> arrived;
   std::optional<FreedCommunicatorWatch> watch;
@@ -178,15 +179,16 @@ int PersistentRequest::finish(const void* site) {
   const int native = is_native ? run_native_() : MPI_SUCCESS;
   const int ended = contained([&] {
     arrived.reset();
-    if (watch && !watch->is_freed()) end(*communicator, is_native ? native : error, record);
+    if (watch && !watch->is_freed()) end(*communicator, is_native ? native : error, noted, record);
     return MPI_SUCCESS;
   });
   if (native != MPI_SUCCESS) return native;
   return raise_if(call_.comm, is_native || error == MPI_SUCCESS ? ended : error);
 }
 
-void PersistentRequest::end(Communicator& communicator, int error, CallRecord& record) {
-  if (tuned_) communicator.selections().tuned.end_call(noted_, error);
+void PersistentRequest::end(Communicator& communicator, int error,
+                            const TunedSelection::NotedCall& noted, CallRecord& record) {
+  communicator.selections().tuned.end_call(noted, error);
   if (error != MPI_SUCCESS || !communicator.is_reported()) return;
   record.call = counted_;
   record.decision = &text_;

@@ -180,9 +180,9 @@ bool Selections::rules_depend_on_operation(Collective collective) const {
   });
 }
 
-CallSize Selections::size_of(const Decision& decision, const MpiCall& call) const {
-  const bool is_common = is_block_common(call.collective);
-  return {common_block(call, communicator_), is_common ? 0 : block_bytes(call, communicator_),
+CallSize Selections::size_of(const Decision& decision, const MpiCall& call, bool needs_own) const {
+  const bool has_own = needs_own && !is_block_common(call.collective);
+  return {common_block(call, communicator_), has_own ? block_bytes(call, communicator_) : 0,
           decision.is_tuned && may_explore(call, decision, communicator_)};
 }
 
@@ -210,7 +210,9 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
     communicator_.stop_passing(call.collective);
     if (tuned.stays_native(decision, call.collective, profile)) return decision;
   }
-  const CallSize size = size_of(decision, call);
+  const bool needs_own =
+      decision.is_tuned ? tuned.may_note(call.collective) : !decision.table->is_ready;
+  const CallSize size = size_of(decision, call, needs_own);
   CountedCall counted(communicator_, nodes);
   const Decision& selected = decision.is_tuned
                                  ? tuned.resolve(decision, call.collective, size, error)

@@ -54,8 +54,10 @@ class Selections {
   [[nodiscard]] bool is_usual(const Decision& decision, Collective collective) const {
     return &decision == &decisions_[collective][1][0];
   }
-  /// What a deferred decision depends on. Of irregular collectives O(p).
-  [[nodiscard]] CallSize size_of(const Decision& decision, const MpiCall& call) const;
+  /// What a deferred decision depends on. `needs_own`: also this rank's blocks, where ranks have no
+  /// block in common. Of irregular collectives O(p).
+  [[nodiscard]] CallSize size_of(const Decision& decision, const MpiCall& call,
+                                 bool needs_own) const;
   /// Will the next calls of a size run the MPI's own by the usual decision, which is deferred?
   [[nodiscard]] bool may_pass(const Decision& usual, Collective collective,
                               const CallSize& size) const;

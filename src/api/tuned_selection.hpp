@@ -46,6 +46,11 @@ class TunedSelection {
   /// arguments are, and nothing notes it. Else call resolve(). A new `profile` of the arrivals
   /// makes all candidates be compared anew.
   bool stays_native(const Decision& deferred, Collective collective, const Profile& profile);
+  /// May the call that has begun be noted?
+  [[nodiscard]] bool may_note(Collective collective) const {
+    const std::shared_ptr<State>& state = states_[collective];
+    return state->tuner.is_noted() || state->agreement == Tuner::Agreement::ends;
+  }
   /// Is the MPI's own selected for calls of all sizes?
   [[nodiscard]] bool selects_native(Collective collective) const;
   /// How many of the next calls run what is selected and can be counted together.

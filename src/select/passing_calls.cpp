@@ -33,13 +33,13 @@ bool PassingCalls::begin_known(Collective collective, const CallSignature& signa
   if (found == all->count || !all->pass[found]) return false;
   all->latest = found;
   if (is_noted(collective)) {
-    all->notes[let_[collective] - left_[collective]] = {all->sizes[found], -1};
+    all->notes[passed(collective)] = {all->sizes[found], -1};
   }
   return true;
 }
 
-void PassingCalls::note(Collective collective, std::size_t number, Nanoseconds elapsed) {
-  signatures_[collective]->notes[number].elapsed = elapsed;
+void PassingCalls::note(Collective collective, Nanoseconds elapsed) {
+  signatures_[collective]->notes[passed(collective) - 1].elapsed = elapsed;
 }
 
 bool PassingCalls::wants(Collective collective, const CallSignature& signature) const {

@@ -75,11 +75,11 @@ class PassingCalls {
   [[nodiscard]] bool is_noted(Collective collective) const {
     return which_[collective] == Which::noted;
   }
-  /// The note on it, as a number for note(). Calls of its error handler may have others.
-  [[nodiscard]] std::size_t latest_note(Collective collective) const {
-    return let_[collective] - left_[collective] - 1;
+  [[gnu::hot]] void note(Collective collective, Nanoseconds elapsed);
+  /// The counted calls that have passed since let().
+  [[nodiscard]] std::size_t passed(Collective collective) const {
+    return let_[collective] - left_[collective];
   }
-  [[gnu::hot]] void note(Collective collective, std::size_t number, Nanoseconds elapsed);
 
   /// From now on the next `calls` may pass. `is_numbered`: stop() returns them.
   void let(Collective collective, Which which, bool is_numbered, std::uint32_t calls);

@@ -87,7 +87,7 @@ def test_handles_that_are_used_again_bring_nothing_along(mpi):
     assert "correct" in outcome.out.splitlines(), outcome.out
 
 
-@pytest.mark.parametrize("arguments", [[], ["forgives"]])
+@pytest.mark.parametrize("arguments", [[], ["forgives"], ["changes"]])
 def test_calls_of_an_error_handler_stay_in_step(mpi, arguments):
     settings = {"TUTTI_EXPLORE": "1", "TUTTI_GATHER": "native"}
     program = mpi.compile("handler_calls.c", f"-I{ROOT}/include")
