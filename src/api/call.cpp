@@ -333,7 +333,7 @@ int SelectedCall::run(bool& is_native) {
 /// MPI_Comm_free in the program's error handler ends the exchange of arrivals, also where the MPI
 /// keeps the communicator because of pending requests.
 SelectedCall::~SelectedCall() {
-  const bool is_freed = watch_.is_freed();
+  const bool is_freed = communicator_.is_freed();
   if (turn_ && is_freed) turn_->forget();
   if (arrived_ && (is_freed || communicator_.arrival() == nullptr)) arrived_->forget();
 }
@@ -357,7 +357,7 @@ void SelectedCall::let_pass() {
 
 /// The program's error handler may have changed settings, and with them the call's decision.
 void SelectedCall::end(int error) {
-  if (watch_.is_freed()) return;
+  if (communicator_.is_freed()) return;
   communicator_.selections().tuned.end_call(noted_, error);
   if (error != MPI_SUCCESS) return;
   if (!communicator_.is_reported()) return let_pass();

@@ -117,8 +117,8 @@ class SelectedCall {
   SelectedCall(const MpiCall& call, Communicator& communicator, const CallRecord& begun)
       : call_(call),
         signature_(signature_of(call, communicator.p())),
+        kept_(communicator.shared_from_this()),
         communicator_(communicator),
-        watch_(communicator),
         record_(begun) {}
   ~SelectedCall();
   SelectedCall(const SelectedCall&) = delete;
@@ -143,8 +143,8 @@ class SelectedCall {
 
   MpiCall call_;
   const CallSignature signature_;
+  const std::shared_ptr<Communicator> kept_;  ///< the program's error handler may free it
   Communicator& communicator_;
-  const FreedCommunicatorWatch watch_;
   CallRecord record_;
   TunedSelection::NotedCall noted_;
   const Decision* usual_ = nullptr;  ///< before it is resolved

@@ -33,11 +33,12 @@ std::optional<int> pass(MPI_Comm comm, Collective collective, MakeCall make_call
   if (!passing.is_noted(collective)) return run_native();
   // The program's error handler may free the communicator or call the collective, and some MPIs
   // return what it makes of the error.
-  const FreedCommunicatorWatch watch(*communicator);
+  const unsigned generation = this_process.generation.load(std::memory_order_acquire);
   const std::size_t passed = passing.passed(collective);
   const double began = monotonic_seconds();
   const int error = run_native();
-  if (error == MPI_SUCCESS && !watch.is_freed() && passing.passed(collective) == passed) {
+  const bool is_unchanged = this_process.generation.load(std::memory_order_acquire) == generation;
+  if (error == MPI_SUCCESS && is_unchanged && passing.passed(collective) == passed) {
     passing.note(collective, nanoseconds_since(began));
   }
   return error;

@@ -30,7 +30,7 @@ struct Registry {
   std::atomic<int> keyval = MPI_KEYVAL_INVALID;  ///< of the attribute, once it can be used
   std::atomic<bool> watches_end{false};
   bool reports_world = false;  ///< a communicator of the world's processes is reported
-  std::vector<Communicator*> live;
+  std::vector<std::shared_ptr<Communicator>> live;
   PerCollective<std::optional<Setting>> overrules;
   /// How often each setting was overruled. One-sided ones may be overruled on one rank alone.
   PerCollective<std::atomic<unsigned>> epochs{};
@@ -41,16 +41,20 @@ void keep_learned(Communicator& communicator) {
   if (keeps_rules()) note_learned(communicator.selections().tuned.learned());
 }
 
-void remove_live(const Communicator* communicator) {
-  const std::lock_guard lock(of_process<Registry>().mutex);
-  std::erase(of_process<Registry>().live, communicator);
+std::shared_ptr<Communicator> take_live(const void* communicator) {
+  Registry& all = of_process<Registry>();
+  const std::lock_guard lock(all.mutex);
+  const auto found =
+      std::ranges::find(all.live, communicator, [](const auto& one) { return one.get(); });
+  std::shared_ptr<Communicator> taken = std::move(*found);
+  all.live.erase(found);
+  return taken;
 }
 
 /// MPI calls this when the program frees a communicator.
 int free_with_communicator(MPI_Comm, int, void* attribute, void*) {
-  const std::unique_ptr<Communicator> communicator(static_cast<Communicator*>(attribute));
-  remove_live(communicator.get());
-  Communicator::note_change();
+  const std::shared_ptr<Communicator> communicator = take_live(attribute);
+  communicator->note_freed();
   attempt([&] {
     communicator->selections().record_candidates();
     if (!is_end_of_mpi()) keep_learned(*communicator);
@@ -67,26 +71,26 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copies) {
 /// Writes the report and closes what is open on all communicators, while MPI works and all ranks
 /// are here.
 void close_all() {
-  std::vector<Communicator*> live;
+  std::vector<std::shared_ptr<Communicator>> live;
   bool reports_world = false;
   {
     const std::lock_guard lock(of_process<Registry>().mutex);
     live = of_process<Registry>().live;
     reports_world = of_process<Registry>().reports_world;
   }
-  for (Communicator* communicator : live) communicator->selections().record_candidates();
+  for (const auto& communicator : live) communicator->selections().record_candidates();
   // Launchers may pass different environments to ranks: collective steps follow from agreed
   // settings.
   if (reports_world || !environment().report.empty()) write_report(reports_world);
   // Round by round, because other ranks may close these communicators in another sequence.
   for (bool all_left = false; !all_left;) {
     all_left = true;
-    for (Communicator* communicator : live) {
+    for (const auto& communicator : live) {
       all_left = communicator->try_close_arrival() && all_left;
     }
     if (!all_left) sched_yield();
   }
-  for (Communicator* communicator : live) {
+  for (const auto& communicator : live) {
     keep_learned(*communicator);
     communicator->close();
   }
@@ -157,16 +161,6 @@ unsigned times_overruled(Collective collective) {
 
 Setting setting_in_force(Collective collective) {
   return overrule_of(collective).value_or(environment().settings[collective]);
-}
-
-/// Its memory may be that of a newer one by now.
-bool FreedCommunicatorWatch::is_freed() const {
-  if (this_process.generation.load(std::memory_order_acquire) == generation_) return false;
-  Registry& all = of_process<Registry>();
-  const std::lock_guard lock(all.mutex);
-  return std::ranges::none_of(all.live, [&](const Communicator* one) {
-    return one == watched_ && one->agreement().id == id_;
-  });
 }
 
 void Communicator::note_change() {
@@ -240,7 +234,7 @@ void Communicator::stop_passing() {
 Communicator* Communicator::of(MPI_Comm comm, int& error) {
   error = MPI_SUCCESS;
   if (Communicator* communicator = known(comm)) return communicator;
-  std::unique_ptr<Communicator> made;
+  std::shared_ptr<Communicator> made;
   error = create(comm, made);
   if (error != MPI_SUCCESS) return nullptr;
   Registry& all = of_process<Registry>();
@@ -257,15 +251,15 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
     // Never hold this while calling MPI, which calls back when a communicator is freed.
     const std::lock_guard lock(all.mutex);
     all.reports_world = all.reports_world || compared != MPI_UNEQUAL;
-    all.live.push_back(made.get());
+    all.live.push_back(made);
   }
-  // Last, because nothing may throw once the attribute owns it.
+  // Last, because nothing may throw once the attribute has it.
   error = mpi().Comm_set_attr(comm, all.keyval, made.get());
   if (error == MPI_SUCCESS) {
     made->record_.set(comm, made.get());
-    return made.release();
+    return made.get();
   }
-  remove_live(made.get());
+  take_live(made.get());
   return nullptr;
 }
 
@@ -301,7 +295,7 @@ int find_outsiders(MPI_Comm comm, int p, bool& found) {
 
 }  // namespace
 
-int Communicator::create(MPI_Comm comm, std::unique_ptr<Communicator>& made) {
+int Communicator::create(MPI_Comm comm, std::shared_ptr<Communicator>& made) {
   made.reset(new Communicator);
   made->comm_ = comm;
   int inter = 0;

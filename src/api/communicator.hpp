@@ -70,8 +70,9 @@ struct Agreement {
 class Communicator;
 class Selections;
 
-/// Kept as an attribute of the program's communicator and freed with it.
-class Communicator {
+/// Kept as an attribute of the program's communicator, and closed when that is freed. Calls keep it
+/// alive, because the program's error handler may free it.
+class Communicator : public std::enable_shared_from_this<Communicator> {
  public:
   /// The Communicator of `comm`, which must be valid; also for those that Tutti
   /// leaves to the MPI (stays_native). Collective at the first call on each communicator, where
@@ -207,10 +208,16 @@ class Communicator {
   void end_exchanges();
   /// Frees what belongs to MPI while it still runs. Collective.
   void close();
+  /// The program has freed the MPI's communicator.
+  void note_freed() {
+    is_freed_ = true;
+    note_change();
+  }
+  [[nodiscard]] bool is_freed() const { return is_freed_; }
 
  private:
   Communicator();
-  static int create(MPI_Comm comm, std::unique_ptr<Communicator>& made);
+  static int create(MPI_Comm comm, std::shared_ptr<Communicator>& made);
   int agree();
 
   static unsigned generation() { return this_process.generation.load(); }
@@ -224,6 +231,7 @@ class Communicator {
   Rank rank_ = 0;
   int p_ = 1;
   bool native_ = false;
+  bool is_freed_ = false;
   Agreement agreement_;
   PerCollective<std::uint64_t> calls_{};
   PerCollective<std::string> last_;
@@ -235,20 +243,6 @@ class Communicator {
   SharedResults shared_results_;
   std::unique_ptr<HierarchicalRunner> hierarchical_;  ///< over the private one
   std::shared_ptr<Arrival> arrival_;
-};
-
-/// Notices whether the program frees a communicator during this object's life, as its error handler
-/// may.
-class FreedCommunicatorWatch {
- public:
-  explicit FreedCommunicatorWatch(const Communicator& watched)
-      : watched_(&watched), id_(watched.agreement().id), generation_(this_process.generation) {}
-  [[nodiscard]] bool is_freed() const;
-
- private:
-  const Communicator* watched_;
-  std::uint64_t id_;
-  unsigned generation_;
 };
 
 /// The hierarchical runner of a resolved decision; null if it is flat. The caller holds a

@@ -167,19 +167,20 @@ int PersistentRequest::finish(const void* site) {
   noted.began = record.arrival;
   const Inside guard;
   std::optional<ArrivedCall> arrived;
-  std::optional<FreedCommunicatorWatch> watch;
-  Communicator* communicator = nullptr;
+  std::shared_ptr<Communicator> communicator;
   bool is_native = false;
   const int error = contained([&] {
     arrived.emplace(arrival_.get(), number_, this);
-    if (!settled_text_.empty()) communicator = Communicator::known(call_.comm);
-    if (communicator != nullptr) watch.emplace(*communicator);
+    Communicator* const known = settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
+    if (known != nullptr) communicator = known->shared_from_this();
     return run(*arrived, is_native);
   });
   const int native = is_native ? run_native_() : MPI_SUCCESS;
   const int ended = contained([&] {
     arrived.reset();
-    if (watch && !watch->is_freed()) end(*communicator, is_native ? native : error, noted, record);
+    if (communicator != nullptr && !communicator->is_freed()) {
+      end(*communicator, is_native ? native : error, noted, record);
+    }
     return MPI_SUCCESS;
   });
   if (native != MPI_SUCCESS) return native;
