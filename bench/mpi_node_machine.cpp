@@ -145,7 +145,7 @@ Result<NodeMachine> measure_node_machine(const Job& job, const Machine& machine)
     measured.node_gap = machine.gap;
   }
   if (ranks > 1) {
-    const int rounds = std::bit_width(static_cast<unsigned>(ranks - 1));
+    const auto rounds = static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)));
     measured.local_latency = slowest_median(job, 50, [&] { barrier_by_messages(real); }) / rounds;
     measured.signal = signal_seconds(job, real);
   }

@@ -22,7 +22,9 @@ class Hypercube {
  public:
   explicit Hypercube(int groups) : groups_(groups) {}
 
-  [[nodiscard]] int steps() const { return std::bit_width(static_cast<unsigned>(groups_)) - 1; }
+  [[nodiscard]] int steps() const {
+    return static_cast<int>(std::bit_width(static_cast<unsigned>(groups_))) - 1;
+  }
   [[nodiscard]] int partner(int group, int step) const { return group ^ (1 << step); }
   [[nodiscard]] int first_held(int group, int step) const { return group & ~((1 << step) - 1); }
 

@@ -8,7 +8,7 @@ namespace tutti {
 
 namespace {
 
-int rounds_of(int p) { return std::bit_width(static_cast<unsigned>(p - 1)); }
+int rounds_of(int p) { return static_cast<int>(std::bit_width(static_cast<unsigned>(p - 1))); }
 
 /// The rounds of one algorithm: between ranks on nodes, or between nodes on several lanes at once.
 class Rounds {

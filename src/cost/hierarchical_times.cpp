@@ -67,7 +67,7 @@ class Walk {
   }
 
   HierarchicalSeconds seconds() {
-    int completed = 0;
+    [[maybe_unused]] int completed = 0;
     for (const Node node : graph_.sequence()) {
       ++completed;
       const Operation& operation = graph_.operation(node);

@@ -22,13 +22,13 @@ class Buffers {
   /// Sets `to` to `from` op `to`, element by element; for reductions only. Returns 0 or an error
   /// code of the transport.
   virtual int reduce(const BufferRef& /*from*/, const BufferRef& /*to*/) {
-    assert(!"these buffers have no operation");
+    assert(false && "these buffers have no operation");
     return -1;
   }
   /// Runs a signal, an await or a collective between nodes, and waits until it has completed.
   /// Returns 0 or an error code of the transport.
   virtual int run(const Operation& /*operation*/) {
-    assert(!"these buffers have no node memory");
+    assert(false && "these buffers have no node memory");
     return -1;
   }
 };
