@@ -52,7 +52,7 @@ target_include_directories(tutti_simgrid_rank PRIVATE ${PROJECT_SOURCE_DIR}
   PUBLIC ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(tutti_simgrid_rank PRIVATE tutti_run tutti_simgrid mpi_simgrid ${CMAKE_DL_LIBS})
 # A variable of this kind would be one for all copies in the process.
-target_compile_options(tutti_simgrid_rank PRIVATE -fno-gnu-unique)
+target_compile_options(tutti_simgrid_rank PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
 target_link_options(tutti_simgrid_rank PRIVATE -s -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions
   -Wl,--wrap=mmap,--wrap=munmap,--wrap=memcpy,--wrap=memmove
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/api/exports.map)
@@ -68,7 +68,7 @@ function(tutti_simgrid_program name)
     CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
     ${PROJECT_SOURCE_DIR}/src)
-  target_compile_options(${name} PRIVATE -fno-gnu-unique)
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
   target_link_options(${name} PRIVATE -s -Wl,-Bsymbolic-functions)
   target_link_libraries(${name} PRIVATE tutti_warnings tutti_simgrid mpi_simgrid)
 endfunction()

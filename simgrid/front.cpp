@@ -84,7 +84,7 @@ const tutti_backend_interface& enter() { return *library_of_rank().calls; }
 template <class Function>
 Function api_function(ApiFunction which) {
   Function function = nullptr;
-  std::memcpy(&function, &library_of_rank().api[which], sizeof function);
+  std::memcpy(&function, &library_of_rank().api[static_cast<std::size_t>(which)], sizeof function);
   return function;
 }
 
