@@ -365,18 +365,17 @@ const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
 Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> size_class,
                                       int candidate) {
   Decision& decision = state.decisions[{size_class, candidate}];
-  if (!size_class) {
-    if (decision.text.empty()) decision = state.deferred;
+  const bool is_new = decision.text.empty();
+  if (is_new) {
+    decision = state.deferred;
     decision.is_tuned = false;
-    return decision;
   }
+  if (!size_class) return decision;
   const auto known = state.candidates.find(*size_class);
   const bool is_known = known != state.candidates.end();
   const Setting& setting =
       is_known ? known->second[static_cast<std::size_t>(candidate)] : flat_native;
-  if (decision.text.empty()) {
-    decision = state.deferred;
-    decision.is_tuned = false;
+  if (is_new) {
     decision.level = *setting.level;
     if (setting.kind == Setting::Kind::forced) decision.specification = setting.specification;
   }
