@@ -16,6 +16,11 @@ from tutti.shared_folder import shared_folder
 
 SCHEMA = "tutti-bench/1"
 
+
+class RunFailed(Refusal):
+    """A run of tutti-bench that ended with an error."""
+
+
 _NEEDS_RANKS = 'a measurement needs 2 or more, as in "mpirun -n 8"'
 
 
@@ -27,10 +32,14 @@ def command_of(
     Raises:
         Refusal: tutti-bench or the launcher is not installed, or there is no launcher.
     """
+    try:
+        words = shlex.split(mpirun)
+    except ValueError as error:
+        reason = str(error).lower()
+        raise Refusal(f"--mpirun {mpirun}: {reason}; expected a command as in a shell") from None
     folder = libraries.programs()
     if folder is None:
         raise Refusal(f"tutti-bench is not installed: {libraries.INSTALL}")
-    words = shlex.split(mpirun)
     if not words and "--help" not in arguments:
         raise Refusal('missing --mpirun COMMAND, such as --mpirun "mpirun -n 8"; a single rank '
                       "measures no collective")  # fmt: skip
@@ -85,13 +94,14 @@ def run(command: Sequence[str], settings: Mapping[str, str]) -> None:
 
     Raises:
         KeyboardInterrupt: an interrupt or a signal to end came, which the launcher has had too.
-        Refusal: the command cannot be started, or fails.
+        RunFailed: the command fails.
+        Refusal: the command cannot be started.
     """
     outcome = supervised.run(command, settings)
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.status != 0:
-        raise Refusal(f"{shlex.join(command)}: exit status {outcome.status}")
+        raise RunFailed(f"{shlex.join(command)}: exit status {outcome.status}")
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from statistics import fmean
 from typing import Any
 
 from tutti import _engine
+from tutti.bench import RunFailed
 from tutti.console import count
-from tutti.refusal import Refusal
 from tutti.rules import UNKNOWN_SIZES
 from tutti.statistics import rank_test
 from tutti.tuning_candidates import candidates
@@ -43,13 +43,10 @@ class Job:
 
     ranks: int
     nodes: int
+    ranks_per_node: int
+    """Of the node with the most ranks."""
     library: str
     """What the MPI says of itself."""
-
-    @property
-    def ranks_per_node(self) -> int:
-        """Of the largest node, if ranks are spread evenly."""
-        return -(-self.ranks // self.nodes)
 
 
 Measure = Callable[[str, Sequence[int], Sequence[str], int, float], list[dict[str, Any]]]
@@ -155,10 +152,11 @@ class Tuner:
 
     def _fitting(self, collective: str, cell: Cell) -> list[str]:
         """As many candidates for a size as the budget allows, if it is known what a call takes."""
-        names = candidates(
+        listed = candidates(
             collective, self.job.ranks, self.job.ranks_per_node,
             arrivals=collective in self._arrivals,
         )  # fmt: skip
+        names = [name for name in listed if (collective, name) not in self.failed]
         known = [cell for cell in self.cells[collective].values() if "native" in cell.lines]
         smaller = [one for one in known if one.bytes < cell.bytes]
         before = max(smaller, key=lambda one: one.bytes, default=None)
@@ -283,7 +281,11 @@ class Tuner:
     ) -> None:
         """Measures the MPI's own algorithm and candidates in one run, and keeps the times.
 
-        Where a run fails, its halves run again, so that one broken candidate spoils no other.
+        Where a run fails, its halves run again, so that one broken candidate spoils no other. If
+        native alone fails too, no candidate is to blame.
+
+        Raises:
+            RunFailed: native alone fails.
         """
         where = _engine.range_text(str(sizes[0])) if len(sizes) == 1 else f"{len(sizes)} sizes"
         text = f"{collective} {where}, {count(len(names), 'candidate')}"
@@ -293,10 +295,11 @@ class Tuner:
             rows = self._measure(
                 collective, sizes, ["native", *names], repetitions, self._seconds()
             )
-        except Refusal as error:
-            if len(names) <= 1:
-                if not names:
-                    raise
+        except RunFailed as error:
+            if not names:
+                raise
+            if len(names) == 1:
+                self._launch(collective, sizes, [], repetitions)
                 self.failed[collective, names[0]] = str(error)
                 return
             for half in (names[: len(names) // 2], names[len(names) // 2 :]):

@@ -234,7 +234,7 @@ def replays_of(calls: Sequence[Calls], ranks: int, names: Sequence[str]) -> list
     for (collective, _), sites in grouped.items():
         count = sum(site.calls for site in sites)
         mean = sum(site.calls * site.bytes for site in sites) / count
-        size = 0 if collective == "barrier" else max(WIDTH, WIDTH * round(mean / WIDTH))
+        size = 0 if collective == "barrier" else max(WIDTH, WIDTH * math.ceil(mean / WIDTH))
         found.append(Replay(collective, size, tuple(sites)))
     found = [one for one in found if one.seconds >= MIN_SHARE * whole]
     return sorted(found, key=lambda one: -one.seconds)

@@ -17,7 +17,7 @@ from tutti.rules import UNKNOWN_SIZES
 from tutti.tuning import WARMUP, WIDTH, Job, Progress, Tuner
 from tutti.tuning_cells import Cell, Measured
 
-STATE_SCHEMA = "tutti-tune-state-1"
+STATE_SCHEMA = "tutti-tune-state-2"
 _CHECKS = 20
 _LEAST_US = 0.001
 """Of a clock's resolution; a time of 0 has no ratio."""
@@ -37,8 +37,8 @@ def under(mpirun: str) -> Run:
 def job_of(run: Run) -> Job:
     """The job that the launcher starts."""
     found = run(["barrier", "--repetitions", "1", "--warmup", "0"], _ALONE)
-    metadata = found["metadata"]
-    return Job(int(metadata["ranks"]), int(metadata["nodes"]), metadata["library"])
+    numbers = (int(found["metadata"][name]) for name in ("ranks", "nodes", "ranks of a node"))
+    return Job(*numbers, found["metadata"]["library"])
 
 
 _ROW = {"bytes": COUNT, "algorithms": [{"name": TEXT, "ran": TEXT, "samples_us": [NUMBER]}]}
@@ -221,12 +221,11 @@ def check(
     return [checks[at] for at in sorted(checks)]
 
 
-def refute(tuner: Tuner, checks: list[Check]) -> int:
-    """Makes cells native whose rule the check has not confirmed. Returns how many."""
-    cells = [tuner.cells[check.collective][check.bytes] for check in checks if check.refutes]
-    for cell in cells:
-        cell.is_refuted = True
-    return len(cells)
+def refute(tuner: Tuner, checks: list[Check]) -> None:
+    """Makes cells native whose rule the check has not confirmed."""
+    for check in checks:
+        if check.refutes:
+            tuner.cells[check.collective][check.bytes].is_refuted = True
 
 
 def _check_of(row: dict[str, Any], collective: str, size: int) -> Check:

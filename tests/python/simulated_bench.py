@@ -11,7 +11,7 @@ from tutti.tuning import Job, Tuner
 from tutti.tuning_cells import grids
 from tutti.tuning_rules import rules_of, to_text
 
-JOB = Job(8, 1, "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4")
+JOB = Job(8, 1, 8, "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4")
 SIZES = (8, 4 << 20)
 
 
@@ -85,7 +85,7 @@ class Bench:
             raise KeyboardInterrupt
         self.fail_after -= 1
         self.runs.append(words)
-        metadata = {"ranks": "8", "nodes": "1", "library": JOB.library}
+        metadata = {"ranks": "8", "nodes": "1", "ranks of a node": "8", "library": JOB.library}
         if words[0] == "barrier":
             return {"metadata": metadata, "rows": []}
         names = [after for word, after in zip(words, words[1:], strict=False) if word == "--algorithm"]

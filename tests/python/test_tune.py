@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from simulated_bench import JOB, SIZES, Machine, linear, spans, tuned
 from tutti import _engine
+from tutti.bench import RunFailed
 from tutti.refusal import Refusal
 from tutti.statistics import median_interval
 from tutti.tuning import Tuner
@@ -99,16 +100,34 @@ def test_candidates_come_from_the_list() -> None:
 
 def test_a_run_that_fails_costs_one_candidate_only() -> None:
     machine = Machine({"native": linear(10, 1e-3), "chain": linear(5, 1e-3)})
+    failed = []
 
     def measure(collective: str, sizes: Any, names: Any, *rest: Any) -> Any:
         if "binomial" in names:
-            raise Refusal("exit status 1")
+            failed.append(sizes)
+            raise RunFailed("exit status 1")
         return machine(collective, sizes, names, *rest)
 
     tuner = Tuner(JOB, measure, grids(["bcast"], 8, SIZES), clock=lambda: 0.0)
     tuner.run()
     assert tuner.failed == {("bcast", "binomial"): "exit status 1"}
     assert tuner.cells["bcast"][8].winner == "chain"
+    assert all(sizes == failed[0] for sizes in failed), "it is no candidate of further sizes"
+
+
+@pytest.mark.parametrize("error", [RunFailed("exit status 1"), Refusal("No space left on device")])
+def test_what_no_candidate_is_to_blame_for_ends_the_tuning(error: Refusal) -> None:
+    runs = []
+
+    def measure(*arguments: Any) -> Any:
+        runs.append(arguments)
+        raise error
+
+    tuner = Tuner(JOB, measure, grids(["bcast"], 8, SIZES), clock=lambda: 0.0)
+    with pytest.raises(Refusal, match=str(error)):
+        tuner.run()
+    assert not tuner.failed
+    assert len(runs) < 10
 
 
 def test_what_ran_as_something_else_is_no_candidate() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from simulated_bench import Bench, Machine, linear, tuned
+from simulated_bench import JOB, Bench, Machine, linear, tuned
 from tutti import _engine, tuning_run
 from tutti.cli import app
 from tutti.commands import tune as command
@@ -39,9 +40,9 @@ def test_the_command_writes_rules_and_checks_them(bench: Bench, tmp_path: Path) 
     assert not any(check["slower_than_native"] for check in told["check"])
     # The tuning runs without any rules, the check with the new ones.
     assert bench.settings[0]["TUTTI_RULES"] == "none"
-    assert bench.settings[-1]["TUTTI_RULES"] == str(output)
+    assert bench.settings[-1]["TUTTI_RULES"] == f"{output}.unchecked"
     assert "<svg" in plot.read_text()
-    assert list(tmp_path.glob("*.state")) == []
+    assert sorted(tmp_path.iterdir()) == [plot, output]
 
 
 def test_a_rule_that_the_check_does_not_confirm_becomes_native(
@@ -107,11 +108,14 @@ def test_an_interrupted_tuning_is_resumed(bench: Bench, tmp_path: Path) -> None:
 def test_a_state_of_another_tuning_is_refused(bench: Bench, tmp_path: Path) -> None:
     output = tmp_path / "rules.json"
     state = tmp_path / "rules.json.state"
-    state.write_text(json.dumps({"schema": "tutti-tune-state-1", "mpirun": "mpirun -n 4"}))
+    state.write_text(json.dumps({"schema": "tutti-tune-state-2", "mpirun": "mpirun -n 4"}))
     done = invoke("--output", str(output), "--resume")
     assert "mpirun mpirun -n 4, this run has mpirun -n 8" in str(done.exception)
-    identity = {"mpirun": "mpirun -n 8", "bytes": [8, 4 << 20], "report": ""}
-    state.write_text(json.dumps({"schema": "tutti-tune-state-1", **identity}))
+    identity = {"mpirun": "mpirun -n 8", "bytes": [8, 4 << 20], "report": "", **asdict(JOB)}
+    moved = {**identity, "nodes": 4}
+    state.write_text(json.dumps({"schema": "tutti-tune-state-2", **moved}))
+    assert "nodes 4, this run has 1" in str(invoke("--output", str(output), "--resume").exception)
+    state.write_text(json.dumps({"schema": "tutti-tune-state-2", **identity}))
     assert "runs: expected an object" in str(invoke("--output", str(output), "--resume").exception)
     state.unlink()
     assert "No such file" in str(invoke("--output", str(output), "--resume").exception)

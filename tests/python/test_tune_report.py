@@ -90,6 +90,9 @@ def test_sizes_of_a_class_are_one_cell_whose_rule_holds_for_the_class() -> None:
     calls = calls_of(report_of(line("bcast", *(size_of(n, 1, 1.0) for n in (1, 2, 3, 1030, 1050)))))
     found = {one.size: one.cell().span for one in replays_of(calls, 8, ["bcast"])}
     assert found == {4: (1, 4), 1040: (1025, 2048)}
+    calls = calls_of(report_of(line("bcast", *(size_of(n, 1, 1.0) for n in (8, 9, 32, 33)))))
+    found = {one.size: one.cell().span for one in replays_of(calls, 8, ["bcast"])}
+    assert found == {8: (5, 8), 12: (9, 16), 32: (17, 32), 36: (33, 64)}
 
 
 def test_other_numbers_of_ranks_are_refused_by_name() -> None:
@@ -296,6 +299,7 @@ def test_an_interrupted_tuning_of_a_report_is_resumed(bench: Program, tmp_path: 
     bench.fail_after = 3
     assert invoke(tmp_path).exit_code != 0
     Path(report(tmp_path)).write_text((tmp_path / "report.json").read_text() + " ")
+    bench.fail_after = -1
     plain = ["tune", "--mpirun", "mpirun -n 8", "--output", str(tmp_path / "rules.json"), "--resume"]
     assert "has report" in str(CliRunner().invoke(app, plain).exception)
 

@@ -11,7 +11,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -220,14 +220,14 @@ class _Request:
             f" --report {shlex.quote(str(self.report))}" if self.report else ""
         )
 
-    def state(self) -> State:
-        """The measurements so far, which fit this request."""
+    def state(self, job: Job) -> State:
+        """The measurements so far, which fit this request and job."""
         path = self.output.with_name(self.output.name + ".state")
         if path.exists() and not self.resume:
             print(f"tutti: tuning anew; --resume would continue from {path}", file=sys.stderr)
         of_report = hashlib.sha256(self.report.read_bytes()).hexdigest()[:16] if self.report else ""
         identity = {"mpirun": self.mpirun, "bytes": list(self.sizes), "report": of_report}
-        return State(path, identity, self.resume)
+        return State(path, {**identity, **asdict(job)}, self.resume)
 
     @contextlib.contextmanager
     def work(self, job: Job, start_up: float) -> Iterator[_Work]:
@@ -246,11 +246,11 @@ class _Request:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def write(self, tuner: Tuner) -> list[dict[str, Any]]:
-        """Writes the rules, and returns them."""
+    def write(self, tuner: Tuner, path: Path) -> list[dict[str, Any]]:
+        """Writes the rules to a file, and returns them."""
         date = datetime.date.today().isoformat()
         rules = rules_of(tuner, date, self.command)
-        write(self.output, to_text(rules, date, self.command), "--output")
+        write(path, to_text(rules, date, self.command), "--output")
         return rules
 
 
@@ -293,15 +293,18 @@ def _tuned(
 def _checked(
     request: _Request, run: Run, work: _Work, tuner: Tuner, bar: _Bar, end: float
 ) -> tuple[list[dict[str, Any]], list[Check]]:
-    """Writes the rules, checks them, and writes those again that the check has changed."""
-    rules = request.write(tuner)
-    checks = tuning_run.check(
-        tuner, run, request.output, lambda: end - time.monotonic(), work.shape,
-        lambda done, left, text: bar.show(tuner.runs + done, tuner.runs + left, text),
-    )  # fmt: skip
-    if tuning_run.refute(tuner, checks):
-        rules = request.write(tuner)
-    return rules, checks
+    """Checks the rules, and writes what the check leaves of them."""
+    unchecked = request.output.with_name(request.output.name + ".unchecked")
+    try:
+        request.write(tuner, unchecked)
+        checks = tuning_run.check(
+            tuner, run, unchecked, lambda: end - time.monotonic(), work.shape,
+            lambda done, left, text: bar.show(tuner.runs + done, tuner.runs + left, text),
+        )  # fmt: skip
+    finally:
+        unchecked.unlink(missing_ok=True)
+    tuning_run.refute(tuner, checks)
+    return request.write(tuner, request.output), checks
 
 
 def tune(
@@ -344,11 +347,12 @@ def tune(
     if plot is not None:
         check_plot(plot, "--plot")
     request = _request(mpirun, output, collective, sizes, budget, report, resume)
-    run, state = tuning_run.under(mpirun), request.state()
+    run = tuning_run.under(mpirun)
     start = time.monotonic()
     end = start + (request.seconds or math.inf)
     job = tuning_run.job_of(run)
     start_up = time.monotonic() - start
+    state = request.state(job)
     bar = _Bar(sys.stderr.isatty(), request.seconds)
     try:
         with request.work(job, start_up) as work, bar:
