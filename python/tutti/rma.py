@@ -54,31 +54,46 @@ def progresses(comm: Any) -> bool:
 
 
 class Request:
-    """An operation of this root. It uses its buffer until it is complete."""
+    """An operation of this root. Its buffer lives until it is complete, or its window released."""
 
-    def __init__(self, number: ctypes.c_int, buffer: Any):
+    def __init__(self, number: ctypes.c_int, buffer: Any, pending: set[Request]):
         self._number = number
         self._buffer = buffer
+        self._pending = pending
+        pending.add(self)
 
     def flush(self) -> None:
         """Waits for completion: all ranks have the root's data, or the root has theirs."""
         _call("TUTTI_Rma_flush", ctypes.byref(self._number))
-        self._buffer = None
+        self._complete()
 
     def test(self) -> bool:
         """Whether the operation is complete, as for flush()."""
         flag = ctypes.c_int()
         _call("TUTTI_Rma_test", ctypes.byref(self._number), ctypes.byref(flag))
         if flag.value:
-            self._buffer = None
+            self._complete()
         return bool(flag.value)
+
+    def _complete(self) -> None:
+        self._pending.discard(self)
+        self._buffer = None
+
+
+def _count(nbytes: int, unit: int) -> ctypes.c_int:
+    """The number of units of so many bytes. Raises ValueError if it is not whole, or no C int."""
+    if unit < 1 or nbytes % unit or nbytes // unit >= 2**31:
+        raise ValueError(f"buffer of {nbytes} bytes: expected a multiple of {unit}, below 2**31 times")
+    return ctypes.c_int(nbytes // unit)
 
 
 class Window:
     """A registered window."""
 
-    def __init__(self, number: ctypes.c_int):
+    def __init__(self, number: ctypes.c_int, ranks: int):
         self._number = number
+        self._ranks = ranks
+        self._pending: set[Request] = set()
 
     @property
     def number(self) -> int:
@@ -91,17 +106,17 @@ class Window:
         """
         return self._begin("TUTTI_Rma_bcast", buffer, 1, displacement)
 
-    def scatter(self, buffer: Any, ranks: int, displacement: int = 0) -> Request:
-        """Starts to write part r of the buffer, in `ranks` equal parts, at `displacement` of the
-        window of rank r. Only this rank calls.
+    def scatter(self, buffer: Any, displacement: int = 0) -> Request:
+        """Starts to write part r of the buffer, in as many equal parts as ranks, at `displacement`
+        of the window of rank r. Only this rank calls.
         """
-        return self._begin("TUTTI_Rma_scatter", buffer, ranks, displacement)
+        return self._begin("TUTTI_Rma_scatter", buffer, self._ranks, displacement)
 
-    def gather(self, buffer: Any, ranks: int, displacement: int = 0) -> Request:
+    def gather(self, buffer: Any, displacement: int = 0) -> Request:
         """Starts to read from `displacement` of the window of rank r into part r of the buffer, in
-        `ranks` equal parts. Only this rank calls.
+        as many equal parts as ranks. Only this rank calls.
         """
-        return self._begin("TUTTI_Rma_gather", buffer, ranks, displacement)
+        return self._begin("TUTTI_Rma_gather", buffer, self._ranks, displacement)
 
     def reduce(self, buffer: Any, datatype: Any, op: Any, displacement: int = 0) -> Request:
         """Starts to reduce the elements at `displacement` of all windows into the buffer.
@@ -115,22 +130,23 @@ class Window:
         request = ctypes.c_int()
         _call(
             "TUTTI_Rma_reduce", ctypes.c_void_p(view.address),
-            ctypes.c_int(view.nbytes // datatype.Get_size()), _handle(datatype), _handle(op),
+            _count(view.nbytes, datatype.Get_size()), _handle(datatype), _handle(op),
             ctypes.c_ssize_t(displacement), self._number, ctypes.byref(request),
         )  # fmt: skip
-        return Request(request, (buffer, view))
+        return Request(request, (buffer, view), self._pending)
 
     def _begin(self, function: str, buffer: Any, parts: int, displacement: int) -> Request:
         from mpi4py import MPI
 
         view = MPI.memory.frombuffer(buffer, readonly=function != "TUTTI_Rma_gather")
+        _count(view.nbytes, parts)
         request = ctypes.c_int()
         _call(
-            function, ctypes.c_void_p(view.address), ctypes.c_int(view.nbytes // parts),
+            function, ctypes.c_void_p(view.address), _count(view.nbytes // parts, 1),
             _handle(MPI.BYTE), ctypes.c_ssize_t(displacement), self._number,
             ctypes.byref(request),
         )  # fmt: skip
-        return Request(request, (buffer, view))
+        return Request(request, (buffer, view), self._pending)
 
     def arrived(self, root: int) -> int:
         """The number of operations of `root` that have arrived here without a gap."""
@@ -145,6 +161,7 @@ class Window:
     def release(self) -> None:
         """Completes all operations, and returns the window to the program. Collective."""
         _call("TUTTI_Rma_window_release", ctypes.byref(self._number))
+        self._pending.clear()
 
 
 def register(win: Any, comm: Any) -> Window:
@@ -154,7 +171,7 @@ def register(win: Any, comm: Any) -> Window:
     """
     number = ctypes.c_int()
     _call("TUTTI_Rma_window_register", _handle(win), _handle(comm), ctypes.byref(number))
-    return Window(number)
+    return Window(number, comm.size)
 
 
 @contextmanager

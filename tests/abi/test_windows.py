@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import LIBRARIES, RANKS, ROOT
+from conftest import FRONT, HERE, LIBRARIES, RANKS, ROOT
 from test_faults import check_killed
 
 SETTINGS = {"OMPI_MCA_btl_vader_single_copy_mechanism": "cma"}
@@ -27,6 +27,14 @@ def test_freed_without_release(mpi, library):
     assert "puts" in outcome.report["one_sided"]
     (call,) = outcome.report["calls"]
     assert (call["collective"], call["calls"], call["bytes"]) == ("rma_bcast", 1, 30000)
+
+
+def test_all_operations_in_python(mpi):
+    variables = {"TUTTI_LIBRARY_DIR": str(LIBRARIES), "PYTHONPATH": str(LIBRARIES.parent / "python")}
+    outcome = mpi.run(mpi.python(), HERE / "programs/windows.py", np=RANKS, preload=(FRONT,),
+                      settings=variables, report=False)  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
 
 
 def test_killed_root(mpi):

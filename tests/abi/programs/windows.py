@@ -1,0 +1,50 @@
+"""One-sided collectives from Python, of every root; checks its own data."""
+
+import numpy as np
+from mpi4py import MPI
+from tutti import rma
+
+comm = MPI.COMM_WORLD
+rank, size = comm.rank, comm.size
+SLOTS = 4  # for a broadcast, a scatter and a sum; MPICH 4.0 needs a multiple of 16 bytes
+
+
+def check(condition):
+    if not condition:
+        print(f"wrong on rank {rank}", flush=True)
+        comm.Abort(1)
+
+
+def refused(function, *arguments):
+    try:
+        function(*arguments)
+    except ValueError as error:
+        return "expected a multiple of" in str(error)
+    return False
+
+
+win = MPI.Win.Allocate(8 * SLOTS * size, disp_unit=8, comm=comm)
+memory = np.frombuffer(win.tomemory(), dtype="f8").reshape(size, SLOTS)
+memory[:] = rank
+with rma.opened(comm):
+    with rma.registered(win, comm) as window:
+        first = SLOTS * rank  # this root's slots
+        # The window keeps the buffers of requests that the program drops.
+        window.bcast(np.full(1, 100.0 + rank), first)
+        window.scatter(np.arange(size) + 200.0 * rank, first + 1)
+        check(refused(window.scatter, np.zeros(size * 8 + 1, dtype="u1")))
+        check(refused(window.reduce, np.zeros(9, dtype="u1"), MPI.DOUBLE, MPI.SUM))
+        everyones = np.empty(size)
+        window.gather(everyones, first + 2).flush()
+        check((everyones == np.arange(size)).all())
+        total = np.empty(1)
+        window.reduce(total, MPI.DOUBLE, MPI.SUM, first + 2).flush()
+        check(total[0] == sum(range(size)))
+    roots = np.arange(size)
+    check((memory[:, 0] == 100.0 + roots).all())
+    check((memory[:, 1] == 200.0 * roots + rank).all())
+    check((memory[:, 2] == rank).all())
+win.Free()
+comm.Barrier()
+if rank == 0:
+    print("correct")
