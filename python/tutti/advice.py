@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -127,7 +128,7 @@ def _tuning(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
     if not moving:
         return []
     longest = max(moving, key=lambda name: moving[name])
-    start = shlex.join(_launcher_of(known.command)) or f"mpirun -n {known.ranks or 'N'}"
+    start = _launcher_of(known)
     return [
         Advice(
             f"Measure once what is fastest for these calls, most of all {longest}, then run with the "
@@ -138,14 +139,19 @@ def _tuning(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
     ]
 
 
-def _launcher_of(command: Sequence[str]) -> list[str]:
-    """The launcher of a command and its options: the words before the first that is a file."""
-    found = launcher.find(command, lambda _: "") if command else None
+def _launcher_of(known: Known) -> str:
+    """The launcher of a command and its options: the words before the first that is a program."""
+    found = launcher.find(known.command, lambda _: "") if known.command else None
     if found is None:
-        return []
-    words = list(command[: found.index + 1])
-    for word in command[found.index + 1 :]:
-        if "/" in word or word.startswith("python"):
-            return words
+        return f"mpirun -n {known.ranks or 'N'}"
+    words = list(known.command[: found.index + 1])
+    for word in known.command[found.index + 1 :]:
+        if ("/" in word and not _is_data(word)) or word.startswith("python"):
+            return shlex.join(words)
         words.append(word)
-    return []
+    return shlex.join([*known.command[: found.index + 1], "-n", str(known.ranks or "N")])
+
+
+def _is_data(name: str) -> bool:
+    """Is there a folder, or a file that cannot be started, such as a list of hosts?"""
+    return os.path.exists(name) and (os.path.isdir(name) or not os.access(name, os.X_OK))

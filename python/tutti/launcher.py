@@ -110,7 +110,7 @@ def pass_on(
     """The command with the options that make its launcher pass the variables to all ranks.
 
     Open MPI passes only variables that -x names. Hydra (MPICH, Intel MPI) passes all variables
-    unless -genvnone is given, and srun unless --export or SLURM_EXPORT_ENV restricts them. sbatch
+    unless -genvnone or -genvlist restricts them, and srun unless --export or SLURM_EXPORT_ENV restricts them. sbatch
     passes all to its script unless --export or SBATCH_EXPORT restricts them.
 
     Args:
@@ -129,8 +129,8 @@ def pass_on(
     after = launcher.index + 1
     if launcher.kind == "openmpi":
         words[after:after] = [part for name in names for part in ("-x", name)]
-    elif launcher.kind == "hydra" and "-genvnone" in words:
-        words[after:after] = ["-genvlist", ",".join(names)]
+    elif launcher.kind == "hydra":
+        return [*words[:after], *_in_genvlist(words[after:], names)]
     elif launcher.kind == "slurm":
         # sbatch --export sets this variable for the srun of its script.
         inherited = environment.get("SLURM_EXPORT_ENV", "")
@@ -143,6 +143,19 @@ def pass_on(
         exporting = [_exporting(part, names, inherited, _FLAGS) for part in parts]
         joined = (word for part in exporting[1:] for word in (":", *part))
         return [*words[:after], *exporting[0], *joined]
+    return words
+
+
+def _in_genvlist(words: list[str], names: Sequence[str]) -> list[str]:
+    """The words after mpiexec with the variables among those that -genvlist passes on; -genvnone
+    passes none, and takes no list beside it."""
+    ours = ",".join(names)
+    for at, word in enumerate(words):
+        if re.fullmatch("--?genvnone", word):
+            return [*words[:at], "-genvlist", ours, *words[at + 1 :]]
+        if re.fullmatch("--?genvlist(=.*)?", word):
+            listed = at if "=" in word else at + 1
+            return [*words[:listed], ",".join([*words[listed : listed + 1], ours]), *words[listed + 1 :]]
     return words
 
 

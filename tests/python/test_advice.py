@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from reporting import late_rank, line_of, tuning
 from tutti import reports
 from tutti.advice import Known, advice_of
@@ -17,7 +19,7 @@ def advice(*lines: dict, **known) -> list[str]:
 MOVING = {"calls": 3, "waiting": 0.01, "held": 0.0, "moving": 0.115}
 
 
-def test_advice_is_a_command_to_paste():
+def test_advice_is_a_command_to_paste(tmp_path):
     moving = line_of(late_rank(2, 3, 1), parts=MOVING)
     waits = {**moving, "parts": {"calls": 3, "waiting": 0.12, "held": 0.0, "moving": 0.001}}
     assert advice(moving) == [
@@ -29,6 +31,10 @@ def test_advice_is_a_command_to_paste():
     assert advice(moving, seconds=100.0)[0].startswith("tutti run --compare"), "too little to gain"
     assert "-- mpirun -n 4 ./app" in advice(moving, command=[])[0]
     ringing = {**moving, "algorithm": "ring"}
+    (tmp_path / "hosts").touch()
+    lists = ["mpirun", "--hostfile", str(tmp_path / "hosts"), "-n", "4", "./app"]
+    assert f"--mpirun '{shlex.join(lists[:-1])}' " in advice(moving, command=lists)[0]
+    assert "--mpirun 'srun -n 4' " in advice(moving, command=["srun", "-n", "2", "app"])[0]
     assert advice(ringing) == ["tutti run --compare -- mpirun -n 4 ./app"]
     assert advice() == []
 

@@ -82,9 +82,12 @@ def test_open_mpi_gets_the_variables_to_export():
 
 def test_hydra_exports_everything_unless_told_otherwise():
     assert passed("mpiexec", "./a") == ["mpiexec", "./a"]
-    assert passed("mpiexec", "-genvnone", "./a") == [
-        "mpiexec", "-genvlist", "LD_PRELOAD,TUTTI", "-genvnone", "./a",
+    ours = "LD_PRELOAD,TUTTI"
+    assert passed("mpiexec", "-n", "2", "-genvnone", "./a") == [
+        "mpiexec", "-n", "2", "-genvlist", ours, "./a",
     ]  # fmt: skip
+    assert passed("mpiexec", "-genvlist", "A", "./a") == ["mpiexec", "-genvlist", f"A,{ours}", "./a"]
+    assert passed("mpiexec", "--genvlist=A", "./a") == ["mpiexec", f"--genvlist=A,{ours}", "./a"]
 
 
 @pytest.mark.parametrize(
