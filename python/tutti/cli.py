@@ -287,6 +287,7 @@ def _text_of(error: OSError) -> str:
 
 def _status_of(arguments: list[str] | None) -> int:
     command = _with_plain_help(get_command(app))
+    words = sys.argv[1:] if arguments is None else arguments
     if "_TUTTI_COMPLETE" in os.environ:  # a shell asks for completions
         from typer._completion_classes import completion_init
 
@@ -308,8 +309,13 @@ def _status_of(arguments: list[str] | None) -> int:
     except Exception as error:
         # Errors of the command-line parser carry their own message.
         if not hasattr(error, "format_message"):
+            # The engine takes text, which names of files need not be.
+            from tutti.console import is_utf_8
+
+            if isinstance(error, TypeError) and (no_text := [w for w in words if not is_utf_8(w)]):
+                return _refused(f"{no_text[0]}: expected UTF-8")
             raise
-        text = _with_value(error, sys.argv[1:] if arguments is None else arguments)
+        text = _with_value(error, words)
         if text:  # empty if no command was given: the help has been printed instead
             return _refused(text)
         return 0

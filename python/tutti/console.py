@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 import tempfile
 from itertools import accumulate
@@ -183,9 +185,20 @@ def why_not_writable(path: Path) -> str:
 def write(path: Path, text: str, option: str) -> None:
     """Writes the file that `option` names, in UTF-8. Raises Refusal if that fails.
 
-    Names of files need not be UTF-8: their other bytes are written as escapes.
+    A former file stays as it was until the new one is whole. Names of files need not be UTF-8:
+    their other bytes are written as escapes.
     """
+    target = path.resolve()  # what a symbolic link leads to
+    is_device = target.exists() and not target.is_file()
+    new = target if is_device else target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        try:
+            new.write_text(text, encoding="utf-8", errors="backslashreplace")
+            if target.is_file():
+                shutil.copymode(target, new)
+            new.replace(target)
+        finally:
+            if not is_device:
+                new.unlink(missing_ok=True)
     except OSError as error:
         raise Refusal(f"{option} {path}: {error.strerror}") from None

@@ -85,6 +85,8 @@ def test_explain_shows_the_pattern_and_what_each_algorithm_takes(command, tmp_pa
     assert judged["calls"] == 9
     assert judged["error"] == pytest.approx((2 * 0.041 * 3 / 4) / 4 / 9)
     assert judged["expected"][2] == pytest.approx(0.041)
+    vector = write_report(tmp_path, line_of(late_rank(4, 10, 2), collective="bcast"))
+    assert "blocks of 16,384 bytes" in command("explain", "--report", vector).out
 
 
 def test_the_librarys_own_expectations_come_first_where_there_are_any(command, tmp_path):

@@ -53,6 +53,22 @@ _KNOWLEDGE = {
 }
 
 
+_WITH_REPORT = ("report", "site", "machine", "background", "as_json")
+_WITH_NODES = (
+    "collective", "nodes", "node_memory", "ranks", "root", "sizes", "distribution", "block", "algorithm",
+    "machine", "steps", "as_json",
+)  # fmt: skip
+
+
+def _refuse_others(ctx: typer.Context, mode: str, used: tuple[str, ...]) -> None:
+    """Raises Refusal if an option was given that the mode does not use."""
+    for name, value in ctx.params.items():
+        source = ctx.get_parameter_source(name)
+        if name not in used and source is not None and source.name == "COMMANDLINE":
+            option = "COLLECTIVE" if name == "collective" else f"--{name.replace('_', '-')}"
+            raise Refusal(f"{mode} excludes {option} ({value})")
+
+
 def _cut(lines: list[str], full: bool) -> list[str]:
     if full or len(lines) <= _MAX_LINES:
         return lines
@@ -194,6 +210,7 @@ def _as_json(explained: Explanation) -> dict[str, object]:
 
 
 def explain(
+    ctx: typer.Context,
     collective: Annotated[
         str | None,
         typer.Argument(metavar="COLLECTIVE", help="A collective of tutti list, e.g. gatherv."),
@@ -278,10 +295,7 @@ def explain(
     ```
     """
     if report is not None:
-        if collective is not None:
-            raise Refusal(
-                f"--report {report} excludes COLLECTIVE ({collective})"
-            )
+        _refuse_others(ctx, f"--report {report}", _WITH_REPORT)
         explain_report(report, site, machine, background, as_json)
         return
     if site is not None:
@@ -289,6 +303,7 @@ def explain(
     if collective is None:
         raise Refusal("explain needs a COLLECTIVE or --report FILE")
     if nodes is not None:
+        _refuse_others(ctx, f"--nodes {nodes}", _WITH_NODES)
         if ranks is None and sizes is None:
             ranks = ranks_on(nodes)
         blocks = sizes_of(collective, ranks, sizes, distribution, block)

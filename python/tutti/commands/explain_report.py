@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from tutti import _engine
 from tutti.candidates import cases_of, print_cases
 from tutti.console import console, count, duration, microseconds, percent, print_json, table
 from tutti.prediction import (
@@ -37,7 +38,8 @@ def explain_report(
     site, pattern = find_pattern(sites_of(reports), wanted, "--site")
     cases = [case for case in cases_of(reports) if case.decides(site)]
     ranks = len(pattern.ranks)
-    block = round(site.fields["bytes"] / max(1, site.fields["calls"]) / ranks)
+    blocks = 1 if _engine.block_kind(site.fields["collective"]) == "parts" else ranks
+    block = round(site.fields["bytes"] / max(1, site.fields["calls"]) / blocks)
     from_earlier = from_predictor(pattern.delays)
     in_run = from_library(pattern)
     judged = {

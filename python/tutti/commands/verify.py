@@ -17,6 +17,7 @@ from tutti.verification import verify as verify_all
 from tutti.verification import verify_hierarchical
 
 _MAX_SHOWN = 3
+_MAX_RANKS = 65536
 
 
 def _with_bar(
@@ -53,10 +54,10 @@ def _with_bar(
 
 def verify(
     max_ranks: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Verify every number of ranks up to N.")
+        int, typer.Option(metavar="N", min=1, max=_MAX_RANKS, help="Verify every number of ranks up to N.")
     ] = 33,
     sampled: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Beyond --max-ranks, verify some numbers up to N.")
+        int, typer.Option(metavar="N", min=0, max=_MAX_RANKS, help="Beyond --max-ranks, verify some numbers up to N.")
     ] = 1024,
     collective: Annotated[
         str, typer.Option(metavar="NAME", help="Only this collective, e.g. gatherv.")
