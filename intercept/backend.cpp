@@ -28,6 +28,7 @@ void set_next(const tutti_functions* next) {
   tutti::MpiFunctions& native = tutti::next_functions();
 #define TUTTI_REPLACE(name, arguments) replace(native.name, next->name);
 #define TUTTI_FUNCTION(collective, name, number, parameters) TUTTI_REPLACE(name, number)
+#define TUTTI_LARGE_FUNCTION(collective, name, number, parameters) TUTTI_REPLACE(name##_c, number)
 #include "core/collectives.inc"
   TUTTI_FREES_COMM(TUTTI_REPLACE)
 #undef TUTTI_REPLACE

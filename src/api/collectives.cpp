@@ -90,13 +90,15 @@ namespace small {
 }  // namespace small
 
 namespace large {
-#define TUTTI_LARGE_FUNCTION(name, function, number, parameters)                             \
-  static int native_##function##_c(TUTTI_PARAMETERS##number parameters) {                    \
-    const auto next = native().function;                                                     \
-    const Outside outside(next == mpi().function);                                           \
-    return run_native_large(mpi().function##_c, next, std::type_identity<kinds::function>(), \
-                            TUTTI_CALL(name, function, number), TUTTI_ARGUMENTS##number);    \
-  }                                                                                          \
+#define TUTTI_LARGE_FUNCTION(name, function, number, parameters)                                 \
+  static int native_##function##_c(TUTTI_PARAMETERS##number parameters) {                        \
+    const MpiFunctions& next = native();                                                         \
+    const Outside outside(next.function##_c != nullptr ? next.function##_c == mpi().function##_c \
+                                                       : next.function == mpi().function);       \
+    return run_native_large(next.function##_c, next.function,                                    \
+                            std::type_identity<kinds::function>(),                               \
+                            TUTTI_CALL(name, function, number), TUTTI_ARGUMENTS##number);        \
+  }                                                                                              \
   TUTTI_ENTRY(name, function, function##_c, number, parameters)
 #include "core/collectives.inc"
 }  // namespace large

@@ -59,10 +59,12 @@ namespace large {
     const MpiCall call =                                                                           \
         call_of(Collective::name, std::type_identity<kinds::function>(), TUTTI_ARGUMENTS##number); \
     const auto run_native = [=] {                                                                  \
-      const auto next = next_functions().function;                                                 \
-      const Outside outside(next == mpi().function);                                               \
-      return run_native_large(mpi().function##_c, next, std::type_identity<kinds::function>(),     \
-                              call, TUTTI_ARGUMENTS##number);                                      \
+      const MpiFunctions& next = next_functions();                                                 \
+      const Outside outside(next.function##_c != nullptr ? next.function##_c == mpi().function##_c \
+                                                         : next.function == mpi().function);       \
+      return run_native_large(next.function##_c, next.function,                                    \
+                              std::type_identity<kinds::function>(), call,                         \
+                              TUTTI_ARGUMENTS##number);                                            \
     };                                                                                             \
     return open_request(call, run_native, request);                                                \
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import ALGORITHMS, FRONT, RAN, ROOT
 
 CALLS = 3  # of MPI_Gatherv, one for each root
@@ -29,6 +30,19 @@ def test_tool_behind_sees_what_is_left_to_the_mpi(mpi):
     assert "correct" in outcome.out.split()
     assert f"tool saw {CALLS} calls" in outcome.out
     assert outcome.algorithms() == RAN | {"gatherv": "native"}
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # Open MPI 4 has no large counts
+def test_tool_behind_sees_large_counts(mpi):
+    outcome = mpi.run(
+        mpi.compile("large_counts.c", "-ldl"),
+        preload=(FRONT, tool(mpi)),
+        settings={"TUTTI_GATHERV": "native"},
+        report=False,
+    )
+    assert outcome.status == 0, outcome.err
+    assert "tool saw 0 calls, 0 large" not in outcome.out
+    assert "tool saw 0 calls, " in outcome.out
 
 
 def test_tool_behind_sees_what_is_handed_on(mpi):

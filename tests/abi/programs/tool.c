@@ -1,8 +1,10 @@
-/* A minimal profiling tool: counts calls of MPI_Gatherv and prints the number at the end. */
+/* A minimal profiling tool: counts calls of MPI_Gatherv and MPI_Gatherv_c, and prints the numbers
+ * at the end. */
 #include <mpi.h>
 #include <stdio.h>
 
 static int calls = 0;
+static int large_calls = 0;
 
 int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
@@ -12,9 +14,19 @@ int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
                       comm);
 }
 
+#if MPI_VERSION >= 4
+int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                  int root, MPI_Comm comm) {
+  ++large_calls;
+  return PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+                        comm);
+}
+#endif
+
 int MPI_Finalize(void) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) printf("tool saw %d calls\n", calls);
+  if (rank == 0) printf("tool saw %d calls, %d large\n", calls, large_calls);
   return PMPI_Finalize();
 }
