@@ -121,7 +121,8 @@ function(tutti_add_flavour flavour)
   # No libmpi: the library uses the functions of the MPI that the program has loaded. It binds its
   # own functions itself, although the front exports the same names.
   tutti_link_runtime(tutti_${flavour})
-  target_link_options(tutti_${flavour} PRIVATE -Wl,-Bsymbolic-functions
+  # nodelete: the MPI holds callbacks of it, also when the plugin that has loaded it is closed.
+  target_link_options(tutti_${flavour} PRIVATE -Wl,-z,nodelete -Wl,-Bsymbolic-functions
     -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/api/exports.map)
   install(TARGETS tutti_${flavour} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   if(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)

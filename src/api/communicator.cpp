@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 #include <numeric>
+#include <shared_mutex>
 #include <vector>
 
 #include "api/environment.hpp"
@@ -26,10 +27,10 @@ namespace {
 /// The process's registry: keyval, live communicators in the sequence of their making, overrules.
 struct Registry {
   std::mutex mutex;
-  std::mutex making_keyval;
+  std::shared_mutex making_keyval;
   std::atomic<int> keyval = MPI_KEYVAL_INVALID;  ///< of the attribute, once it can be used
   std::atomic<bool> watches_end{false};
-  bool reports_world = false;  ///< a communicator of the world's processes is reported
+  std::atomic<bool> reports_world{false};  ///< a communicator of the world's processes is reported
   std::vector<std::shared_ptr<Communicator>> live;
   PerCollective<std::optional<Setting>> overrules;
   /// How often each setting was overruled. One-sided ones may be overruled on one rank alone.
@@ -51,9 +52,24 @@ std::shared_ptr<Communicator> take_live(const void* communicator) {
   return taken;
 }
 
+/// Without a world MPI ends with the last session, and its keyvals end with it: the next session
+/// may give their numbers to others.
+void forget_keyval() {
+  Registry& all = of_process<Registry>();
+  if (has_world()) return;
+  const std::lock_guard lock(all.making_keyval);
+  {
+    const std::lock_guard of_live(all.mutex);
+    if (!all.live.empty()) return;
+  }
+  int keyval = all.keyval.exchange(MPI_KEYVAL_INVALID);
+  if (keyval != MPI_KEYVAL_INVALID) mpi().Comm_free_keyval(&keyval);
+}
+
 /// MPI calls this when the program frees a communicator.
 int free_with_communicator(MPI_Comm, int, void* attribute, void*) {
   const std::shared_ptr<Communicator> communicator = take_live(attribute);
+  forget_keyval();
   communicator->note_freed();
   attempt([&] {
     communicator->selections().record_candidates();
@@ -71,13 +87,13 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copies) {
 /// Writes the report and closes what is open on all communicators, while MPI works and all ranks
 /// are here.
 void close_all() {
+  Registry& all = of_process<Registry>();
   std::vector<std::shared_ptr<Communicator>> live;
-  bool reports_world = false;
   {
-    const std::lock_guard lock(of_process<Registry>().mutex);
-    live = of_process<Registry>().live;
-    reports_world = of_process<Registry>().reports_world;
+    const std::lock_guard lock(all.mutex);
+    live = all.live;
   }
+  const bool reports_world = all.reports_world;
   for (const auto& communicator : live) communicator->selections().record_candidates();
   // Launchers may pass different environments to ranks: collective steps follow from agreed
   // settings.
@@ -113,18 +129,17 @@ void watch_end_of_mpi() {
   all.watches_end = mpi().Comm_set_attr(mpi().comm_self, keyval, nullptr) == MPI_SUCCESS;
 }
 
-/// Makes the keyval of the attribute, once. Returns an MPI error code.
+/// Makes the keyval of the attribute, unless there is one. Returns an MPI error code.
 int make_keyval() {
   Registry& all = of_process<Registry>();
   const std::lock_guard lock(all.making_keyval);
+  watch_end_of_mpi();  // a world may have begun since the keyval was made
   if (all.keyval != MPI_KEYVAL_INVALID) return MPI_SUCCESS;
   int keyval = MPI_KEYVAL_INVALID;
   const int error =
       mpi().Comm_create_keyval(copy_nothing, free_with_communicator, &keyval, nullptr);
-  if (error != MPI_SUCCESS) return error;
-  watch_end_of_mpi();
-  all.keyval.store(keyval, std::memory_order_release);
-  return MPI_SUCCESS;
+  if (error == MPI_SUCCESS) all.keyval.store(keyval, std::memory_order_release);
+  return error;
 }
 
 }  // namespace
@@ -175,7 +190,10 @@ Communicator::~Communicator() = default;
 
 Communicator* Communicator::known(MPI_Comm comm) {
   if (Communicator* const communicator = of_late(comm)) return communicator;
-  const int keyval = of_process<Registry>().keyval.load(std::memory_order_acquire);
+  Registry& all = of_process<Registry>();
+  std::shared_lock<std::shared_mutex> lock;
+  if (!all.watches_end) lock = std::shared_lock(all.making_keyval);  // see forget_keyval
+  const int keyval = all.keyval.load(std::memory_order_acquire);
   if (keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* attribute = nullptr;
   int found = 0;
@@ -238,8 +256,16 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   error = create(comm, made);
   if (error != MPI_SUCCESS) return nullptr;
   Registry& all = of_process<Registry>();
+  {
+    // Never hold this while calling MPI, which calls back when a communicator is freed.
+    const std::lock_guard lock(all.mutex);
+    all.live.push_back(made);  // from now on the keyval stays
+  }
   error = make_keyval();
-  if (error != MPI_SUCCESS) return nullptr;
+  if (error != MPI_SUCCESS) {
+    take_live(made.get());
+    return nullptr;
+  }
   int compared = MPI_UNEQUAL;
   if (made->is_reported() && all.watches_end) {
     // Spawned and merged processes may be as many as the world's, and yet others.
@@ -247,12 +273,7 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
     // All ranks come here for this communicator, whatever their threads do with others.
     if (compared == MPI_IDENT) note_clocks(comm);
   }
-  {
-    // Never hold this while calling MPI, which calls back when a communicator is freed.
-    const std::lock_guard lock(all.mutex);
-    all.reports_world = all.reports_world || compared != MPI_UNEQUAL;
-    all.live.push_back(made);
-  }
+  if (compared != MPI_UNEQUAL) all.reports_world = true;
   // Last, because nothing may throw once the attribute has it.
   error = mpi().Comm_set_attr(comm, all.keyval, made.get());
   if (error == MPI_SUCCESS) {

@@ -13,6 +13,7 @@
 #include "api/distance_orders.hpp"
 #include "api/known_rules.hpp"
 #include "run/mpi/quirks.hpp"
+#include "run/process.hpp"
 #include "select/settings.hpp"
 
 namespace tutti {
@@ -59,8 +60,7 @@ std::uint64_t remarks_number(const std::string& text) {
 }  // namespace
 
 const Environment& environment() {
-  static const Environment read = read_settings(own_variables());
-  return read;
+  return of_process([] { return read_settings(own_variables()); });
 }
 
 std::uint64_t report_environment() {

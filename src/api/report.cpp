@@ -252,8 +252,10 @@ void put_own(const Recorder& all, int ranks) {
   put(std::move(content), summary.destination);
 }
 
-/// For programs that end without MPI_Finalize, or only use sessions. MPI may have ended.
-void write_at_exit() {
+/// For programs that end without MPI_Finalize, or only use sessions. MPI may have ended. Runs when
+/// the process unloads its libraries, so that a program may call MPI_Finalize in its own handlers
+/// of atexit and static destructors.
+[[gnu::destructor]] void write_at_exit() {
   Recorder& all = of_process<Recorder>();
   const std::unique_lock lock(all.mutex, std::try_to_lock);
   // A child process that was forked later has the log of its parent.
@@ -270,7 +272,6 @@ void write_at_exit() {
 void begin(Recorder& all) {
   all.process = getpid();
   all.mpi = library_version();
-  std::atexit(write_at_exit);
 }
 
 }  // namespace

@@ -36,8 +36,6 @@ std::uint64_t place_in_window(std::uint64_t offset, std::uint64_t window_begin) 
 
 }  // namespace
 
-const std::string Tuner::exploring = "exploring";
-
 void Tuner::start_from(SizeClass size_class, const TuningEvidence& kept) {
   cases_[static_cast<std::size_t>(size_class)].emplace().start_from(kept);
   selects_native_ = selects_native_ && kept.candidate == 0;
@@ -77,9 +75,9 @@ bool Tuner::is_selected(std::optional<SizeClass> size_class) const {
   return known == nullptr || candidate_of(size_class) == known->selected();
 }
 
-const std::string& Tuner::reason(SizeClass size_class) const {
+std::string_view Tuner::reason(SizeClass size_class) const {
   const TuningCase* known = find(size_class);
-  return known == nullptr ? exploring : known->reason();
+  return known == nullptr ? exploring : std::string_view(known->reason());
 }
 
 void Tuner::note(std::uint64_t call, std::optional<SizeClass> size_class, Bytes bytes,

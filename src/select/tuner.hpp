@@ -72,7 +72,7 @@ class Tuner {
   /// What a call does for the agreement of all ranks before it goes on.
   enum class Agreement : std::uint8_t { none, begins, ends };
   /// The reason of calls that are explored, and of all calls before anything is known.
-  static const std::string exploring;
+  static constexpr std::string_view exploring = "exploring";
 
   /// `p`: ranks; `budget`: a fraction of time, above 0; `sizes_vary`: calls of a class may differ
   /// in the bytes that ranks note.
@@ -139,7 +139,7 @@ class Tuner {
   [[nodiscard]] std::uint64_t begun() const { return begun_; }
 
   /// Why the calls of a class run what they run; "exploring" before anything is known.
-  [[nodiscard]] const std::string& reason(SizeClass size_class) const;
+  [[nodiscard]] std::string_view reason(SizeClass size_class) const;
   /// The bytes that all ranks noted in the last window, divided by its calls.
   [[nodiscard]] Bytes bytes_per_call() const { return bytes_per_call_; }
   /// Time lost so far, without gains, and time spent in the collective, in nanoseconds.

@@ -45,6 +45,25 @@ def test_mpi4py_profile(mpi):
     check(mpi.run(mpi.python(), HERE / "programs/gather.py", FRONT, preload=()))
 
 
+def test_a_plugin_closes_the_c_api(mpi):
+    program = mpi.compile("closed.c", "-ldl")
+    library = LIBRARIES / f"libtutti-{mpi.name}.so"
+    for path, preload in ((library, ()), (FRONT, ()), (library, (FRONT,))):
+        outcome = mpi.run(program, path, preload=preload, report=False)
+        assert outcome.status == 0, outcome.err
+        assert "".join(outcome.out.split()) == "correct" * RANKS
+
+
+def test_mpi_ends_with_the_process(mpi):
+    """MPI_Finalize comes after the handlers that the library could register: one whole report."""
+    outcome = mpi.run(mpi.compile("late_end.c"))
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert outcome.report["ranks"] == RANKS
+    (call,) = outcome.report["calls"]
+    assert (call["collective"], call["calls"]) == ("allreduce", 1)
+
+
 @pytest.mark.parametrize("np", [1, 2, 5])
 def test_left_alone_it_chooses_by_itself(mpi, np):
     outcome = mpi.run(mpi.compile("gather.c"), np=np, settings={})

@@ -14,6 +14,7 @@
 #include "run/file.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/oversubscription.hpp"
+#include "run/process.hpp"
 #include "run/processors.hpp"
 
 namespace tutti {
@@ -45,7 +46,7 @@ Rank world_rank(MPI_Comm comm) { return rank_in(has_world() ? mpi().comm_world :
 }  // namespace
 
 int guess_nodes(MPI_Comm comm, const NodeSettings& settings, Nodes& nodes) {
-  static const std::string system = own_system();
+  const std::string& system = of_process([] { return own_system(); });
   std::string node = system;
   if (settings.emulated) {
     node += " " + std::to_string(settings.emulated->node_of(world_rank(comm)));

@@ -8,6 +8,7 @@
 #include "algorithms/problems.hpp"
 #include "lowering/lower.hpp"
 #include "run/mpi/types.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -73,7 +74,7 @@ int RmaOperation::proceed(bool& moved) {
 }
 
 const std::vector<Rank>& RmaOperation::order_for(Rank peer) {
-  static const std::vector<Rank> none;
+  const auto& none = of_process([] { return std::vector<Rank>(); });
   // Ranks further down the tree receive the order from above.
   const bool is_below = !listed_.empty() && order_.position_of(peer) > position_;
   return is_below && introduced_.insert(peer).second ? listed_ : none;

@@ -3,17 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int main(void) {
-  MPI_Session session;
-  MPI_Group group;
-  MPI_Comm comm;
-  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
-  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-  MPI_Comm_create_from_group(group, "gather", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
-  MPI_Group_free(&group);
-  int rank = 0;
+/* The number of wrong elements in the gathers of all ranks. */
+static int gather(MPI_Comm comm, int rank) {
   int size = 0;
-  MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   int counts[64];
   int displs[64];
@@ -28,8 +20,32 @@ int main(void) {
     for (int r = 0; r < size && rank == root; ++r) wrong += all[size - 1 - r] != r;
   }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm);
-  MPI_Comm_free(&comm);
-  MPI_Session_finalize(&session);
+  return wrong;
+}
+
+int main(int argc, char** argv) {
+  /* Not every MPI can begin again after its last session has ended. */
+  const int rounds = argc > 1 ? atoi(argv[1]) : 1;
+  int wrong = 0;
+  int rank = 0;
+  for (int round = 0; round < rounds; ++round) {
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "gather", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Group_free(&group);
+    MPI_Comm_rank(comm, &rank);
+    /* It may get the number that Tutti's keyval had in the round before. */
+    int keyval = 0;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+    MPI_Comm_set_attr(comm, keyval, &wrong);
+    wrong += gather(comm, rank);
+    MPI_Comm_free_keyval(&keyval);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+  }
   if (rank == 0) printf("%s\n", wrong == 0 ? "correct" : "wrong");
   return wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
