@@ -8,17 +8,17 @@
 namespace tutti {
 
 void CallSamples::add(Nanoseconds time) {
-  if (!is_full()) {
+  if (times_.size() < most_) {
     oldest_ = 0;
     times_.push_back(time);
     return;
   }
   times_[oldest_] = time;
-  oldest_ = (oldest_ + 1) % capacity;
+  oldest_ = (oldest_ + 1) % most_;
 }
 
 CallSamples CallSamples::latest(int count) const {
-  CallSamples latest;
+  CallSamples latest(static_cast<int>(most_));
   for (int i = std::max(0, this->count() - count); i < this->count(); ++i) {
     latest.add(times_[(oldest_ + static_cast<std::size_t>(i)) % times_.size()]);
   }
@@ -36,7 +36,7 @@ Nanoseconds CallSamples::trimmed_mean() const {
   constexpr int calls_per_outlier = 8;
   std::vector<Nanoseconds> sorted = times_;
   std::ranges::sort(sorted);
-  const int kept = count() - (count() + calls_per_outlier - 1) / calls_per_outlier;
+  const int kept = count() - std::max(1, count() / calls_per_outlier);
   return std::accumulate(sorted.begin(), sorted.begin() + kept, Nanoseconds{0}) / kept;
 }
 
@@ -64,13 +64,16 @@ std::optional<MedianInterval> median_interval(const CallSamples& samples) {
 
 double shorter_score(const CallSamples& a, const CallSamples& b) {
   if (a.count() == 0 || b.count() == 0) return 0;
-  int halves = 0;  // twice the statistic U
+  std::vector<Nanoseconds> sorted = b.times();
+  std::ranges::sort(sorted);
+  std::ptrdiff_t halves = 0;  // twice the statistic U
   for (const Nanoseconds of_a : a.times()) {
-    for (const Nanoseconds of_b : b.times()) halves += of_a < of_b ? 2 : of_a == of_b ? 1 : 0;
+    const auto equal = std::ranges::equal_range(sorted, of_a);
+    halves += 2 * (sorted.end() - equal.end()) + std::ssize(equal);
   }
   const double pairs = static_cast<double>(a.count()) * b.count();
   const double deviation = std::sqrt(pairs * (a.count() + b.count() + 1) / 12);
-  return (halves / 2.0 - pairs / 2) / deviation;
+  return (static_cast<double>(halves) - pairs) / 2 / deviation;
 }
 
 /// Over the calls of all sizes.

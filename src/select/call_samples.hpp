@@ -20,31 +20,34 @@ using Nanoseconds = std::int64_t;
   return static_cast<double>(time) > factor * static_cast<double>(other);
 }
 
-/// The latest 16 times, in the sequence in which they were added.
+/// The latest times, in the sequence in which they were added.
 class CallSamples {
  public:
-  static constexpr std::size_t capacity = 16;
+  /// So many that the machine may have changed since the first of them by little only.
+  static constexpr int few = 16;
 
+  /// Of `most` latest ones, at least 1.
+  explicit CallSamples(int most = few) : most_(static_cast<std::size_t>(most)) {}
   void add(Nanoseconds time);
   void clear() { times_.clear(); }
   [[nodiscard]] int count() const { return static_cast<int>(times_.size()); }
-  [[nodiscard]] bool is_full() const { return times_.size() == capacity; }
-  /// The lower median; at least 1 time must have been added. O(capacity).
+  /// The lower median; at least 1 time must have been added. O(n).
   [[nodiscard]] Nanoseconds median() const;
-  /// The mean without the longest of every 8 times begun, which may be noise; at least 2 times must
+  /// The mean without the longest of every 8 times, at least 1, which may be noise; at least 2 must
   /// have been added. It shows what a median hides: calls of which some take much longer.
-  /// O(capacity log capacity).
+  /// O(n log n).
   [[nodiscard]] Nanoseconds trimmed_mean() const;
   [[nodiscard]] const std::vector<Nanoseconds>& times() const { return times_; }
-  /// The `count` times added last, or all if there are fewer. O(capacity).
+  /// The `count` times added last, or all if there are fewer. O(n).
   [[nodiscard]] CallSamples latest(int count) const;
 
  private:
+  std::size_t most_;
   std::vector<Nanoseconds> times_;
   std::size_t oldest_ = 0;
 };
 
-/// The mean of many latest numbers. Rare large ones count, which a ring of 16 forgets.
+/// The mean of many latest numbers. Rare large ones count, which a ring of few forgets.
 class RecentMean {
  public:
   static constexpr int min_numbers = 8;
@@ -78,8 +81,7 @@ struct MedianInterval {
 [[nodiscard]] std::optional<MedianInterval> median_interval(const CallSamples& samples);
 
 /// The standard score of the Mann-Whitney test that times of `a` are shorter than those of `b`
-/// (Mann & Whitney 1947, normal approximation, ties count half); 0 where one is empty.
-/// O(capacity^2).
+/// (Mann & Whitney 1947, normal approximation, ties count half); 0 where one is empty. O(n log n).
 [[nodiscard]] double shorter_score(const CallSamples& a, const CallSamples& b);
 
 /// The elapsed times of one call over its ranks.

@@ -59,7 +59,7 @@ const TuningCase* Tuner::find(std::optional<SizeClass> size_class) const {
 }
 
 bool Tuner::explores(const TuningCase& known, std::uint64_t call) const {
-  if (!is_in_window(call)) return false;
+  if (!is_in_window(call) || call >= reopened_at_) return false;
   const std::uint64_t place = place_in_window(call - window_begin_, window_begin_);
   return place < static_cast<std::uint64_t>(known.exploration().calls);
 }
@@ -162,6 +162,11 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
   }
   count_time(calls);
   add_samples(calls);
+  if (std::exchange(reopened_at_, never) != never) {
+    for (std::optional<TuningCase>& known : cases_) {
+      if (known) known->reopen();
+    }
+  }
   if (!is_complete) {
     lag_ = std::clamp<std::uint64_t>(2 * lag_, 1, max_lag);
     rest();  // what ran without a note would run again
@@ -196,6 +201,9 @@ void Tuner::add_samples(std::span<const WindowCall> calls) {
     seen_[at] = true;
     const int candidate = call.is_explored ? known->exploration().candidate : known->selected();
     const auto size = sizes_vary_ ? std::optional(class_of(call.bytes)) : std::nullopt;
+    if (call.is_explored && candidate == 0 && known->selected() != 0) {
+      budget_.add_comparison(*call.size_class, known->comparison());
+    }
     const Nanoseconds loss = known->add(candidate, call.times, size);
     budget_.add_loss(*call.size_class, loss, !known->exploration().may_overdraw());
   }
@@ -204,11 +212,14 @@ void Tuner::add_samples(std::span<const WindowCall> calls) {
 /// Before the next window, that window may begin at once. Profiles may change more often than
 /// windows come, and postpone none.
 void Tuner::reopen() {
+  if (call_ >= window_begin_) {
+    reopened_at_ = std::min(reopened_at_, call_);  // the cases follow when the window is known
+    return;
+  }
   for (std::optional<TuningCase>& known : cases_) {
     if (known) known->reopen();
   }
   is_exploring_ = true;
-  if (call_ >= window_begin_) return;
   const std::uint64_t planned = window_begin_;
   plan_window();
   window_begin_ = std::min(window_begin_, planned);
@@ -280,9 +291,6 @@ void Tuner::plan_case(SizeClass size_class, TuningHost& host) {
       {held(spare), held(spare + budget_.overdraft()), budget_.may_compare(size_class)}, begun_);
   if (known.exploration().candidate > 0 && known.exploration().loss > 0 && left < 0) {
     return known.rest();
-  }
-  if (known.selected() != 0 && known.exploration().candidate == 0) {
-    budget_.add_comparison(size_class, known.comparison());
   }
   is_exploring_ = is_exploring_ || explores;
 }

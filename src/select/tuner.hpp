@@ -160,6 +160,8 @@ class Tuner {
     RankTime time;
   };
 
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+
   [[nodiscard]] bool is_in_window(std::uint64_t call) const {
     return call >= window_begin_ && call < window_begin_ + window;
   }
@@ -189,8 +191,9 @@ class Tuner {
   std::uint64_t begun_ = 0;
   std::uint64_t call_ = 0;  ///< the number of the call that has begun
   std::uint64_t window_begin_ = 0;
-  std::uint64_t last_end_ = 0;  ///< of the window before
-  std::uint64_t lag_ = 0;       ///< calls between a window and its agreement
+  std::uint64_t last_end_ = 0;         ///< of the window before
+  std::uint64_t reopened_at_ = never;  ///< in this window; its calls explore no more
+  std::uint64_t lag_ = 0;              ///< calls between a window and its agreement
   std::array<Note, window> notes_{};
   Nanoseconds own_cost_ = 0;    ///< of agreements at this rank, not combined yet
   Nanoseconds resolution_ = 1;  ///< of the criterion

@@ -11,7 +11,8 @@ namespace tutti {
 namespace {
 
 constexpr int min_native_calls = 3;
-constexpr int min_calls_to_drop = 6;  ///< before it is dropped as no faster
+constexpr int min_calls_to_drop = 10;     ///< before it is dropped as no faster
+constexpr int min_calls_to_confirm = 12;  ///< of a challenger
 constexpr int max_calls_each = 4;
 constexpr int max_windows_without_native = 4;
 /// What a first call sets up, such as connections, makes it longer by this time or factor at most.
@@ -96,7 +97,7 @@ void TuningCase::add_sample(int candidate, const SizedTimes& times) {
   if (exploration_.candidate == 0) {
     (candidate == 0 ? native_beside_ : selected_beside_).add(times.absolute);
   }
-  if (candidate == 0) native_median_ = state.samples.median();
+  if (candidate == 0) native_median_ = state.samples.latest(CallSamples::few).median();
 }
 
 void TuningCase::conclude(std::uint64_t calls) {
@@ -186,7 +187,8 @@ void TuningCase::select_fastest() {
   int best = selected_;
   for (int candidate = 0; candidate < candidates(); ++candidate) {
     State& state = at(candidate);
-    if (candidate == selected_ || state.is_dropped || state.fresh < min_calls) continue;
+    const int least = candidate == challenger() ? min_calls_to_confirm : min_calls;
+    if (candidate == selected_ || state.is_dropped || state.fresh < least) continue;
     if (challenger() != 0 && candidate != challenger()) continue;
     if (!is_representative(candidate)) continue;
     state.rejected.reset();
@@ -227,10 +229,10 @@ void TuningCase::challenge(int candidate) {
 
 /// Do at most 1 in 8 calls of the selected candidate take so long?
 bool TuningCase::selected_rarely_takes(Nanoseconds time) const {
-  const std::vector<Nanoseconds>& times = at(selected_).samples.times();
+  const CallSamples latest = at(selected_).samples.latest(CallSamples::few);
   const auto as_long =
-      std::ranges::count_if(times, [time](Nanoseconds other) { return other >= time; });
-  return 8 * as_long <= static_cast<std::ptrdiff_t>(times.size());
+      std::ranges::count_if(latest.times(), [time](Nanoseconds other) { return other >= time; });
+  return 8 * as_long <= latest.count();
 }
 
 void TuningCase::drop_slow() {
@@ -238,14 +240,14 @@ void TuningCase::drop_slow() {
   for (int candidate = 1; candidate < candidates(); ++candidate) {
     State& state = at(candidate);
     const int count = state.fresh;
-    const int least = candidate == challenger() ? min_calls : 1;
-    if (candidate == selected_ || count < least || best == 0) continue;
+    const bool is_challenger = candidate == challenger();
+    if (candidate == selected_ || count < (is_challenger ? min_calls : 1) || best == 0) continue;
     const Nanoseconds median = state.samples.latest(count).median();
+    const int enough = is_challenger ? min_calls_to_confirm : min_calls_to_drop;
     const double most = count >= 2 ? max_loss : max_loss_at_once;
     const bool is_clear = exceeds(median, max_loss_in_noise, best) || selected_rarely_takes(median);
     state.is_dropped = state.is_dropped || (exceeds(median, most, best) && is_clear) ||
-                       (count >= min_calls_to_drop && median >= best) ||
-                       count >= static_cast<int>(CallSamples::capacity);
+                       (count >= enough && median >= best) || count >= most_calls;
   }
   if (at(challenger_).is_dropped) challenger_ = 0;
 }
@@ -300,7 +302,7 @@ bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
   }
   if (needs_calls()) return true;
   const int candidate = challenger() != 0 ? challenger() : next_candidate();
-  if (candidate < 0 && selected_ != 0 && !at(selected_).samples.is_full()) {
+  if (candidate < 0 && selected_ != 0 && at(selected_).samples.count() < CallSamples::few) {
     exploration_ = {0, max_calls_each};
     return true;
   }
@@ -315,7 +317,8 @@ bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
   const bool is_known = samples.count() > 0;
   const Nanoseconds loss = is_known ? samples.median() - native_median_ : native_median_;
   const Nanoseconds most = is_known ? allowance.of_known : allowance.of_new;
-  const Nanoseconds fit = most / std::max<Nanoseconds>(1, loss);
+  // What takes no longer needs no allowance.
+  const Nanoseconds fit = loss > 0 ? most / loss : max_calls_each;
   const auto calls_each = std::clamp<Nanoseconds>(fit, 1, is_known ? max_calls_each : 1);
   exploration_ = {candidate, static_cast<int>(calls_each),
                   calls_each * std::max<Nanoseconds>(0, loss), loss <= most, !is_known};

@@ -101,9 +101,9 @@ class TuningCase {
   [[nodiscard]] int selected() const { return selected_; }
   [[nodiscard]] const Exploration& exploration() const { return exploration_; }
   [[nodiscard]] bool is_settled() const { return is_settled_; }
-  /// What comparing the selected candidate with the MPI's own in one window takes beyond it.
+  /// What a call of the MPI's own takes beyond one of the selected candidate.
   [[nodiscard]] Nanoseconds comparison() const {
-    return exploration_.calls * std::max<Nanoseconds>(0, native_median_ - median_of(selected_));
+    return std::max<Nanoseconds>(0, native_median_ - median_of(selected_));
   }
   /// Does a race wait for calls of the MPI's own or of the selected candidate?
   [[nodiscard]] bool needs_calls() const;
@@ -120,8 +120,12 @@ class TuningCase {
   /// call, which is not paid. Returns false where none is needed: then only a settled candidate is
   /// compared with the MPI's own, in a few calls.
   bool plan(const Allowance& allowance, std::uint64_t calls);
-  /// Begins a new race of all candidates, with the selected one in force.
-  void reopen() { reopen(selected_); }
+  /// Begins a new race of all candidates, with the selected one in force. Of what is planned one
+  /// call remains, about which nothing is known any more.
+  void reopen() {
+    reopen(selected_);
+    if (exploration_.candidate > 0) exploration_ = {exploration_.candidate, 1, 0, true, true};
+  }
   /// No call explores until the next plan().
   void rest() { exploration_ = {}; }
   /// Until the next resume(), plan() passes over the candidate: it needs what cannot be paid yet.
@@ -146,15 +150,18 @@ class TuningCase {
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
  private:
-  static constexpr int min_calls = 4;       ///< of a candidate before it is selected
+  static constexpr int min_calls = 4;  ///< of a candidate before its median says anything
+  /// Noise hides small gains from fewer calls.
+  static constexpr int most_calls = 64;     ///< in a race, of each candidate
   static constexpr double min_gain = 1.03;  ///< of a selected candidate
   static constexpr std::uint64_t min_calls_settled = 4096;
 
   struct State {
-    CallSamples samples;
-    CallSamples means;
-    CallSamples maxima;
-    CallSamples absolute;  ///< those of `samples`, in time and not in units of their sizes
+    CallSamples samples{most_calls};
+    CallSamples means{most_calls};
+    CallSamples maxima{most_calls};
+    CallSamples absolute{
+        most_calls};  ///< those of `samples`, in time and not in units of their sizes
     RecentMean weights{1024};
     CallSamples former;      ///< of the race before, for the report
     Nanoseconds set_up = 0;  ///< the time of a first call that does not count
