@@ -104,7 +104,7 @@ def print_cases(out: Console, cases: list[Case], full: bool) -> None:
             _print_candidates(out, case)
     more = "" if full else "; --candidates shows all times"
     out.print(
-        "[dim]median: of at most the latest 16 calls noted, time after the last arrival (rooted, "
+        "[dim]median: of at most the latest 32 calls noted, time after the last arrival (rooted, "
         "irregular and scans: mean of the longest and the mean elapsed time); interval: holds the median with 95 % or more, by order "
         "statistics; saved: calls times the difference of medians, in brackets by the ends of "
         "their intervals; on the table: what the fastest "

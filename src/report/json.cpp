@@ -62,7 +62,7 @@ Json json_object(const Members&... members) {
 }
 
 constexpr const char* method_of_tuning =
-    "median of at most the latest 16 calls noted: time after the last arrival, of rooted and "
+    "median of at most the latest 32 calls noted: time after the last arrival, of rooted and "
     "irregular collectives and scans the mean of the longest and the mean elapsed time; interval "
     "of the median by order statistics";
 

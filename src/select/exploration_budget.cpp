@@ -11,8 +11,8 @@ namespace {
 constexpr double max_calls = 1 << 30;
 /// As long as no call's time is known.
 constexpr double calls_at_first = 64;
-/// What a class may lose of its own time, in budgets: no more than 6 % by default.
-constexpr double budgets_of_class = 6;
+/// What a class may lose of its own time, in budgets: no more than 4 % by default.
+constexpr double budgets_of_class = 4;
 
 /// Updates the mean of the calls that count and explored nothing. Returns the smaller one of this
 /// and the mean before.

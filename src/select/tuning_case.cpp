@@ -12,7 +12,8 @@ namespace {
 
 constexpr int min_native_calls = 3;
 constexpr int min_calls_to_drop = 10;     ///< before it is dropped as no faster
-constexpr int min_calls_to_confirm = 12;  ///< of a challenger
+constexpr int min_calls_to_confirm = 12;  ///< of a challenger, unless it is clearly faster
+constexpr double clear_gain = 1.5;
 constexpr int max_calls_each = 4;
 constexpr int max_windows_without_native = 4;
 /// What a first call sets up, such as connections, makes it longer by this time or factor at most.
@@ -187,12 +188,15 @@ void TuningCase::select_fastest() {
   int best = selected_;
   for (int candidate = 0; candidate < candidates(); ++candidate) {
     State& state = at(candidate);
-    const int least = candidate == challenger() ? min_calls_to_confirm : min_calls;
-    if (candidate == selected_ || state.is_dropped || state.fresh < least) continue;
+    if (candidate == selected_ || state.is_dropped || state.fresh < min_calls) continue;
     if (challenger() != 0 && candidate != challenger()) continue;
     if (!is_representative(candidate)) continue;
     state.rejected.reset();
-    if (!is_faster(candidate, selected_)) continue;
+    const CallSamples fresh = state.samples.latest(state.fresh);
+    const CallSamples beside = at(selected_).samples.latest(at(selected_).fresh);
+    if (!are_shorter(fresh, beside)) continue;
+    const bool is_clear = exceeds(beside.median(), clear_gain, fresh.median());
+    if (candidate == challenger() && !is_clear && state.fresh < min_calls_to_confirm) continue;
     if (candidate != 0 && !is_faster(candidate, 0)) continue;
     if (candidate != 0 && (is_unfair(candidate, 0) || is_unfair(candidate, selected_))) {
       state.rejected = CandidateState::unfair;

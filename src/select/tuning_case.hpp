@@ -152,7 +152,7 @@ class TuningCase {
  private:
   static constexpr int min_calls = 4;  ///< of a candidate before its median says anything
   /// Noise hides small gains from fewer calls.
-  static constexpr int most_calls = 64;     ///< in a race, of each candidate
+  static constexpr int most_calls = 32;     ///< in a race, of each candidate
   static constexpr double min_gain = 1.03;  ///< of a selected candidate
   static constexpr std::uint64_t min_calls_settled = 4096;
 

@@ -142,4 +142,4 @@ def tuning() -> dict:
         "candidates": candidates,
     }  # fmt: skip
     return {"seconds": 1.0, "saved": 0.081, "exploring": 0.003, "left_out": 0,
-            "method": "median of the latest 16 calls", "cases": [case]}  # fmt: skip
+            "method": "median of the latest 32 calls", "cases": [case]}  # fmt: skip

@@ -84,13 +84,13 @@ TEST(ExplorationBudget, KeepsTheNextTwoAgreements) {
   EXPECT_EQ(budget.calls_for(budget.debt()), 100U);
 }
 
-TEST(ExplorationBudget, LetsAClassLoseThreeBudgetsOfItsOwnTime) {
+TEST(ExplorationBudget, LetsAClassLoseFourBudgetsOfItsOwnTime) {
   ExplorationBudget budget(0.01);
   spend(budget, 100);
-  EXPECT_DOUBLE_EQ(budget.left_of(small_class), 0.03 * 400'000);
-  budget.add_loss(small_class, 13'000, true);
+  EXPECT_DOUBLE_EQ(budget.left_of(small_class), 0.04 * 400'000);
+  budget.add_loss(small_class, 17'000, true);
   EXPECT_LT(budget.left_of(small_class), 0);
-  EXPECT_DOUBLE_EQ(budget.left_of(large_class), 0.03 * 400'000);
+  EXPECT_DOUBLE_EQ(budget.left_of(large_class), 0.04 * 400'000);
 }
 
 TEST(ExplorationBudget, OverdraftIsForgottenOnceTheBudgetHasRecovered) {
