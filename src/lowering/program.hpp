@@ -10,6 +10,10 @@
 
 namespace tutti {
 
+/// Messages between two ranks whose numbers differ by a multiple of this have the same tag, so they
+/// must begin in their sequence.
+inline constexpr int message_tags = 3072;
+
 /// The memory that holds bytes: a buffer of the caller or of Tutti.
 enum class Area : std::uint8_t {
   send,     ///< the caller's send buffer

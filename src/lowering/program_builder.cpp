@@ -78,8 +78,15 @@ void ProgramBuilder::add_message(const Step& step, Spot spot) {
   const bool sends = step.kind == StepKind::send;
   Operation& operation = append(sends ? OperationKind::send : OperationKind::recv, step.runner);
   operation.peer = step.peer;
-  operation.message = (sends ? sent_ : received_)[step.peer]++;
+  std::vector<int>& before = (sends ? sent_ : received_)[step.peer];
+  operation.message = static_cast<int>(before.size());
   operation.slots = step.slots;
+  if (operation.message >= message_tags) {
+    need([&](std::vector<int>& needs) {
+      needs.push_back(before[index(operation.message - message_tags)]);
+    });
+  }
+  before.push_back(count() - 1);
   if (step.after >= 0) {
     need([&](std::vector<int>& needs) {
       const int end = first_operation_[index(step.after) + 1];

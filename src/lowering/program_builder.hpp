@@ -51,11 +51,11 @@ class ProgramBuilder {
 
   const CallBlocks& blocks_;
   MemoryUse memory_;
-  std::vector<int> first_operation_;  ///< by step
-  std::vector<char> completed_;       ///< by operation, at the last wait
-  int all_completed_ = 0;             ///< all operations before this one are completed
-  std::map<Rank, int> sent_;
-  std::map<Rank, int> received_;
+  std::vector<int> first_operation_;       ///< by step
+  std::vector<char> completed_;            ///< by operation, at the last wait
+  int all_completed_ = 0;                  ///< all operations before this one are completed
+  std::map<Rank, std::vector<int>> sent_;  ///< operations, by peer
+  std::map<Rank, std::vector<int>> received_;
   Program program_;
 };
 

@@ -2,6 +2,7 @@
 #include "verify/node_order.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/contract.hpp"
 
@@ -55,6 +56,17 @@ std::string add(const NodeGraph& graph, const NodeGraph::Meeting& members, int f
            " bytes to node " + std::to_string(to) + ", which receives " + std::to_string(bytes);
   }
   const Collective collective = graph.call(sender).collective;
+  // The functions of regular collectives and reductions take no displacements.
+  const auto is_apart = [&](const InnerBuffer& buffer, BlockIndex at) {
+    const bool has_displacements =
+        is_irregular(collective) && !reduces(collective) && buffer.counts.size() > 1;
+    const auto before = buffer.counts.begin();
+    return !has_displacements && bytes > 0 &&
+           buffer.displacements[index(at)] != std::accumulate(before, before + at, Bytes{0});
+  };
+  if (is_apart(source, out) || is_apart(sink, in)) {
+    return "a call without displacements has blocks apart";
+  }
   const Bytes read_at = source.at + source.displacements[index(out)];
   const Bytes write_at = sink.at + sink.displacements[index(in)];
   transfers.push_back({{sender, source.area, false, {read_at, read_at + bytes}},

@@ -207,7 +207,7 @@ ProgramVerifier::Fault ProgramVerifier::check_memory(Rank rank) {
   const auto found = find_conflict(used_, [&](Node first, Node second) {
     return order_.is_before(number(first), number(second));
   });
-  if (!found) return std::nullopt;
+  if (!found) return check_tags(rank);
   const auto& [one, other] = *found;
   if (one.operation == other.operation) {
     return fault(rank, number(one.operation),
@@ -215,6 +215,27 @@ ProgramVerifier::Fault ProgramVerifier::check_memory(Rank rank) {
   }
   return fault(rank, number(other.operation),
                clash(other, in_words(one.operation), one.writes ? "writing" : "reading"));
+}
+
+/// The MPI cannot tell messages of one tag apart, so those before must have begun.
+ProgramVerifier::Fault ProgramVerifier::check_tags(Rank rank) {
+  const std::vector<Operation>& all = programs_[index(rank)].operations;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool is_message =
+        all[i].kind == OperationKind::send || all[i].kind == OperationKind::recv;
+    if (!is_message || all[i].message < message_tags) continue;
+    const auto has_its_tag = [&](const Operation& other) {
+      return other.kind == all[i].kind && other.peer == all[i].peer &&
+             other.message == all[i].message - message_tags;
+    };
+    const auto before = static_cast<int>(std::ranges::find_if(all, has_its_tag) - all.begin());
+    const auto later = static_cast<int>(i);
+    if (before < later && order_.is_before(before, later)) continue;
+    return fault(rank, later,
+                 "may begin before operation " + std::to_string(before) +
+                     ", whose message has the same tag");
+  }
+  return std::nullopt;
 }
 
 /// Checks what the ranks of nodes share: signals, collectives between nodes, and node memory.
@@ -306,6 +327,7 @@ ProgramVerifier::Fault ProgramVerifier::check_barrier() {
 ProgramVerifier::Fault ProgramVerifier::check_results(Rank rank) {
   const Contract& contract = call_->contract;
   RankMemory& memory = memory_[index(rank)];
+  combined_.clear();
   std::vector<ByteSymbols> found;
   for (const ByteSymbols& wanted : memory.wanted()) {
     found.clear();
@@ -326,9 +348,16 @@ ProgramVerifier::Fault ProgramVerifier::check_results(Rank rank) {
       const std::string text =
           sets_.difference(part.set, contributors(contract.collective, contract.p, rank));
       if (!text.empty()) return fault(rank, -1, text + " in " + in_words(part) + " at the end");
+      if (combined_.empty() || combined_.back().second != part.set) {
+        combined_.emplace_back(part.origin, part.set);
+      }
     }
   }
-  return std::nullopt;
+  // All ranks of an allreduce get the same bits.
+  if (properties_of(contract.collective).after != Holders::all) return std::nullopt;
+  if (rank == 0) combined_at_first_ = combined_;
+  if (combined_ == combined_at_first_) return std::nullopt;
+  return fault(rank, -1, "combines in another sequence than rank 0: their bits may differ");
 }
 
 }  // namespace tutti

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "schedule/flow.hpp"
@@ -92,6 +94,7 @@ class ProgramVerifier {
   [[nodiscard]] Fault check_node_memory(int node);
   [[nodiscard]] Fault pair_messages();
   [[nodiscard]] Fault check_puts();
+  [[nodiscard]] Fault check_tags(Rank rank);
   [[nodiscard]] Fault check_notifications(Rank rank);
   [[nodiscard]] Fault check_uses(const Put& put) const;
   template <class Visit>
@@ -144,6 +147,11 @@ class ProgramVerifier {
   std::vector<int> pending_;  ///< sends whose receives have begun; ~rank: it arrives
   std::vector<std::vector<ByteSymbols>> sent_;  ///< by node, of puts
   RankSets sets_;                               ///< of contributions
+  std::map<std::pair<int, int>, int> unions_;   ///< of 2 of these sets
+  /// Reductions: where the parts of a rank's result begin that combine in one sequence, by origin,
+  /// and their sets; and those of rank 0.
+  std::vector<std::pair<Bytes, int>> combined_;
+  std::vector<std::pair<Bytes, int>> combined_at_first_;
   RankSets entered_;  ///< barriers of messages: by node, the ranks that have entered before its
                       ///< end; then by rank, those before it leaves
   bool is_barrier_ = false;

@@ -34,6 +34,7 @@ ProgramVerifier::Fault ProgramVerifier::execute(std::uint64_t seed) {
   states_.resize(index(p));
   pending_.clear();
   sets_.start(p, p);
+  unions_.clear();
   for (Rank rank = 0; rank < p; ++rank) {
     sets_.insert(rank, rank);
     states_[index(rank)].arrived = false;
@@ -244,7 +245,7 @@ std::vector<ByteSymbols> ProgramVerifier::combined(Node node, const std::vector<
   return result;
 }
 
-/// The set of ranks in the combination of two values.
+/// The number of the set of ranks in the combination of two values.
 int ProgramVerifier::united(Node node, int left, int right) {
   if (const Rank twice = sets_.common(left, right); twice != no_rank) {
     refuse(node, "combines the contribution of rank " + std::to_string(twice) + " twice");
@@ -254,9 +255,15 @@ int ProgramVerifier::united(Node node, int left, int right) {
                      " before that of rank " + std::to_string(sets_.first(right)) +
                      ", and the operation does not commute");
   }
-  const int both = sets_.copy_of(left);
-  sets_.insert_all(both, right);
-  return both;
+  // Equal numbers stand for equal expressions, and so for equal bits.
+  const bool swaps = call_->contract.commutative && left > right;
+  const auto [known, is_new] =
+      unions_.try_emplace(swaps ? std::pair(right, left) : std::pair(left, right), 0);
+  if (is_new) {
+    known->second = sets_.copy_of(left);
+    sets_.insert_all(known->second, right);
+  }
+  return known->second;
 }
 
 }  // namespace tutti

@@ -146,6 +146,11 @@ std::string RankMemory::find(const BufferRef& ref, int operation, bool writes,
     }
   } else {
     if (laid.sizes.empty()) return std::string("uses ") + name_of(ref.area) + ", which it lacks";
+    const Collective collective = call_->contract.collective;
+    const bool may_differ = is_irregular(collective) && block_kind(collective) == BlockKind::pairs;
+    if (may_differ && ref.blocks.range.count() > 1) {
+      return "names blocks that may differ in datatype";
+    }
     find_blocks(ref.area, ref.blocks);
     if (iov_.size() == 1 && laid.contiguous) {
       const Bytes begin = iov_[0].begin + ref.offset;

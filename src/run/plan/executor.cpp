@@ -12,8 +12,6 @@ namespace {
 
 /// Tags of schedules are above those of protocols.
 constexpr int first_message_tag = 1024;
-/// Messages between two ranks that share a tag match in the sequence in which they begin.
-constexpr int message_tags = 3072;
 constexpr int tags_of_call = first_message_tag + message_tags;
 
 struct Abandon {

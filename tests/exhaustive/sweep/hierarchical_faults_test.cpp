@@ -218,6 +218,8 @@ TEST(HierarchicalFaultsAreNamed, MembersThatDisagree) {
   finds(fault_with([](InnerCall& call) { call.lane = 1; }), "lead lane 1");
   finds(fault_with([](InnerCall& call) { call.send.counts[0] = 20; }),
         "node 1 sends 20 bytes to node 0, which receives 24");
+  finds(fault_with([](InnerCall& call) { call.receive.displacements.back() += 2; }),
+        "a call without displacements has blocks apart");
 }
 
 TEST(HierarchicalFaultsAreNamed, SignalsThatNeverComeOrDoNotGrow) {

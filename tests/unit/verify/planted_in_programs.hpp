@@ -14,9 +14,9 @@ namespace tutti::testing_support {
 
 class PlantedInPrograms : public testing::Test {
  protected:
-  /// The programs of an algorithm for p ranks with 2 bytes each; without faults.
-  void reset(Collective collective, const char* algorithm, int p, int kind = 0) {
-    const Call call = {collective, 0, std::vector<Bytes>(static_cast<std::size_t>(p), 2), 0};
+  /// The programs of an algorithm for p ranks with 2 or more bytes each; without faults.
+  void reset(Collective collective, const char* algorithm, int p, int kind = 0, Bytes bytes = 2) {
+    const Call call = {collective, 0, std::vector<Bytes>(static_cast<std::size_t>(p), bytes), 0};
     const Specification spec = spec_of(collective, algorithm);
     const Problems problems(spec, call);
     made_.emplace(spec, call, problems, problems.schedules(), kind);

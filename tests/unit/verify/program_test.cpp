@@ -131,6 +131,22 @@ TEST_F(PlantedInPrograms, UnmatchedMessages) {
   expect(2, find(2, OperationKind::send), "sends message 0 to rank 0, which has no partner");
 }
 
+TEST_F(PlantedInPrograms, MessagesOfOneTagOutOfSequence) {
+  reset(Collective::bcast, "chain:parts=3080", 2, 0, 3080);
+  const int send = find(0, OperationKind::send, message_tags + 1);
+  const int before = find(0, OperationKind::send, 1);
+  operation(0, send).last_need = operation(0, send).first_need;
+  expect(0, send, "may begin before operation " + std::to_string(before) + ", whose message");
+}
+
+TEST_F(PlantedInPrograms, BlocksOfSeveralTypesInOneReference) {
+  reset(Collective::alltoallv, "linear", 4, typed);
+  const int send = find(1, OperationKind::send);
+  BlockRange& block = operation(1, send).from.blocks.range;
+  block.end = block.begin + 2;
+  expect(1, send, "names blocks that may differ in datatype");
+}
+
 TEST_F(PlantedInPrograms, LengthsThatDiffer) {
   reset(Collective::bcast, "linear", 3);
   Operation& recv = operation(2, find(2, OperationKind::recv));
