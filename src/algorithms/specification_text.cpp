@@ -69,20 +69,24 @@ void for_each_parameter(Spec& spec, Visit visit) {
   auto& all = spec.parameters;
   visit("order", spec.order, orders);
   visit("runner", spec.runner, Accepted{"caller or background"});
-  visit("k", all.k, Accepted{"an integer of at least 2", 2});
+  // No rank has more of anything that these count.
+  constexpr Bytes most = 1 << 20;
+  visit("k", all.k, Accepted{"an integer of at least 2, at most 1048576", 2, most});
   visit("segment", all.segment, Accepted{"bytes such as 4K"});
   visit("rule", all.rule, Accepted{"volume or gather_time"});
   visit("threshold", all.threshold, Accepted{"bytes such as 64K, or off", 0, no_limit, "off", -1});
   visit("promote", all.promote, Accepted{"on or off"});
   visit("arrivals", all.arrivals, Accepted{"on or off"});
-  visit("flight", all.flight, Accepted{"an integer of at least 0 (no limit)"});
-  visit("late", all.late, Accepted{"an integer of at least 0"});
-  visit("parts", all.parts, Accepted{"an integer of at least 0 (by the size)"});
+  visit("flight", all.flight,
+        Accepted{"an integer of at least 0 (no limit), at most 1048576", 0, most});
+  visit("late", all.late, Accepted{"an integer of at least 0, at most 1048576", 0, most});
+  visit("parts", all.parts,
+        Accepted{"an integer of at least 0 (by the size), at most 1048576", 0, most});
   visit("carry", all.carry,
         Accepted{"bytes up to 32K, or all", 0, max_carried, "all", all_carried});
   visit("nodes", all.nodes, Accepted{"on or off"});
   visit("protocol", all.protocol, Accepted{"messages or windows"});
-  visit("ports", all.ports, Accepted{"an integer of at least 1", 1});
+  visit("ports", all.ports, Accepted{"an integer of at least 1, at most 1048576", 1, most});
 }
 
 template <class Value>
@@ -102,7 +106,7 @@ bool read(std::string_view text, const Accepted& accepted, Value& value) {
     if (bytes) value = *bytes;
     return bytes && (value <= accepted.max || value == accepted.meant);
   } else {
-    return read_number(text, value) && value >= accepted.min;
+    return read_number(text, value) && value >= accepted.min && value <= accepted.max;
   }
 }
 

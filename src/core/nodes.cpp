@@ -124,7 +124,7 @@ int Nodes::most() const {
   return largest;
 }
 
-bool Nodes::even() const { return count() * most() == p(); }
+bool Nodes::even() const { return std::int64_t{count()} * most() == p(); }
 
 bool Nodes::in_rank_order() const { return std::ranges::is_sorted(node_); }
 

@@ -85,6 +85,7 @@ TEST(SpecificationError, SaysWhatAParameterAccepts) {
     EXPECT_TRUE(refuses(text, {"integer", "at least 2"}));
   }
   EXPECT_TRUE(refuses("ordered_tree:ports=0", {"integer", "at least 1"}));
+  EXPECT_TRUE(refuses("ordered_tree:ports=2147483647", {"2147483647", "at most 1048576"}));
   EXPECT_TRUE(refuses("linear_pull:flight=-1", {"integer", "at least 0 (no limit)"}));
   EXPECT_TRUE(refuses("relay:late=some", {"integer", "at least 0"}, Collective::scatterv));
   EXPECT_TRUE(refuses("linear_sync:segment=1Z", {"bytes", "4K"}));
