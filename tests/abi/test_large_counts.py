@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 SETTINGS = {
@@ -18,6 +20,14 @@ def test_preloaded(mpi, settings):
     outcome = mpi.run(program, np=3, settings=settings, report=False)
     assert outcome.status == 0, outcome.out + outcome.err
     assert "correct" in outcome.out.split()
+
+
+@pytest.mark.skipif("ALL_TESTS" not in os.environ, reason="takes 12 GB of memory")
+def test_an_element_of_more_bytes_than_an_int_counts(mpi):
+    outcome = mpi.run(mpi.compile("large_element.c"), np=2, settings={"TUTTI_BCAST": "binomial"})
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.count("correct") == 2
+    assert outcome.algorithms()["bcast"] == "binomial"
 
 
 def test_natively(mpi):

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -151,12 +152,33 @@ void a_node_has_no_memory(Context& context) {
   TUTTI_Shared_free(allgather(context, comm, count, 2, TUTTI_SHARED_READ_ONLY));
 }
 
+/// What a child of fork releases stays with its parent.
+void a_child_releases_it(Context& context) {
+  const OwnComm comm;
+  const std::vector<int> counts(static_cast<std::size_t>(comm.size()), 700);
+  void* const held = allgather(context, comm, 700, 1, TUTTI_SHARED_READ_ONLY);
+  const pid_t child = fork();
+  if (child == 0) {
+    TUTTI_Shared_free(held);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  MPI_Barrier(comm.get());
+  if (comm.rank() != 0) TUTTI_Shared_free(held);
+  MPI_Barrier(comm.get());
+  void* const next = allgather(context, comm, 700, 2, TUTTI_SHARED_READ_ONLY);
+  if (comm.rank() == 0 && !holds(held, counts, 1)) context.fail("it has changed");
+  TUTTI_Shared_free(next);
+  if (comm.rank() == 0) TUTTI_Shared_free(held);
+}
+
 }  // namespace
 
 void add_shared_results_memory(Suite& suite) {
   suite.add("shared results, memory with names", memory_with_names);
   suite.add("shared results, bounded", released_memory_is_bounded);
   suite.add("shared results, a node without memory", a_node_has_no_memory);
+  suite.add("shared results, released by a child", a_child_releases_it);
 }
 
 }  // namespace tutti::test

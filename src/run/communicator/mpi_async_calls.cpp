@@ -117,7 +117,7 @@ int AsyncCalls::forget_what_has_left() {
 
 void AsyncCalls::take(const CallAnnouncement& announcement) {
   --expected_;
-  announcements_.push_back(announcement);
+  if (!in_error_) announcements_.push_back(announcement);
 }
 
 const AsyncCalls::Known* AsyncCalls::find(const CallAnnouncement& announcement) const {
@@ -249,7 +249,8 @@ int AsyncCalls::hand_over(const MpiCall& call) {
 void AsyncCalls::abandon() {
   if (begun_ == nullptr) return;
   transport_.abandon();
-  begun_.reset();
+  // Receives that had matched before they were cancelled may still write into its memory.
+  static_cast<void>(begun_.release());
   in_error_ = true;
 }
 

@@ -26,6 +26,7 @@ void SharedMemory::begin(int holders, Bytes kept) {
 }
 
 void SharedMemory::release() {
+  if (getpid() != process_) return;
   Count& now = count();
   int holders = now.holders;
   while (holders > 1 && !now.holders.compare_exchange_weak(holders, holders - 1)) {

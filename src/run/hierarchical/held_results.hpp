@@ -1,6 +1,8 @@
 /// Keeps the shared results that this process holds, and the addresses of released ones.
 #pragma once
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -33,7 +35,8 @@ class SharedMemory {
   [[nodiscard]] Bytes kept() const { return count().kept; }
   /// Resets the holders: no rank of the node got the result. For the first rank of the node.
   void withdraw() { count().holders = 0; }
-  /// Removes one holder. The last one returns all but kept() bytes to the system.
+  /// Removes one holder. The last one returns all but kept() bytes to the system. A child of fork
+  /// holds nothing.
   void release();
 
  private:
@@ -45,6 +48,7 @@ class SharedMemory {
 
   NodeSegment segment_;
   Mapping all_;
+  pid_t process_ = getpid();
 };
 
 /// The results that the program holds, which may outlive their communicator, and the addresses of

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -123,9 +124,16 @@ void NodeSegment::release_pages(Bytes offset) const {
 
 bool NodeSegment::allocate() const {
   if (kind() == Kind::anonymous) return true;
-  int error = EINTR;
-  while (error == EINTR) error = posix_fallocate(file_, 0, name_.bytes);
-  return error == 0;
+  // A signal undoes a whole call: of short ones some get through between periodic signals.
+  constexpr Bytes piece = Bytes{4} << 20;
+  for (Bytes at = 0; at < name_.bytes; at += piece) {
+    int error = EINTR;
+    while (error == EINTR) {
+      error = posix_fallocate(file_, at, std::min(piece, name_.bytes - at));
+    }
+    if (error != 0) return false;
+  }
+  return true;
 }
 
 Bytes page_bytes() { return sysconf(_SC_PAGESIZE); }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/oversubscription.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/mpi/types.hpp"
@@ -41,7 +42,19 @@ class Typed {
   std::optional<IndexedType> large_;
 };
 
-/// Calls move(elements, offset, bytes) for parts whose elements and bytes an int can count.
+/// Copies as a message to this rank.
+int copy_by_message(const Region& from, const Region& to, Rank own, MPI_Comm comm) {
+  const Typed source(from);
+  const Typed target(to);
+  if (source.error() != MPI_SUCCESS) return source.error();
+  if (target.error() != MPI_SUCCESS) return target.error();
+  MPI_Status status;
+  return mpi().Sendrecv(from.address, source.count(), source.type(), own, copy_tag, to.address,
+                        target.count(), target.type(), own, copy_tag, comm, &status);
+}
+
+/// Calls move(elements, offset, bytes) for parts whose elements and bytes an int can count, or of
+/// one element that has more bytes.
 /// MPICH 4.0 refuses a null address: elements at MPI_BOTTOM are counted from `base` instead.
 template <class Move>
 int in_parts(const Region& all, void* base, Move move) {
@@ -62,7 +75,7 @@ int in_parts(const Region& all, void* base, Move move) {
       if (const int error = from_base.make(type, {{displacement, count}})) return error;
       part = {base, 1, handle_bits(from_base.handle())};
     }
-    if (const int error = move(part, done * size, static_cast<int>(count * size))) return error;
+    if (const int error = move(part, done * size, count * size)) return error;
   }
   return MPI_SUCCESS;
 }
@@ -70,19 +83,26 @@ int in_parts(const Region& all, void* base, Move move) {
 }  // namespace
 
 int pack(const Region& from, std::byte* packed, MPI_Comm comm) {
-  return in_parts(from, packed, [&](const Region& part, std::int64_t at, int bytes) {
+  return in_parts(from, packed, [&](const Region& part, std::int64_t at, std::int64_t bytes) {
+    if (bytes > INT_MAX) {
+      return copy_by_message(part, {packed + at, bytes, 0}, rank_in(comm), comm);
+    }
     int position = 0;
     return mpi().Pack(part.address, static_cast<int>(part.count), datatype(part.type), packed + at,
-                      bytes, &position, comm);
+                      static_cast<int>(bytes), &position, comm);
   });
 }
 
 int unpack(const std::byte* packed, const Region& to, MPI_Comm comm) {
   void* const base = const_cast<std::byte*>(packed);
-  return in_parts(to, base, [&](const Region& part, std::int64_t at, int bytes) {
+  return in_parts(to, base, [&](const Region& part, std::int64_t at, std::int64_t bytes) {
+    if (bytes > INT_MAX) {
+      const Region whole = {const_cast<std::byte*>(packed) + at, bytes, 0};
+      return copy_by_message(whole, part, rank_in(comm), comm);
+    }
     int position = 0;
-    return mpi().Unpack(packed + at, bytes, &position, part.address, static_cast<int>(part.count),
-                        datatype(part.type), comm);
+    return mpi().Unpack(packed + at, static_cast<int>(bytes), &position, part.address,
+                        static_cast<int>(part.count), datatype(part.type), comm);
   });
 }
 
@@ -191,13 +211,7 @@ int MpiTransport::copy(const Region& from, const Region& to) {
       return unpack(static_cast<const std::byte*>(from.address), to, comm_);
     }
   }
-  const Typed source(from);
-  const Typed target(to);
-  if (source.error() != MPI_SUCCESS) return source.error();
-  if (target.error() != MPI_SUCCESS) return target.error();
-  MPI_Status status;
-  return mpi().Sendrecv(from.address, source.count(), source.type(), rank_, copy_tag, to.address,
-                        target.count(), target.type(), rank_, copy_tag, comm_, &status);
+  return copy_by_message(from, to, rank_, comm_);
 }
 
 void MpiTransport::idle() {
