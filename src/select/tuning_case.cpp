@@ -251,7 +251,7 @@ void TuningCase::drop_slow() {
     const double most = count >= 2 ? max_loss : max_loss_at_once;
     const bool is_clear = exceeds(median, max_loss_in_noise, best) || selected_rarely_takes(median);
     state.is_dropped = state.is_dropped || (exceeds(median, most, best) && is_clear) ||
-                       (count >= enough && median >= best) || count >= most_calls;
+                       (count >= enough && median >= best) || count >= max_calls;
   }
   if (at(challenger_).is_dropped) challenger_ = 0;
 }

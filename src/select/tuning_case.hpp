@@ -152,16 +152,16 @@ class TuningCase {
  private:
   static constexpr int min_calls = 4;  ///< of a candidate before its median says anything
   /// Noise hides small gains from fewer calls.
-  static constexpr int most_calls = 32;     ///< in a race, of each candidate
+  static constexpr int max_calls = 32;      ///< in a race, of each candidate
   static constexpr double min_gain = 1.03;  ///< of a selected candidate
   static constexpr std::uint64_t min_calls_settled = 4096;
 
   struct State {
-    CallSamples samples{most_calls};
-    CallSamples means{most_calls};
-    CallSamples maxima{most_calls};
+    CallSamples samples{max_calls};
+    CallSamples means{max_calls};
+    CallSamples maxima{max_calls};
     CallSamples absolute{
-        most_calls};  ///< those of `samples`, in time and not in units of their sizes
+        max_calls};  ///< those of `samples`, in time and not in units of their sizes
     RecentMean weights{1024};
     CallSamples former;      ///< of the race before, for the report
     Nanoseconds set_up = 0;  ///< the time of a first call that does not count
