@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -185,20 +187,36 @@ def why_not_writable(path: Path) -> str:
 def write(path: Path, text: str, option: str) -> None:
     """Writes the file that `option` names, in UTF-8. Raises Refusal if that fails.
 
-    A former file stays as it was until the new one is whole. Names of files need not be UTF-8:
-    their other bytes are written as escapes.
+    A former file stays as it was until the new one is whole, unless its folder takes no new files.
+    Names of files need not be UTF-8: their other bytes are written as escapes.
     """
-    target = path.resolve()  # what a symbolic link leads to
-    is_device = target.exists() and not target.is_file()
-    new = target if is_device else target.with_name(f".{target.name}.{os.getpid()}")
+    # Such as /dev/stdout, which may lead to a file that others write to.
+    is_of_system = path.parts[:2] in (("/", "dev"), ("/", "proc"))
     try:
-        try:
-            new.write_text(text, encoding="utf-8", errors="backslashreplace")
-            if target.is_file():
-                shutil.copymode(target, new)
-            new.replace(target)
-        finally:
-            if not is_device:
-                new.unlink(missing_ok=True)
+        if path.is_symlink() or is_of_system or (path.exists() and not path.is_file()):
+            _put(path, text)
+        else:
+            _replace(path, text)
     except OSError as error:
         raise Refusal(f"{option} {path}: {error.strerror}") from None
+
+
+def _put(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _replace(path: Path, text: str) -> None:
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        _put(new, text)
+        if path.exists():
+            with suppress(OSError):
+                shutil.copymode(path, new)
+        new.replace(path)
+    except OSError as error:
+        if not path.is_file() or error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise
+        _put(path, text)
+    finally:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)

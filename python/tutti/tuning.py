@@ -276,16 +276,20 @@ class Tuner:
             return Cell(size)
         return Cell(size, span=(size // 2 + 1, size), weight=0, seconds=low.seconds)
 
+    def _has_native(self, collective: str, sizes: list[int]) -> bool:
+        """Has the MPI's own been measured for all of them?"""
+        return all("native" in self.cells[collective][size].lines for size in sizes)
+
     def _launch(
         self, collective: str, sizes: list[int], names: list[str], repetitions: int
     ) -> None:
         """Measures the MPI's own algorithm and candidates in one run, and keeps the times.
 
         Where a run fails, its halves run again, so that one broken candidate spoils no other. If
-        native alone fails too, no candidate is to blame.
+        native alone fails too, no candidate is to blame: the size is left out.
 
         Raises:
-            RunFailed: native alone fails.
+            RunFailed: native alone fails, and no run has succeeded before.
         """
         where = _engine.range_text(str(sizes[0])) if len(sizes) == 1 else f"{len(sizes)} sizes"
         text = f"{collective} {where}, {count(len(names), 'candidate')}"
@@ -297,9 +301,16 @@ class Tuner:
             )
         except RunFailed as error:
             if not names:
-                raise
-            if len(names) == 1:
+                known = (cell for sizes_of in self.cells.values() for cell in sizes_of.values())
+                if not any("native" in cell.lines for cell in known):
+                    raise
+                self.failed[collective, "native"] = str(error)
+                return
+            if not self._has_native(collective, sizes):
                 self._launch(collective, sizes, [], repetitions)
+                if not self._has_native(collective, sizes):
+                    return
+            if len(names) == 1:
                 self.failed[collective, names[0]] = str(error)
                 return
             for half in (names[: len(names) // 2], names[len(names) // 2 :]):

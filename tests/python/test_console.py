@@ -8,11 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 from tutti import cli, unseen
-from tutti.console import console, table
+from tutti.console import Refusal, console, table, write
 from tutti.measured_crossovers import crossings_of
 
 WORDS = ("hierarchical(linear_sequence,leaders=2)", "measured 1.31x faster than the MPI's own")
@@ -52,6 +53,36 @@ def test_columns_that_do_not_fit_are_below_their_row():
         "   reason: measured 1.31x faster than the MPI's own",
     ]
     assert len(lines(listing(), 20)[1].split()) == 1, "the first column has a line of its own"
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path, monkeypatch):
+    file, link, loop = tmp_path / "rules", tmp_path / "link", tmp_path / "loop"
+    file.write_text("old")
+    file.chmod(0o640)
+    before = file.stat().st_ino
+    write(file, "new", "--output")
+    assert file.read_text() == "new" and file.stat().st_ino != before
+    assert file.stat().st_mode & 0o777 == 0o640
+    link.symlink_to(file)
+    write(link, "linked", "--output")
+    assert file.read_text() == "linked" and link.is_symlink()
+    loop.symlink_to(loop)
+    with pytest.raises(Refusal, match=r"--output .*loop: Too many levels"):
+        write(loop, "", "--output")
+    reading, writing = os.pipe()
+    write(Path(f"/dev/fd/{writing}"), "piped", "--output")
+    assert os.read(reading, 100) == b"piped"
+    os.close(reading)
+    os.close(writing)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(Refusal, match="No space left"):
+        write(file, "lost", "--output")
+    assert file.read_text() == "linked"
+    assert {one.name for one in tmp_path.iterdir()} == {"rules", "link", "loop"}
 
 
 def test_output_without_a_terminal_has_80_columns(monkeypatch, capsys):

@@ -115,6 +115,23 @@ def test_a_run_that_fails_costs_one_candidate_only() -> None:
     assert all(sizes == failed[0] for sizes in failed), "it is no candidate of further sizes"
 
 
+def test_a_size_at_which_native_fails_is_left_out() -> None:
+    machine = Machine({"native": linear(10, 1e-3), "chain": linear(5, 1e-3)})
+    runs = []
+
+    def measure(collective: str, sizes: Any, names: Any, *rest: Any) -> Any:
+        if 4 << 20 in sizes:
+            runs.append(names)
+            raise RunFailed("exit status 1")
+        return machine(collective, sizes, names, *rest)
+
+    tuner = Tuner(JOB, measure, grids(["bcast"], 8, SIZES), clock=lambda: 0.0)
+    tuner.run()
+    assert tuner.failed == {("bcast", "native"): "exit status 1"}
+    assert len(runs) == 2, "no candidate is to blame"
+    assert tuner.cells["bcast"][8].winner == "chain"
+
+
 @pytest.mark.parametrize("error", [RunFailed("exit status 1"), Refusal("No space left on device")])
 def test_what_no_candidate_is_to_blame_for_ends_the_tuning(error: Refusal) -> None:
     runs = []

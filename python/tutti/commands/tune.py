@@ -141,7 +141,7 @@ def _summary(out: Console, checks: list[Check], tuner: Tuner, output: Path) -> N
     if natives := len(checks) - len(speedups):
         out.print(f"The rules ran native in {count(natives, 'cell')}: differences there are noise.")
     for (collective, name), why in tuner.failed.items():
-        out.print(f"{collective} {name} failed and is no candidate: {why}", markup=False)
+        out.print(f"{collective} {name} failed and was left out: {why}", markup=False)
     if tuner.unfinished:
         out.print(f"The budget did not suffice for: {', '.join(tuner.unfinished)}.")
     sizes = sum("native" in cell.lines for cells in tuner.cells.values() for cell in cells.values())
