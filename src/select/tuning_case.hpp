@@ -160,8 +160,7 @@ class TuningCase {
     CallSamples samples{max_calls};
     CallSamples means{max_calls};
     CallSamples maxima{max_calls};
-    CallSamples absolute{
-        max_calls};  ///< those of `samples`, in time and not in units of their sizes
+    CallSamples absolute{max_calls};  ///< `samples` in time, not in units of their sizes
     RecentMean weights{1024};
     CallSamples former;      ///< of the race before, for the report
     Nanoseconds set_up = 0;  ///< the time of a first call that does not count

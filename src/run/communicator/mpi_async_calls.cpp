@@ -209,8 +209,10 @@ bool AsyncCalls::has_begun(const MpiCall& call, Bytes bytes, const Specification
 }
 
 int AsyncCalls::finish(const MpiCall& call) {
-  int error = begun_->error;  // after an error nothing of the call is in flight
+  int error = begun_->error;
   if (error == MPI_SUCCESS) error = comm_.executor().finish();
+  // After an error cancelled receives may still write into the call's memory.
+  if (error != MPI_SUCCESS) static_cast<void>(begun_.release());
   if (error == MPI_SUCCESS) error = hand_over(call);
   in_error_ = in_error_ || error != MPI_SUCCESS;
   begun_.reset();

@@ -330,34 +330,6 @@ TEST(Tuner, WhatFollowsNothingKnownIsExploredOnceThatIsKnown) {
   EXPECT_EQ(simulation.selected(4), 1);
 }
 
-// What was measured before says nothing of calls that follow.
-TEST(Tuner, WhatIsPlannedAsARaceBeginsAnewRunsOnce) {
-  for (int changed = 20; changed < 400; ++changed) {
-    Simulation simulation({.noise = 0.3, .spread = 0.001, .agreement = native_seconds / 100},
-                          {{4, Times(4, native_seconds)}}, 1);
-    for (int call = 0; call < changed; ++call) simulation.call(4);
-    simulation.times(4) = {native_seconds, 20 * native_seconds, 20 * native_seconds,
-                           20 * native_seconds};
-    simulation.reopen();
-    for (int call = 0; call < 40; ++call) simulation.call(4);
-    EXPECT_LE(simulation.worst_excess(), 0) << "changed after " << changed;
-  }
-}
-
-TEST(Tuner, ComparesWhatIsSelectedAsFarAsItsTimePays) {
-  Simulation simulation({}, {{4, {native_seconds, native_seconds / 2}}, {10, {native_seconds}}}, 1);
-  int native = 0;
-  for (int call = 0; call < 60000; ++call) {
-    const SizeClass size = call % 10 == 0 ? 4 : 10;
-    simulation.call(size);
-    native += call > 6000 && size == 4 && simulation.tuner().candidate_of(4) == 0 ? 1 : 0;
-  }
-  EXPECT_EQ(simulation.selected(4), 1);
-  EXPECT_GE(native,
-            40);  // 1 % of 54000 / 10 calls, if the MPI's own takes twice as long, pays for 54
-  EXPECT_LE(native, 75);
-}
-
 TEST(Tuner, LeavesOutWhatSomeRankCannotRun) {
   Simulation simulation({}, {{4, {native_seconds, native_seconds / 3, native_seconds / 2}}}, 1);
   simulation.cannot_run(1);
