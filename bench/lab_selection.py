@@ -169,11 +169,12 @@ def gain(native: list[float], auto: list[float]) -> Interval:
     return Interval(over.median / under.median, over.low / under.high, over.high / under.low)
 
 
-def cells(document: dict[str, Any]) -> Iterator[Cell]:
-    """The cells of one collective."""
+def cells(document: dict[str, Any], after_last_always: bool = False) -> Iterator[Cell]:
+    """The cells of one collective. Times after the last arrival count where every rank waits for
+    all, or always."""
     for row in document["rows"]:
         of_all = row["algorithms"]
-        after_last = (waits_for_all(row["collective"])
+        after_last = ((after_last_always or waits_for_all(row["collective"]))
                       and all("after_last_arrival_us" in line for line in of_all))  # fmt: skip
         native, auto, *others = (times(line, after_last) for line in of_all)
         natives = [of for line, of in zip(of_all[2:], others, strict=True)
@@ -190,6 +191,10 @@ def cells(document: dict[str, Any]) -> Iterator[Cell]:
             of_all[0]["median_us"] / of_all[1]["median_us"], of_list / 1000, name, best / of_auto,
             best / again, of_native / again, of_all[1]["ran"].partition(": ")[0],
         )  # fmt: skip
+
+
+TITLES = [">cells", ">native / `auto`", ">fastest / `auto`", ">at least 0.95", ">slower",
+          ">native / native", ">fastest / native", ">at least 0.95"]  # fmt: skip
 
 
 def row(found: list[Cell]) -> list[str]:
@@ -211,8 +216,6 @@ def row(found: list[Cell]) -> list[str]:
 def summary(found: dict[str, list[Cell]]) -> list[str]:
     """The figures that a selection is judged by: of all cells, of long calls, and of short ones,
     without exchanges that stall in the switch."""
-    titles = [">cells", ">native / `auto`", ">fastest / `auto`", ">at least 0.95", ">slower",
-              ">native / native", ">fastest / native", ">at least 0.95"]  # fmt: skip
     lines: list[str] = []
     for calls, holds in {
         "All calls": lambda cell: True,
@@ -221,7 +224,7 @@ def summary(found: dict[str, list[Cell]]) -> list[str]:
     }.items():
         groups = {where: [cell for cell in of_all if holds(cell)] for where, of_all in found.items()}
         rows = [[where, *row(group)] for where, group in groups.items() if group]
-        lines += [*lab_page.table([calls, *titles], rows), ""]
+        lines += [*lab_page.table([calls, *TITLES], rows), ""]
     return lines
 
 
@@ -274,7 +277,11 @@ def page(
         title = title.replace("-alone", ", beside native only")
         where = f"{machine(documents[0]['metadata'])}, {title}"
         found[where] = [cell for document in documents for cell in cells(document)]
-    lines = ["## In figures", "", EXPLANATION, "", *summary(found)]
+    after_last = {where: [cell for document in documents for cell in cells(document, True)]
+                  for where, documents in zip(found, groups.values(), strict=True)}  # fmt: skip
+    title = "All calls, after the last arrival where noted"
+    lines = ["## In figures", "", EXPLANATION, "", *summary(found),
+             *lab_page.table([title, *TITLES], [[where, *row(of)] for where, of in after_last.items()]), ""]  # fmt: skip
     for where, of_all in found.items():
         lines += [f"## {where}", "", *table(of_all), ""]
     lines += ["## Whole programs", "", *lab_programs.table(folder)]

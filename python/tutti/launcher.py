@@ -110,8 +110,8 @@ def pass_on(
     """The command with the options that make its launcher pass the variables to all ranks.
 
     Open MPI passes only variables that -x names. Hydra (MPICH, Intel MPI) passes all variables
-    unless -genvnone or -genvlist restricts them, and srun unless --export or SLURM_EXPORT_ENV restricts them. sbatch
-    passes all to its script unless --export or SBATCH_EXPORT restricts them.
+    unless -genvnone or -genvlist restricts them, and srun unless --export or SLURM_EXPORT_ENV does.
+    sbatch passes all to its script unless --export or SBATCH_EXPORT restricts them.
 
     Args:
         command: as the user typed it.
