@@ -3,7 +3,7 @@
 #include <functional>
 #include <ranges>
 
-#include "algorithms/pipeline.hpp"
+#include "algorithms/parts.hpp"
 #include "lowering/background.hpp"
 #include "protocols/fixed_tree.hpp"
 #include "schedule/builder.hpp"

@@ -12,23 +12,6 @@ namespace tutti {
 
 namespace {
 
-/// Messages hold the whole vector if the collective has one, else the blocks of subtrees.
-bool moves_vector(const Problem& problem) {
-  return block_kind(problem.collective) == BlockKind::parts;
-}
-
-template <class Tree>
-Schedule up(const Problem& problem, const Tree& tree) {
-  return moves_vector(problem) ? gather_along(problem, OfVectors(tree))
-                               : gather_along(problem, tree);
-}
-
-template <class Tree>
-Schedule down(const Problem& problem, const Tree& tree) {
-  return moves_vector(problem) ? scatter_along(problem, OfVectors(tree))
-                               : scatter_along(problem, tree);
-}
-
 /// The message with the blocks of a subtree that do not bypass its root.
 void add_message(ScheduleBuilder& schedule, StepKind kind, Rank peer, const Subtree& subtree) {
   schedule.part(kind, peer, {subtree.blocks, subtree.holes}, 0, subtree.bytes);
@@ -78,7 +61,7 @@ Schedule ordered_tree_down(const Problem& problem) {
 /// of ranks only if the root is rank 0.
 Schedule knomial_up(const Problem& problem) {
   if (problem.tree.self.root != no_rank) return ordered_tree_up(problem);
-  return up(problem, Knomial(problem.p, problem.parameters.k));
+  return gather_along(problem, Knomial(problem.p, problem.parameters.k));
 }
 
 /// The same backwards: a position receives its subtree or the vector from its parent, then serves
@@ -93,7 +76,7 @@ Schedule knomial_up(const Problem& problem) {
 /// scatter are those of the gather above.
 Schedule knomial_down(const Problem& problem) {
   if (problem.tree.self.root != no_rank) return ordered_tree_down(problem);
-  return down(problem, Knomial(problem.p, problem.parameters.k));
+  return scatter_along(problem, Knomial(problem.p, problem.parameters.k));
 }
 
 /// Subtrees of a Bine tree are ranges too (De Sensi et al. 2025, section 4; see shapes/bine.hpp):
@@ -104,7 +87,7 @@ Schedule knomial_down(const Problem& problem) {
 ///
 /// ceil(log2 p) alpha + (p - 1) m beta for any p; a reduction ceil(log2 p) (alpha + m beta).
 /// Children are on both sides of a position, so its operation must commute.
-Schedule bine_up(const Problem& problem) { return up(problem, BineTree(problem.p)); }
+Schedule bine_up(const Problem& problem) { return gather_along(problem, BineTree(problem.p)); }
 
 /// The same backwards (De Sensi et al. 2025, section 4):
 ///
@@ -114,7 +97,7 @@ Schedule bine_up(const Problem& problem) { return up(problem, BineTree(problem.p
 ///
 /// A scatter takes ceil(log2 p) alpha + (p - 1) m beta for any p, a bcast ceil(log2 p) (alpha +
 /// m beta), as in a binomial tree, with about 0.7 of its distances modulo p.
-Schedule bine_down(const Problem& problem) { return down(problem, BineTree(problem.p)); }
+Schedule bine_down(const Problem& problem) { return scatter_along(problem, BineTree(problem.p)); }
 
 /// For operations that do not commute: the k-nomial tree in natural order, then a message from rank
 /// 0 to the root if these differ (MPICH's binomial reduce).
@@ -125,6 +108,17 @@ Schedule reduce_knomial_ordered(const Problem& problem) {
   if (problem.root == 0) return schedule.done();
   if (problem.rank == 0) schedule.send(problem.root, vector);
   if (problem.at_root()) schedule.recv(0, vector);
+  return schedule.done();
+}
+
+/// Up the k-nomial tree of the ranks to rank 0 and down again. Valid for any associative operation.
+/// 2 ceil(log2 p) (alpha + m beta).
+Schedule allreduce_reduce_bcast(const Problem& problem) {
+  Problem rooted = problem;
+  rooted.root = 0;
+  ScheduleBuilder schedule(problem);
+  schedule.append(reduce_knomial_ordered(rooted));
+  schedule.append(knomial_down(rooted));
   return schedule.done();
 }
 

@@ -15,12 +15,14 @@
 
 namespace tutti {
 
-/// The same tree for messages that hold the whole vector instead of a subtree's blocks.
+/// What a position sends up or receives on its way down: the blocks of its subtree, or the whole
+/// vector where the collective has one.
 template <class Tree>
-struct OfVectors : Tree {
-  explicit OfVectors(const Tree& tree) : Tree(tree) {}
-  [[nodiscard]] BlockRange subtree(Position) const { return {0, 1}; }
-};
+auto load_of(const Problem& problem, const Tree& tree, Position position) {
+  using Load = decltype(tree.subtree(position));
+  const bool is_whole = block_kind(problem.collective) == BlockKind::parts && problem.parts == 1;
+  return is_whole ? Load{BlockRange{0, 1}} : tree.subtree(position);
+}
 
 /// A position receives the subtrees of its children, then sends its own subtree to its parent. A
 /// reduction combines what it receives, as right operands.
@@ -31,12 +33,13 @@ Schedule gather_along(const Problem& problem, const Tree& tree) {
   for (const Position child : tree.children(me)) {
     const Rank peer = problem.rank_at(child);
     if (reduces(problem.collective)) {
-      schedule.reduce(peer, tree.subtree(child), Operand::right);
+      schedule.reduce(peer, load_of(problem, tree, child), Operand::right);
     } else {
-      schedule.recv(peer, tree.subtree(child));
+      schedule.recv(peer, load_of(problem, tree, child));
     }
   }
-  if (me != tree.root()) schedule.send(problem.rank_at(tree.parent(me)), tree.subtree(me));
+  if (me != tree.root())
+    schedule.send(problem.rank_at(tree.parent(me)), load_of(problem, tree, me));
   return schedule.done();
 }
 
@@ -45,9 +48,10 @@ template <class Tree>
 Schedule scatter_along(const Problem& problem, const Tree& tree) {
   ScheduleBuilder schedule(problem);
   const Position me = problem.position();
-  if (me != tree.root()) schedule.recv(problem.rank_at(tree.parent(me)), tree.subtree(me));
+  if (me != tree.root())
+    schedule.recv(problem.rank_at(tree.parent(me)), load_of(problem, tree, me));
   for (const Position child : tree.children(me) | std::views::reverse) {
-    schedule.send(problem.rank_at(child), tree.subtree(child));
+    schedule.send(problem.rank_at(child), load_of(problem, tree, child));
   }
   return schedule.done();
 }

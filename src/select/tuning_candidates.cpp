@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "algorithms/pipeline.hpp"
+#include "algorithms/parts.hpp"
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
 #include "cost/pricing.hpp"
