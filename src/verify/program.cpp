@@ -31,6 +31,7 @@ ProgramVerifier::Fault ProgramVerifier::verify(const ProgramCall& call,
     if (Fault fault = check_memory(rank)) return fault;
   }
   if (Fault fault = pair_messages()) return fault;
+  if (Fault fault = check_slots()) return fault;
   puts_.clear();
   if (is_one_sided(call.contract.collective)) {
     if (Fault fault = check_puts()) return fault;
@@ -303,6 +304,29 @@ ProgramVerifier::Fault ProgramVerifier::pair_messages() {
                    "sends " + std::to_string(operation(send).from.bytes) + " bytes to rank " +
                        std::to_string(one.to) + ", which receives " +
                        std::to_string(operation(one.node).to.bytes));
+    }
+  }
+  return std::nullopt;
+}
+
+/// A message that holds a slot completes, whatever the others of its rank wait for.
+ProgramVerifier::Fault ProgramVerifier::check_slots() {
+  std::vector<int> holders(programs_.size(), 0);
+  for (Node node = 0; node < graph_.nodes(); ++node) {
+    holders[index(rank_of(node))] += operation(node).slots > 0 ? 1 : 0;
+  }
+  for (Node node = 0; node < graph_.nodes(); ++node) {
+    const int slots = operation(node).slots;
+    const bool may_wait = slots > 0 && holders[index(rank_of(node))] > slots;
+    const Node other = may_wait ? partner(node) : none;
+    if (other == none) continue;
+    const Rank peer = rank_of(other);
+    order_.start(programs_[index(peer)]);
+    for (Node before = graph_.node(peer, 0); before < other; ++before) {
+      if (partner(before) == none || !order_.is_before(number(before), number(other))) continue;
+      return fault(rank_of(node), number(node),
+                   "may hold a slot for ever: rank " + std::to_string(peer) + "'s " +
+                       in_words(other) + " needs its " + in_words(before));
     }
   }
   return std::nullopt;

@@ -38,7 +38,8 @@ class ProgramVerifier {
   ///  - signals grow, and end on the number that the next call awaits; members of a collective
   ///    between nodes agree on it, its root and counts;
   ///  - all operations complete, even if every message waits for its receive. `seed` determines
-  ///    when ranks arrive and messages complete, in any sequence;
+  ///    when ranks arrive and messages complete, in any sequence. Which messages hold slots first
+  ///    depends on it too, so the other end of one with slots needs no other message;
   ///  - operands of a reduction are whole elements of equal origin, no contribution is combined
   ///    twice, nor out of order if the operation does not commute;
   ///  - at the end every result has its bytes, with the contributions of its ranks and no others;
@@ -95,6 +96,7 @@ class ProgramVerifier {
   [[nodiscard]] Fault pair_messages();
   [[nodiscard]] Fault check_puts();
   [[nodiscard]] Fault check_tags(Rank rank);
+  [[nodiscard]] Fault check_slots();
   [[nodiscard]] Fault check_notifications(Rank rank);
   [[nodiscard]] Fault check_uses(const Put& put) const;
   template <class Visit>

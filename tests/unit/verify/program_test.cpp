@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lowering/lower.hpp"
+#include "schedule/builder.hpp"
 #include "unit/verify/planted_in_programs.hpp"
 
 namespace tutti {
@@ -131,6 +132,30 @@ TEST_F(PlantedInPrograms, UnmatchedMessages) {
   expect(2, find(2, OperationKind::send), "sends message 0 to rank 0, which has no partner");
 }
 
+TEST_F(PlantedInPrograms, SlotHeldByAMessageThatNeedsAnother) {
+  reset(Collective::gather, "linear_pull:flight=1,order=natural", 4);
+  const int held = find(0, OperationKind::recv, 1);
+  ASSERT_EQ(operation(0, held).slots, 1);
+  // Rank 2 sends its block to the root once rank 1's has come to it.
+  const int last = find(1, OperationKind::send, 1);
+  Operation relayed = operation(1, last);
+  relayed.peer = 2;
+  relayed.message = 0;
+  program(1).operations.push_back(relayed);
+  const int own = find(2, OperationKind::send, 1);
+  relayed.kind = OperationKind::recv;
+  relayed.peer = 1;
+  relayed.to = {Area::staging, {}, program(2).scratch, relayed.from.bytes};
+  program(2).scratch += relayed.from.bytes;
+  relayed.first_need = relayed.last_need = 0;
+  program(2).operations.insert(program(2).operations.begin() + own, relayed);
+  Operation& waits = operation(2, own + 1);
+  waits.first_need = static_cast<int>(program(2).needs.size());
+  waits.last_need = waits.first_need + 1;
+  program(2).needs.push_back(own);
+  expect(0, find(0, OperationKind::recv, 3), "may hold a slot for ever: rank 2's operation");
+}
+
 TEST_F(PlantedInPrograms, MessagesOfOneTagOutOfSequence) {
   reset(Collective::bcast, "chain:parts=3080", 2, 0, 3080);
   const int send = find(0, OperationKind::send, message_tags + 1);
@@ -230,6 +255,37 @@ TEST_F(PlantedInPrograms, ContributionCombinedTwiceOrNever) {
   ASSERT_TRUE(missing);
   EXPECT_NE(missing->text.find("lacks the contribution of rank"), std::string::npos)
       << missing->text;
+}
+
+// Each rank gets all vectors and combines lower ranks from the left, then higher ones: (0 1) 2 on
+// ranks 0 and 1, 0 (1 2) on rank 2. Sums of floating-point numbers differ in bits.
+TEST(Allreduce, ThatCombinesInAnotherSequenceOnOneRank) {
+  const Specification spec = testing_support::spec_of(Collective::allreduce, "reduce_bcast");
+  const Call call = {Collective::allreduce, 0, std::vector<Bytes>(3, 2), 0};
+  const Problems problems(spec, call);
+  std::vector<Schedule> schedules;
+  for (Rank me = 0; me < 3; ++me) {
+    ScheduleBuilder schedule(problems.at(me));
+    std::vector<StepId> received(3, ScheduleBuilder::none);
+    for (Rank other = 0; other < 3; ++other) {
+      if (other != me) schedule.send(other, {0, 1});
+    }
+    for (Rank other = 0; other < 3; ++other) {
+      if (other != me) received[index(other)] = schedule.recv_staged(other, BlockRange{0, 1});
+    }
+    for (Rank lower = me - 1; lower >= 0; --lower) {
+      schedule.combine(received[index(lower)], Operand::left);
+    }
+    for (Rank higher = me + 1; higher < 3; ++higher) {
+      schedule.combine(received[index(higher)], Operand::right);
+    }
+    schedules.push_back(schedule.done());
+  }
+  const Programs made(spec, call, problems, schedules, contiguous);
+  ProgramVerifier verifier;
+  const auto fault = made.check(verifier, 1);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->text, "rank 2 combines in another sequence than rank 0: their bits may differ");
 }
 
 // Rank 1 of an exscan's chain combines what it has received twice. In each case the operation
