@@ -18,7 +18,12 @@ void append_utf8(std::string& text, unsigned code) {
   if (code < 0x800) {
     push(0xC0 | code >> 6);
   } else {
-    push(0xE0 | code >> 12);
+    if (code < 0x10000) {
+      push(0xE0 | code >> 12);
+    } else {
+      push(0xF0 | code >> 18);
+      push(0x80 | (code >> 12 & 0x3F));
+    }
     push(0x80 | (code >> 6 & 0x3F));
   }
   push(0x80 | (code & 0x3F));
@@ -108,14 +113,27 @@ bool JsonReader::escape(std::string& value) {
     return true;
   }
   unsigned code = 0;
+  unsigned low = 0;
+  if (!code_unit(code)) return false;
+  if ((code & 0xFC00) == 0xD800 && rest_.starts_with('\\')) {
+    rest_.remove_prefix(1);
+    if (!code_unit(low)) return false;
+    if ((low & 0xFC00) == 0xDC00) code = 0x10000 + ((code & 0x3FF) << 10 | (low & 0x3FF));
+  }
+  if ((code & 0xF800) == 0xD800) return refuse("a string has half a surrogate pair");
+  append_utf8(value, code);
+  return true;
+}
+
+/// Reads `uXXXX`, a unit of UTF-16.
+bool JsonReader::code_unit(unsigned& unit) {
   const std::string_view digits = rest_.substr(std::min<std::size_t>(rest_.size(), 1), 4);
   const auto [stop, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+      std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
   if (!rest_.starts_with('u') || digits.size() != 4 || error != std::errc() ||
       stop != digits.data() + 4) {
     return refuse("a string has an invalid escape");
   }
-  append_utf8(value, code);
   rest_.remove_prefix(5);
   return true;
 }

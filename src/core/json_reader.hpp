@@ -63,6 +63,7 @@ class JsonReader {
   bool take_if(char c);
   bool take(char c, const char* what);
   bool escape(std::string& value);
+  bool code_unit(unsigned& unit);
   bool stop() { return error_.empty() ? refuse("unexpected value") : false; }
 
   std::string_view rest_;
