@@ -77,7 +77,7 @@ ArrivalCoordinator::ArrivalCoordinator(int p)
       delays_(p),
       errors_(index(p), nothing),
       last_estimated_(index(p), 0),
-      wanted_(index(p), 0),
+      behind_(p),
       short_until_(first_calls) {}
 
 std::vector<ArrivalMessage> ArrivalCoordinator::take(Rank from, const ArrivalMessage& words,
@@ -104,15 +104,14 @@ void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimat
   // Estimates for a settled call come too late to compare this rank with others.
   if (estimate.call > settled_) keep(rank, estimate);
   errors_[rank] = estimate.error;
-  last_estimated_[rank] = std::max(last_estimated_[rank], estimate.call);
-  if (estimate.wants_epoch) wanted_[rank] = estimate.call;
+  advance(rank, estimate.call);
+  if (estimate.wants_epoch) wanted_ = std::max(wanted_, estimate.call);
   // Half an epoch length ahead, and at least one call, so that no rank waits for the extension: a
   // persistent call needs it at its start, before its estimate is sent.
   const CallNumber next = estimate.call + 1;
   if (uses_profiles_ && next + epoch_length_ / 2 > extended_until_) extend(next);
-  const CallNumber all_past = *std::ranges::min_element(last_estimated_);
   while (!pending_.empty() &&
-         (pending_.begin()->first <= all_past || pending_.size() > max_pending_calls)) {
+         (pending_.begin()->first <= all_past_ || pending_.size() > max_pending_calls)) {
     settle(pending_.begin()->first);
   }
 }
@@ -124,8 +123,13 @@ void ArrivalCoordinator::keep(std::size_t rank, const ArrivalEstimate& estimate)
   estimates.after = estimate.after;
 }
 
-bool ArrivalCoordinator::owes_epoch() const {
-  return *std::ranges::max_element(wanted_) > assigned_;
+/// Notes that a rank has come to `call`. O(p) where all ranks have left the earliest one.
+void ArrivalCoordinator::advance(std::size_t rank, CallNumber call) {
+  CallNumber& last = last_estimated_[rank];
+  if (call <= last) return;
+  if (std::exchange(last, call) > all_past_ || --behind_ > 0) return;
+  all_past_ = *std::ranges::min_element(last_estimated_);
+  behind_ = static_cast<int>(std::ranges::count(last_estimated_, all_past_));
 }
 
 /// Makes an epoch and profiles of the estimates for `call`. Later ones do not count.
@@ -135,8 +139,7 @@ void ArrivalCoordinator::settle(CallNumber call) {
   learned_ = delays_.take(estimates.arrivals) || learned_;
   profile(estimates);
   unchanged_ = 0;
-  const bool is_wanted = *std::ranges::max_element(wanted_) >= call;
-  if (call <= assigned_ || !is_wanted) return;
+  if (call <= assigned_ || wanted_ < call) return;
   make_epoch(estimates.arrivals, -never);
   publish(assigned_ + 1, call);
 }

@@ -79,14 +79,15 @@ class ArrivalCoordinator {
   explicit ArrivalCoordinator(int p);
 
   /// Takes a message that `from` made with its ArrivalMember, at `now` of the common clock. Returns
-  /// the messages to send to every rank, rank 0 included. O(p).
+  /// the messages to send to every rank, rank 0 included. O(p) for the last estimate of a call and
+  /// for a question, else O(log of the pending calls).
   [[nodiscard]] std::vector<ArrivalMessage> take(Rank from, const ArrivalMessage& words,
                                                  double now);
 
   /// All ranks have sent their farewell.
   [[nodiscard]] bool is_over() const { return left_ == p_; }
-  /// Some rank wants an epoch for a call that has none yet. O(p).
-  [[nodiscard]] bool owes_epoch() const;
+  /// Some rank wants an epoch for a call that has none yet.
+  [[nodiscard]] bool owes_epoch() const { return wanted_ > assigned_; }
 
  private:
   /// The ranks' estimates for one call.
@@ -97,6 +98,7 @@ class ArrivalCoordinator {
 
   void note_estimate(Rank from, const ArrivalEstimate& estimate);
   void keep(std::size_t rank, const ArrivalEstimate& estimate);
+  void advance(std::size_t rank, CallNumber call);
   void answer(CallNumber call, double now);
   void settle(CallNumber call);
   void make_epoch(const std::vector<double>& estimates, double not_before);
@@ -113,7 +115,9 @@ class ArrivalCoordinator {
   DelayPredictor delays_;
   std::vector<double> errors_;               ///< mean forecast error by rank; NaN: unknown
   std::vector<CallNumber> last_estimated_;   ///< by rank: the latest call of its estimates
-  std::vector<CallNumber> wanted_;           ///< by rank: the latest call that wants an epoch
+  CallNumber all_past_ = 0;                  ///< the earliest of them
+  int behind_;                               ///< number of ranks whose latest call is `all_past_`
+  CallNumber wanted_ = 0;                    ///< the latest call that wants an epoch
   std::map<CallNumber, Estimates> pending_;  ///< of calls that are not settled
   CallNumber settled_ = 0;      ///< estimates for calls up to this one do not count any more
   CallNumber assigned_ = 0;     ///< calls up to this one have their epoch
