@@ -12,6 +12,7 @@
 
 #include "api/environment.hpp"
 #include "api/known_rules.hpp"
+#include "api/overrules.hpp"
 #include "api/report.hpp"
 #include "api/rma.hpp"
 #include "api/selections.hpp"
@@ -24,7 +25,7 @@ namespace tutti {
 
 namespace {
 
-/// The process's registry: keyval, live communicators in the sequence of their making, overrules.
+/// The process's communicators: keyval, live ones in the sequence of their making.
 struct Registry {
   std::mutex mutex;
   std::shared_mutex making_keyval;
@@ -32,9 +33,6 @@ struct Registry {
   std::atomic<bool> watches_end{false};
   std::atomic<bool> reports_world{false};  ///< a communicator of the world's processes is reported
   std::vector<std::shared_ptr<Communicator>> live;
-  PerCollective<std::optional<Setting>> overrules;
-  /// How often each setting was overruled. One-sided ones may be overruled on one rank alone.
-  PerCollective<std::atomic<unsigned>> epochs{};
 };
 
 /// Notes what its tuners have learned, for later runs, if this process keeps that.
@@ -152,30 +150,6 @@ void prepare_end_of_mpi() {
     write_kept_rules();
   });
   Background::of_process().stop();
-}
-
-void overrule(Collective collective, const Setting& setting) {
-  Registry& all = of_process<Registry>();
-  const std::lock_guard lock(all.mutex);
-  // Else what is learned would be lost. Only what all ranks have set is alike on all.
-  if (all.overrules[collective] == setting) return;
-  all.overrules[collective] = setting;
-  ++all.epochs[collective];
-  Communicator::note_change();
-}
-
-std::optional<Setting> overrule_of(Collective collective) {
-  Registry& all = of_process<Registry>();
-  const std::lock_guard lock(all.mutex);
-  return all.overrules[collective];
-}
-
-unsigned times_overruled(Collective collective) {
-  return of_process<Registry>().epochs[collective].load(std::memory_order_acquire);
-}
-
-Setting setting_in_force(Collective collective) {
-  return overrule_of(collective).value_or(environment().settings[collective]);
 }
 
 void Communicator::note_change() {

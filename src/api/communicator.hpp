@@ -268,13 +268,4 @@ void attempt(Function function) {
 /// it on all ranks while MPI still works; a second call does nothing.
 void prepare_end_of_mpi();
 
-/// Applies a setting of TUTTI_Algorithm_set, which overrules the environment's from then on.
-void overrule(Collective collective, const Setting& setting);
-/// The setting that overrules, if there is one.
-[[nodiscard]] std::optional<Setting> overrule_of(Collective collective);
-/// How often the setting was overruled.
-[[nodiscard]] unsigned times_overruled(Collective collective);
-/// The setting in force in this process: the environment's unless overruled.
-[[nodiscard]] Setting setting_in_force(Collective collective);
-
 }  // namespace tutti

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "api/entry.hpp"
+#include "api/overrules.hpp"
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include "algorithms/problems.hpp"
 #include "api/communicator.hpp"
 #include "api/environment.hpp"
+#include "api/overrules.hpp"
 #include "api/rma.hpp"
 #include "select/selection.hpp"
 

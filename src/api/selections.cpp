@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/call.hpp"
+#include "api/overrules.hpp"
 #include "core/size_class.hpp"
 #include "run/mpi/agree.hpp"
 #include "run/mpi/owned_comm.hpp"
