@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates parts of the documentation from the source.
 
-    docs/generated/algorithms.md   src/algorithms/list.inc and aliases.inc
+    docs/generated/algorithms.md   list.inc, parameters.inc and aliases.inc of src/algorithms
     docs/generated/steps.md        the kinds of steps in src/schedule/schedule.hpp
     docs/generated/settings.md     src/select/settings.inc and src/core/collectives.inc
     docs/generated/collectives.md  src/core/collectives.inc
@@ -123,7 +123,7 @@ def algorithms_of(root: Path) -> list[Algorithm]:
 
 def algorithms_page(root: Path) -> str:
     """The page of all algorithms, and of their names in papers."""
-    page = NOTICE.format(source="src/algorithms/list.inc and aliases.inc")
+    page = NOTICE.format(source="src/algorithms/list.inc, parameters.inc and aliases.inc")
     page += "# Algorithms\n\nA specification is `name` or `name:key=value,key=value`; "
     page += "`native` is the MPI's own algorithm and `auto` leaves the choice to Tutti.\n"
     page += STAGING_NOTE
@@ -141,6 +141,10 @@ def algorithms_page(root: Path) -> str:
         third = "operations" if reduces else "a rank knows"
         page += f"\n## {collective}\n\n"
         page += table(["name", "how", third, "stages at most", "order", "parameters", "compared too"], rows)
+    page += "\n## Parameters\n\n"
+    parameters = entries((root / "src/algorithms/parameters.inc").read_text(), "TUTTI_PARAMETER")
+    page += table(["parameter", "values", "default", "meaning"],
+                  [[f"`{one[0]}`", one[4], one[2], one[3]] for one in parameters])  # fmt: skip
     page += "\n## Names in papers\n\n"
     aliases = entries((root / "src/algorithms/aliases.inc").read_text(), "TUTTI_ALIAS")
     page += table(["name", "stands for"], [[f"`{name}`", f"`{spec}`"] for name, spec in aliases])
@@ -239,7 +243,8 @@ def settings_page(root: Path) -> str:
     """The page of environment variables that Tutti reads."""
     page = NOTICE.format(source="src/select/settings.inc and src/core/collectives.inc")
     page += "# Settings\n\nRead once, at the first collective of a process. A wrong value is one "
-    page += "error on rank 0 that names the variable, the value and what is accepted.\n\n"
+    page += "error on rank 0 that names the variable, the value and what is accepted. Where on and "
+    page += "off are accepted, so are 1, true, yes and 0, false, no, in any case.\n\n"
     rows = []
     for line in entries((root / "src/select/settings.inc").read_text(), "TUTTI_SETTING(?:S_OF)?"):
         if len(line) == 4:

@@ -58,35 +58,16 @@ struct Accepted {
   Bytes meant = 0;
 };
 
-constexpr Accepted orders = {
-    "natural, rotated, by_size, arrival, late_leaf, distance, nearest_next, two_partners_each or "
-    "heaviest_first"};
-
 /// Calls visit(name, value, accepted) for each parameter, in the sequence in which they are
 /// written.
 template <class Spec, class Visit>
 void for_each_parameter(Spec& spec, Visit visit) {
   auto& all = spec.parameters;
-  visit("order", spec.order, orders);
-  visit("runner", spec.runner, Accepted{"caller or background"});
   // No rank has more of anything that these count.
   constexpr Bytes most = 1 << 20;
-  visit("k", all.k, Accepted{"an integer of at least 2, at most 1048576", 2, most});
-  visit("segment", all.segment, Accepted{"bytes such as 4K"});
-  visit("rule", all.rule, Accepted{"volume or gather_time"});
-  visit("threshold", all.threshold, Accepted{"bytes such as 64K, or off", 0, no_limit, "off", -1});
-  visit("promote", all.promote, Accepted{"on or off"});
-  visit("arrivals", all.arrivals, Accepted{"on or off"});
-  visit("flight", all.flight,
-        Accepted{"an integer of at least 0 (no limit), at most 1048576", 0, most});
-  visit("late", all.late, Accepted{"an integer of at least 0, at most 1048576", 0, most});
-  visit("parts", all.parts,
-        Accepted{"an integer of at least 0 (by the size), at most 1048576", 0, most});
-  visit("carry", all.carry,
-        Accepted{"bytes up to 32K, or all", 0, max_carried, "all", all_carried});
-  visit("nodes", all.nodes, Accepted{"on or off"});
-  visit("protocol", all.protocol, Accepted{"messages or windows"});
-  visit("ports", all.ports, Accepted{"an integer of at least 1, at most 1048576", 1, most});
+#define TUTTI_PARAMETER(name, field, by_default, meaning, ...) \
+  visit(#name, field, Accepted{__VA_ARGS__});
+#include "algorithms/parameters.inc"
 }
 
 template <class Value>
@@ -149,7 +130,7 @@ std::vector<std::string> written_parameters(const Specification& spec) {
 /// An algorithm with its defaults.
 Specification defaults_of(const Algorithm& algorithm) {
   Specification defaults{&algorithm, OrderName::natural, {}};
-  if (algorithm.takes("order")) read(algorithm.order, orders, defaults.order);
+  if (algorithm.takes("order")) set_parameter(defaults, "order", algorithm.order);
   return defaults;
 }
 

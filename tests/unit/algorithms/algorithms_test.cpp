@@ -26,6 +26,24 @@ TEST(List, HasEachNameOnceForEachCollective) {
   }
 }
 
+TEST(List, StatesTheDefaultsOfParameters) {
+  struct Parameter {
+    std::string_view name, by_default;
+  };
+  constexpr Parameter parameters[] = {
+#define TUTTI_PARAMETER(name, field, by_default, ...) {#name, by_default},
+#include "algorithms/parameters.inc"
+  };
+  for (const Algorithm& algorithm : all_algorithms()) {
+    for (const auto& [name, by_default] : parameters) {
+      if (!algorithm.takes(name) || by_default.find(' ') != std::string_view::npos) continue;
+      const std::string stated = std::string(name) + "=" + std::string(by_default);
+      const std::string text = std::string(algorithm.name) + ":" + stated;
+      EXPECT_EQ(to_text(spec_of(algorithm.collective, text)), algorithm.name) << stated;
+    }
+  }
+}
+
 TEST(List, OffersTheSameAlgorithmsForEveryCollective) {
   std::map<Collective, std::vector<std::string_view>> names;
   for (const Algorithm& algorithm : all_algorithms()) {
