@@ -22,6 +22,12 @@ using tutti::simgrid::behind;
 
 namespace {
 
+/// A request that completed while a copy of its handle was tested or waited for.
+struct Completed {
+  MPI_Request handle;  ///< as the MPI left the copy: null, or still that of a persistent request
+  MPI_Status status;
+};
+
 /// What a rank has tested since it last waited, and what has completed since.
 struct Polling {
   MPI_Request* requests = nullptr;  ///< of the latest test in vain; null if there was none
@@ -31,7 +37,7 @@ struct Polling {
   int repeats = 0;       ///< of that test, at the same time
   int yields = 0;        ///< without any test, one after the other
   bool skipped = false;  ///< the latest test was not passed on to SimGrid
-  std::map<MPI_Request, MPI_Status> completed;
+  std::map<MPI_Request, Completed> completed;  ///< until a test or a wait reports it
 };
 
 constexpr int free_repeats = 10'000;   ///< tests in vain that take no simulated time
@@ -98,17 +104,39 @@ void wait_for_tested(Polling& own) {
     return;
   }
   status.MPI_ERROR = error;
-  own.completed[tested[index]] = status;
+  own.completed[tested[index]] = {copies[static_cast<std::size_t>(index)], status};
 }
 
-/// Reports a request that has completed during a wait, if it has.
+/// Reports a request that has completed before, if it has.
 bool take_completed(Polling& own, MPI_Request& request, MPI_Status* status) {
   const auto found = own.completed.find(request);
   if (found == own.completed.end()) return false;
-  if (status != MPI_STATUS_IGNORE) *status = found->second;
+  if (status != MPI_STATUS_IGNORE) *status = found->second.status;
+  request = found->second.handle;
   own.completed.erase(found);
-  request = MPI_REQUEST_NULL;
   return true;
+}
+
+/// The same for the first of several; MPI_UNDEFINED if there is none.
+int take_one_completed(Polling& own, int count, MPI_Request* requests, MPI_Status* status) {
+  for (int i = 0; i < count && !own.completed.empty(); ++i) {
+    if (take_completed(own, requests[i], status)) return i;
+  }
+  return MPI_UNDEFINED;
+}
+
+MPI_Status* status_at(MPI_Status* statuses, int i) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+/// The same for all of several that have completed. Returns their number.
+int take_some_completed(Polling& own, int count, MPI_Request* requests, int* indices,
+                        MPI_Status* statuses) {
+  int taken = 0;
+  for (int i = 0; i < count && !own.completed.empty(); ++i) {
+    if (take_completed(own, requests[i], status_at(statuses, taken))) indices[taken++] = i;
+  }
+  return taken;
 }
 
 /// The ranks that wait for a signal. Suspending an actor would do, but SimGrid 3.32 then suspends
@@ -180,12 +208,7 @@ TUTTI_EXPORT int PMPI_Testsome(int count, MPI_Request* requests, int* completed,
                                MPI_Status* statuses) {
   static const auto test = behind<decltype(&PMPI_Testsome)>("PMPI_Testsome");
   Polling& own = polling();
-  *completed = 0;
-  for (int i = 0; i < count && !own.completed.empty(); ++i) {
-    MPI_Status* const status =
-        statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[*completed];
-    if (take_completed(own, requests[i], status)) indices[(*completed)++] = i;
-  }
+  *completed = take_some_completed(own, count, requests, indices, statuses);
   if (*completed != 0 || repeats_latest(own, requests, count)) return MPI_SUCCESS;
   const bool skip = skips(own, __builtin_return_address(0));
   const int error = skip ? MPI_SUCCESS : test(count, requests, completed, indices, statuses);
@@ -214,14 +237,69 @@ TUTTI_EXPORT int PMPI_Testall(int count, MPI_Request* requests, int* flag, MPI_S
       return MPI_SUCCESS;
     }
     forget_tests(own);
-    own.completed[requests[i]] = status;
+    own.completed[requests[i]] = {request, status};
+  }
+  for (int i = 0; i < count; ++i) {
+    MPI_Status* const status = status_at(statuses, i);
+    // A null request has an empty status.
+    if (!take_completed(own, requests[i], status)) test(&requests[i], flag, status);
   }
   *flag = 1;
+  return MPI_SUCCESS;
+}
+
+TUTTI_EXPORT int PMPI_Testany(int count, MPI_Request* requests, int* which, int* flag,
+                              MPI_Status* status) {
+  static const auto test = behind<decltype(&PMPI_Testany)>("PMPI_Testany");
+  Polling& own = polling();
+  *which = take_one_completed(own, count, requests, status);
+  *flag = *which == MPI_UNDEFINED ? 0 : 1;
+  if (*flag != 0 || repeats_latest(own, requests, count)) return MPI_SUCCESS;
+  const bool skip = skips(own, __builtin_return_address(0));
+  const int error = skip ? MPI_SUCCESS : test(count, requests, which, flag, status);
+  if (*flag != 0) {
+    forget_tests(own);
+  } else {
+    note_in_vain(own, requests, count);
+  }
+  return error;
+}
+
+// A program may wait for what it has tested in vain together with others.
+
+TUTTI_EXPORT int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
+  static const auto wait = behind<decltype(&PMPI_Wait)>("PMPI_Wait");
+  return take_completed(polling(), *request, status) ? MPI_SUCCESS : wait(request, status);
+}
+
+TUTTI_EXPORT int PMPI_Waitany(int count, MPI_Request* requests, int* which, MPI_Status* status) {
+  static const auto wait = behind<decltype(&PMPI_Waitany)>("PMPI_Waitany");
+  const int taken = take_one_completed(polling(), count, requests, status);
+  if (taken == MPI_UNDEFINED) return wait(count, requests, which, status);
+  *which = taken;
+  return MPI_SUCCESS;
+}
+
+TUTTI_EXPORT int PMPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
+                               MPI_Status* statuses) {
+  static const auto wait = behind<decltype(&PMPI_Waitsome)>("PMPI_Waitsome");
+  *completed = take_some_completed(polling(), count, requests, indices, statuses);
+  return *completed > 0 ? MPI_SUCCESS : wait(count, requests, completed, indices, statuses);
+}
+
+TUTTI_EXPORT int PMPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  static const auto wait = behind<decltype(&PMPI_Waitall)>("PMPI_Waitall");
+  if (polling().completed.empty()) return wait(count, requests, statuses);
   for (int i = 0; i < count; ++i) {
-    take_completed(own, requests[i],
-                   statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
+    if (const int error = PMPI_Wait(&requests[i], status_at(statuses, i))) return error;
   }
   return MPI_SUCCESS;
+}
+
+TUTTI_EXPORT int PMPI_Request_free(MPI_Request* request) {
+  static const auto free = behind<decltype(&PMPI_Request_free)>("PMPI_Request_free");
+  const bool is_taken = take_completed(polling(), *request, MPI_STATUS_IGNORE);
+  return is_taken && *request == MPI_REQUEST_NULL ? MPI_SUCCESS : free(request);
 }
 
 }  // extern "C"

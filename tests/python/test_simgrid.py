@@ -161,6 +161,14 @@ def test_an_unmodified_program_runs_under_tutti(command, tmp_path):
     assert (native.status, native.out) == (0, "3 of 3, argument x\n")
 
 
+@needs_simgrid
+def test_requests_tested_in_vain_together_complete_in_any_way(command, tmp_path):
+    source = Path(__file__).parents[1] / "simgrid" / "requests.c"
+    subprocess.run(["smpicc", str(source), "-o", "requests"], cwd=tmp_path, check=True)
+    done = command("simgrid", "--platform", "switch:2", "--", str(tmp_path / "requests"))
+    assert (done.status, done.out) == (0, "14 of 14\n")
+
+
 def checked(ranks: int, ppn: int, *arguments: str, settings: tuple[str, ...] = ()) -> list[int]:
     """The numbers of passed and failed algorithms."""
     machine = platforms.platform("fat-tree:64:leaf=8,taper=2")

@@ -1,0 +1,111 @@
+/* Requests that are tested in vain together, then completed by another function: 2 ranks. Prints
+ * the number of ways to complete them that went well. */
+#include <mpi.h>
+#include <stdio.h>
+
+enum { first_tag, second_tag, arrived_tag, continue_tag };
+enum way {
+  by_wait,
+  by_waitall,
+  by_waitany,
+  by_waitsome,
+  by_testany,
+  by_testsome,
+  by_testall,
+  ways
+};
+
+/* Completes both requests in one of the ways. */
+static void complete(enum way way, MPI_Request requests[2], MPI_Status statuses[2]) {
+  MPI_Status status[2];
+  int indices[2];
+  int done = 0;
+  int flag = 0;
+  int which = MPI_UNDEFINED;
+  switch (way) {
+    case by_wait:
+      for (int i = 0; i < 2; ++i) MPI_Wait(&requests[i], &statuses[i]);
+      return;
+    case by_waitall:
+      MPI_Waitall(2, requests, statuses);
+      return;
+    case by_testall:
+      while (flag == 0) MPI_Testall(2, requests, &flag, statuses);
+      return;
+    default:
+      break;
+  }
+  for (int completed = 0; completed < 2; completed += done) {
+    done = 1;
+    if (way == by_waitany) MPI_Waitany(2, requests, &which, status);
+    if (way == by_testany) MPI_Testany(2, requests, &which, &done, status);
+    if (way == by_waitsome) MPI_Waitsome(2, requests, &done, indices, status);
+    if (way == by_testsome) MPI_Testsome(2, requests, &done, indices, status);
+    if (way == by_waitany || way == by_testany) indices[0] = which;
+    for (int i = 0; i < done; ++i) statuses[indices[i]] = status[i];
+  }
+}
+
+/* Rank 0 sends the first message at once, and the second when rank 1 has tested. */
+static void send(int round) {
+  const int values[2] = {10 * round + 1, 10 * round + 2};
+  int word = 0;
+  MPI_Send(&values[0], 1, MPI_INT, 1, first_tag, MPI_COMM_WORLD);
+  MPI_Send(&word, 1, MPI_INT, 1, arrived_tag, MPI_COMM_WORLD);
+  MPI_Recv(&word, 1, MPI_INT, 1, continue_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Send(&values[1], 1, MPI_INT, 1, second_tag, MPI_COMM_WORLD);
+}
+
+/* Returns whether both messages, and their statuses, have come. */
+static int receive(int round, enum way way, MPI_Request requests[2], const int received[2]) {
+  MPI_Status statuses[2];
+  int flag = 0;
+  int word = 0;
+  MPI_Recv(&word, 1, MPI_INT, 0, arrived_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int i = 0; i < 3; ++i) MPI_Testall(2, requests, &flag, statuses);
+  const int early = flag;
+  MPI_Send(&word, 1, MPI_INT, 0, continue_tag, MPI_COMM_WORLD);
+  complete(way, requests, statuses);
+  return early == 0 && received[0] == 10 * round + 1 && received[1] == 10 * round + 2 &&
+         statuses[0].MPI_TAG == first_tag && statuses[1].MPI_TAG == second_tag;
+}
+
+int main(int argc, char** argv) {
+  int rank = 0;
+  int good = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int way = 0; way < ways; ++way) {
+    int received[2] = {0, 0};
+    MPI_Request requests[2];
+    if (rank == 0) {
+      send(way);
+    } else {
+      MPI_Irecv(&received[0], 1, MPI_INT, 0, first_tag, MPI_COMM_WORLD, &requests[0]);
+      MPI_Irecv(&received[1], 1, MPI_INT, 0, second_tag, MPI_COMM_WORLD, &requests[1]);
+      good += receive(way, (enum way)way, requests, received) && requests[0] == MPI_REQUEST_NULL &&
+              requests[1] == MPI_REQUEST_NULL;
+    }
+  }
+  /* Persistent requests start again in each way. */
+  int received[2] = {0, 0};
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  if (rank == 1) {
+    MPI_Recv_init(&received[0], 1, MPI_INT, 0, first_tag, MPI_COMM_WORLD, &requests[0]);
+    MPI_Recv_init(&received[1], 1, MPI_INT, 0, second_tag, MPI_COMM_WORLD, &requests[1]);
+  }
+  for (int way = 0; way < ways; ++way) {
+    if (rank == 0) {
+      send(way);
+      continue;
+    }
+    MPI_Startall(2, requests);
+    good += receive(way, (enum way)way, requests, received);
+  }
+  if (rank == 1) {
+    for (int i = 0; i < 2; ++i) MPI_Request_free(&requests[i]);
+    printf("%d of %d\n", good, 2 * ways);
+  }
+  MPI_Finalize();
+  return 0;
+}
