@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -98,11 +99,15 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"load before", load()},
       {"clock", clock.method()},
       {"clock error", clock.error_text()},
-      {"time", "last exit minus first arrival over all ranks, after a yielding barrier"},
+      {"time", options.command == Command::latency
+                   ? "mean of back-to-back calls on rank 0"
+                   : "last exit minus first arrival over all ranks, after a yielding barrier"},
       {"statistics",
        "avg, min, median, p90, p99 over all repetitions, no outliers removed; ratio of "
        "medians with its 95 % interval by order statistics"},
-      {"order", "each repetition calls all contenders in a new random order"},
+      {"order", options.command == Command::latency
+                    ? "batches of calls take turns, each time beginning with the next contender"
+                    : "each repetition calls all contenders in a new random order"},
       {"repetitions", std::to_string(options.repetitions)},
       {"budget", options.budget > 0 ? std::to_string(options.budget) + " s a row" : "none"},
       {"warmup", std::to_string(options.warmup)},
@@ -142,11 +147,17 @@ std::string refusal(const Options& options, const Job& job) {
   if (const auto root = rank_of(options.root, job.p()); !root) return root.error();
   if (std::string text = options.delays.refusal(job.p()); !text.empty()) return text;
   const auto collective = collective_of(options.command);
+  const bool is_shared = options.command == Command::allgather_shared;
+  const Bytes max_total = is_shared ? Bytes{job.p()} * INT_MAX : INT_MAX;
+  for (const Bytes bytes : options.totals) {
+    if (bytes <= max_total || !(is_shared || is_rma(options.command))) continue;
+    return "--bytes " + std::to_string(bytes) + ": " + std::string(name_of(options.command)) +
+           " takes at most " + std::to_string(max_total);
+  }
   if (!collective) return "";
   if (job.p() == 1) {
     return "1 rank, so there is nothing to compare; expected 2 or more, such as mpirun -n 4. If "
-           "the "
-           "launcher was to start more, it belongs to another MPI: set TUTTI_BENCH_MPI";
+           "the launcher was to start more, it belongs to another MPI: set TUTTI_BENCH_MPI";
   }
   for (const std::string& name : options.algorithms) {
     if (name == reordered_name) {
@@ -253,13 +264,16 @@ int run(std::span<const char* const> arguments) {
   if (options->command == Command::machine && job.p() < 2) {
     return refuse(job, "machine needs at least 2 ranks; start it with mpirun -n 2");
   }
-  if (options->command == Command::distances) {
+  const bool measures_distances = options->command == Command::distances;
+  // They are measured in one call: a pair of nodes may take some 20 ms.
+  const int pairs = measures_distances ? job.nodes() * job.nodes() / 2 : 0;
+  Watchdog watchdog(job.rank(), options->timeout + pairs / 10);
+  const std::string start = measures_distances ? "distances" : "clocks and machine";
+  watchdog.enter(start, 0, 0);
+  if (measures_distances) {
     const Result<bool> done = run_distances(job, *options);
     return done ? 0 : refuse(job, done.error());
   }
-  Watchdog watchdog(job.rank(), options->timeout);
-  const std::string start = "clocks and machine";
-  watchdog.enter(start, 0, 0);
   Clock clock(job);
   if (options->command == Command::machine) return write_machine(*options, job);
   const Result<Machine> machine = machine_of(job);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <fstream>
 
 #include "algorithms/staging.hpp"
@@ -95,8 +96,7 @@ void print_block(const Report& report, Collective collective, int ints) {
 Result<bool> run_memory(const Bench& bench, Report* report) {
   if (!forget_peak()) return Error{"cannot write /proc/self/clear_refs, which memory needs"};
   const int p = bench.job.p();
-  const int ints =
-      static_cast<int>(bench.options.blocks.empty() ? 1 << 18 : bench.options.blocks.front());
+  const auto ints = static_cast<int>(std::min<Bytes>(bench.options.blocks.front(), INT_MAX));
   if (report != nullptr) {
     report->say(fmt::format("{:<22}{:<20}{:>10}{:>12}{:>12}  what ran", "# collective, MiB",
                             "algorithm", "bound", "any rank", "not root"));
@@ -107,7 +107,8 @@ Result<bool> run_memory(const Bench& bench, Report* report) {
     CallBuffers at(collective, p, count, bench.job.rank(), false);
     std::fill(at.received.begin(), at.received.end(), 1);
     const auto native = call_of(collective, native_functions(), at);
-    bench.watchdog.enter(std::string(name_of(collective)), 1, 0);
+    const std::string own(name_of(collective));
+    bench.watchdog.enter(own, 1, 0);
     native(0);  // the MPI may allocate memory that it keeps
     const auto peak = peak_of(bench, native);
     if (report != nullptr) {

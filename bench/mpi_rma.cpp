@@ -196,6 +196,7 @@ Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
   std::vector<std::size_t> order(names.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937_64 random(bench.options.seed);  // the same on all ranks
+  bench.clock.synchronise(bench.job);
   for (int turn = -bench.options.warmup; turn < bench.options.repetitions; ++turn) {
     std::shuffle(order.begin(), order.end(), random);
     for (const std::size_t i : order) {
@@ -225,6 +226,7 @@ Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
 double hierarchical_seconds(const Bench& bench, Windows& windows) {
   constexpr std::array names = {"linear", "chain:parts=1"};
   std::array<std::vector<double>, names.size()> seconds;
+  bench.clock.synchronise(bench.job);
   for (int turn = 0; turn < std::max(bench.options.repetitions, 9); ++turn) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       bench.watchdog.enter(names[i], 8, turn);

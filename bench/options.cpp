@@ -54,6 +54,10 @@ std::string contradiction(const Options& options) {
   if (!options.blocks.empty() && !options.totals.empty()) {
     return "--block and --bytes exclude each other";
   }
+  if (options.command == Command::memory && options.blocks.size() > 1) {
+    return "memory measures blocks of one size; --block has " +
+           std::to_string(options.blocks.size());
+  }
   if (options.command == Command::distances && options.output.empty() && !options.help) {
     return "distances needs --output FILE";
   }
@@ -84,6 +88,7 @@ void set_defaults(Options& options) {
     if (options.totals.empty()) options.totals = {64 << 10, 1 << 20, 8 << 20, 64 << 20};
     options.algorithms = {"native", "node", "read_only", "copy_on_write"};
   }
+  if (options.command == Command::memory && options.blocks.empty()) options.blocks = {1 << 18};
   if (options.blocks.empty() && options.totals.empty()) {
     options.blocks = {1, 10, 100, 1000, 10000};
     if (!(command & (with_data | guidelines))) options.blocks = {0};

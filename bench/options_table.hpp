@@ -33,9 +33,9 @@ inline constexpr unsigned with_data = collectives & ~bit(Command::barrier);
 inline constexpr unsigned guidelines = bit(Command::guidelines);
 inline constexpr unsigned tables = collectives | guidelines;
 inline constexpr unsigned shared = bit(Command::allgather_shared);
-inline constexpr unsigned measured =
-    tables | bit(Command::latency) | bit(Command::memory) | one_sided | shared;
-inline constexpr unsigned every = measured | bit(Command::machine) | bit(Command::distances);
+inline constexpr unsigned measured = tables | bit(Command::latency) | one_sided | shared;
+inline constexpr unsigned every =
+    measured | bit(Command::memory) | bit(Command::machine) | bit(Command::distances);
 
 /// Empty if the value was accepted, else the accepted values.
 using Accepted = std::string;
