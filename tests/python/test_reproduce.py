@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -96,9 +97,9 @@ def test_a_result_depends_on_its_arguments_and_files(tmp_path):
     file.write_text("one")
     slower = parsons.changed(NodeMachine(), "node_gap", 3e-7)
     for machine, number in ((NodeMachine(), 1), (NodeMachine(), 1), (slower, 2), (network({"gap": 1e-6}), 3)):
-        assert context(tmp_path).result(compute, machine, number, of=file) == number
+        assert context(tmp_path).result(compute, machine, number, of=[file]) == number
     file.write_text("two")
-    assert context(tmp_path).result(compute, NodeMachine(), 1, of=file) == 1
+    assert context(tmp_path).result(compute, NodeMachine(), 1, of=[file]) == 1
     assert calls == [1, 2, 3, 1]
 
 
@@ -110,6 +111,27 @@ def test_an_interrupted_result_is_not_kept(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         cache.get("a", interrupted)
     assert cache.get("a", lambda: 7) == 7
+
+
+@pytest.mark.parametrize("content", [b"", b'{"of": "a"', b"[]", b'{"of": "a"}', b"\xff"])
+def test_a_damaged_result_is_computed_again(tmp_path, content):
+    Cache(tmp_path).get("a", lambda: 7)
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(content)
+    again = Cache(tmp_path)
+    assert again.get("a", lambda: 8) == 8 and again.misses == 1
+    assert Cache(tmp_path).get("a", lambda: 9) == 8
+
+
+def test_a_user_without_a_home_folder_has_to_name_the_cache(command, monkeypatch):
+    def home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", home)
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    refused = command("reproduce", "traff", "table-3", "--simgrid-ranks", "0")
+    assert refused.status == 2
+    assert refused.err == "tutti: no HOME and no XDG_CACHE_HOME; expected --cache FOLDER\n"
 
 
 # Pages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from tutti_reproduce.tables import Context, Numbers
 
 def minima(
     words: Sequence[str], algorithms: Mapping[str, str], machine: Platform, ranks: int, ppn: int,
-    selector: str, taken: Sequence[int], distances: str,
+    selector: str, taken: Sequence[int], distances: str, settings: Mapping[str, str],
 ) -> list[Numbers]:  # fmt: skip
     """The shortest times of each row in microseconds.
 
@@ -28,6 +29,7 @@ def minima(
         selector: whose choices the MPI's own collectives follow.
         taken: for each rank the number of the slot that it takes, node after node; empty: its own.
         distances: the text of the distance file; empty: none.
+        settings: Tutti's, by the names of their variables.
     """
     with tempfile.TemporaryDirectory() as folder:
         file, known = Path(folder) / "result.json", Path(folder) / "distances.json"
@@ -35,7 +37,8 @@ def minima(
         chosen = [word for each in algorithms.values() for word in ("--algorithm", each)]
         job = running.Job(("tutti-bench", *words, *chosen, "--no-check", "--json", str(file)), machine,
                           ranks, ppn, selector=selector, taken=taken)  # fmt: skip
-        running.output(job, {"TUTTI_DISTANCES": str(known)} if distances else {}, timeout=1800)
+        named = {"TUTTI_DISTANCES": str(known)} if distances else {}
+        running.output(job, {**settings, **named}, timeout=1800)
         rows = json.loads(file.read_text())["rows"]
     return [
         {name: line["min_us"] for name, line in zip(algorithms, row["algorithms"], strict=True)}
@@ -47,11 +50,14 @@ def bench(
     context: Context, words: Sequence[str], algorithms: Mapping[str, str], machine: Platform,
     ranks: int, ppn: int, selector: str = "ompi", taken: Sequence[int] = (), distances: str = "",
 ) -> list[Numbers]:  # fmt: skip
-    """What minima() returns, kept by all that it depends on, the library included."""
-    library = running.front().with_name("libtutti-simgrid-rank.so")
+    """What minima() returns, kept by all that it depends on, the libraries included."""
+    front = running.front()
+    files = [front, front.with_name("libtutti-simgrid-rank.so"), running.program("tutti-bench"),
+             running.smpimain(), Path(running.__file__)]  # fmt: skip
+    settings = {name: value for name, value in os.environ.items() if name.startswith("TUTTI_")}
     found: list[Numbers] = context.result(
         minima, list(words), dict(algorithms), machine, ranks, ppn, selector, list(taken), distances,
-        of=library,
+        settings, of=files,
     )  # fmt: skip
     return found
 

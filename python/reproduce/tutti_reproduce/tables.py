@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tutti import _engine
+from tutti import _engine, statistics
 from tutti_reproduce.cache import Cache, content_of
 
 EVEN = 1.1
@@ -193,10 +193,13 @@ class Context:
     samples: Path
     simgrid_ranks: int = 0
 
-    def result(self, compute: Callable[..., Any], *arguments: Any, of: Path | None = None) -> Any:
+    def result(self, compute: Callable[..., Any], *arguments: Any, of: Sequence[Path] = ()) -> Any:
         """The result of a function, kept by its name, its arguments, and the contents of its source
-        file, of the engine, and of another file that it depends on."""
-        files = [Path(_engine.__file__), Path(compute.__code__.co_filename), *([of] if of else [])]
+        file with the published numbers beside it, of the engine, of the statistics, and of other
+        files that it depends on."""
+        source = Path(compute.__code__.co_filename)
+        files = [Path(_engine.__file__), Path(statistics.__file__), source,
+                 source.with_suffix(".json"), *of]  # fmt: skip
         key = [*map(content_of, files), compute.__name__, arguments]
         known = json.loads(json.dumps(key, default=_text))
         return self.cache.get(known, lambda: compute(*arguments))
