@@ -70,6 +70,7 @@ class Tuner:
         cells: what to measure, empty; the most important collective first.
         arrivals: collectives that are measured with ranks that arrive apart.
         budget: seconds for all measurements; 0 for no bound.
+        start_up: seconds that a run takes before it measures.
         clock: seconds from any zero.
         progress: shows how far the tuning is.
     """
@@ -82,6 +83,7 @@ class Tuner:
         *,
         arrivals: Collection[str] = (),
         budget: float = 0,
+        start_up: float = 0,
         clock: Callable[[], float],
         progress: Progress = lambda done, planned, text: None,
     ) -> None:
@@ -100,8 +102,7 @@ class Tuner:
         """Runs that the stage may still start."""
         self._done = 0
         self._planned = 0
-        self._start_up = 0.0
-        """The time of the shortest run; 0 before any."""
+        self._start_up = start_up
         self._arrivals = arrivals
         self.cells = cells
 
@@ -294,7 +295,6 @@ class Tuner:
         where = _engine.range_text(str(sizes[0])) if len(sizes) == 1 else f"{len(sizes)} sizes"
         text = f"{collective} {where}, {count(len(names), 'candidate')}"
         self._progress(self._done, max(self._planned, self._done + 1), text)
-        start = self._clock()
         try:
             rows = self._measure(
                 collective, sizes, ["native", *names], repetitions, self._seconds()
@@ -316,8 +316,6 @@ class Tuner:
             for half in (names[: len(names) // 2], names[len(names) // 2 :]):
                 self._launch(collective, sizes, half, repetitions)
             return
-        elapsed = self._clock() - start
-        self._start_up = min(self._start_up or elapsed, elapsed)
         self._done += 1
         self._left -= 1
         for row in rows:

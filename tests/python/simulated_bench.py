@@ -53,7 +53,8 @@ class Machine:
 
 def tuned(machine: Machine, *collectives: str, budget: float = 0) -> Tuner:
     cells = grids(collectives, JOB.ranks, SIZES)
-    tuner = Tuner(JOB, machine, cells, budget=budget, clock=lambda: machine.now)
+    tuner = Tuner(JOB, machine, cells, budget=budget, start_up=machine.seconds,
+                  clock=lambda: machine.now)  # fmt: skip
     tuner.run()
     return tuner
 

@@ -105,13 +105,28 @@ def test_an_interrupted_tuning_is_resumed(bench: Bench, tmp_path: Path) -> None:
     assert output.exists()
 
 
+def test_runs_that_a_budget_cut_short_serve_budgets_only(tmp_path: Path) -> None:
+    runs: list[list[str]] = []
+
+    def run(words: list[str], *_: Any) -> Any:
+        runs.append(words)
+        samples = [1.0] * (5 if "--budget" in words else 12)
+        return {"rows": [{"algorithms": [{"name": "native", "samples_us": samples}]}]}
+
+    measure = tuning_run.measuring(run, tuning_run.State(tmp_path / "state", {}, False))
+    for seconds in (1.0, 1.0, 0.0, 0.0):
+        measure("bcast", [8], ["native"], 12, seconds)
+    assert ["--budget" in words for words in runs] == [True, False]
+
+
 def test_a_state_of_another_tuning_is_refused(bench: Bench, tmp_path: Path) -> None:
     output = tmp_path / "rules.json"
     state = tmp_path / "rules.json.state"
     state.write_text(json.dumps({"schema": "tutti-tune-state-2", "mpirun": "mpirun -n 4"}))
     done = invoke("--output", str(output), "--resume")
     assert "mpirun mpirun -n 4, this run has mpirun -n 8" in str(done.exception)
-    identity = {"mpirun": "mpirun -n 8", "bytes": [8, 4 << 20], "report": "", **asdict(JOB)}
+    identity = {"mpirun": "mpirun -n 8", "bytes": [8, 4 << 20], "report": "", **asdict(JOB),
+                "version": _engine.version, "settings": tuning_run.settings()}  # fmt: skip
     moved = {**identity, "nodes": 4}
     state.write_text(json.dumps({"schema": "tutti-tune-state-2", **moved}))
     assert "nodes 4, this run has 1" in str(invoke("--output", str(output), "--resume").exception)

@@ -226,7 +226,8 @@ class _Request:
         if path.exists() and not self.resume:
             print(f"tutti: tuning anew; --resume would continue from {path}", file=sys.stderr)
         of_report = hashlib.sha256(self.report.read_bytes()).hexdigest()[:16] if self.report else ""
-        identity = {"mpirun": self.mpirun, "bytes": list(self.sizes), "report": of_report}
+        identity = {"mpirun": self.mpirun, "bytes": list(self.sizes), "report": of_report,
+                    "version": _engine.version, "settings": tuning_run.settings()}  # fmt: skip
         return State(path, {**identity, **asdict(job)}, self.resume)
 
     @contextlib.contextmanager
@@ -277,13 +278,13 @@ def _request(
 
 
 def _tuned(
-    request: _Request, run: Run, job: Job, work: _Work, state: State, bar: _Bar
+    request: _Request, run: Run, job: Job, start_up: float, work: _Work, state: State, bar: _Bar
 ) -> Tuner:
     checks = sum(len(cells) for cells in work.cells.values())
     tuner = Tuner(
         job, tuning_run.measuring(run, state, work.shape), work.cells,
         arrivals=work.program.with_arrivals if work.program else (),
-        budget=request.seconds * _FOR_CHECK, clock=time.monotonic,
+        budget=request.seconds * _FOR_CHECK, start_up=start_up, clock=time.monotonic,
         progress=lambda done, planned, text: bar.show(done, planned + checks, text),
     )  # fmt: skip
     tuner.run()
@@ -356,7 +357,7 @@ def tune(
     bar = _Bar(sys.stderr.isatty(), request.seconds)
     try:
         with request.work(job, start_up) as work, bar:
-            tuner = _tuned(request, run, job, work, state, bar)
+            tuner = _tuned(request, run, job, start_up, work, state, bar)
             rules, checks = _checked(request, run, work, tuner, bar, end)
     except (KeyboardInterrupt, Refusal):
         if state.path.exists():

@@ -24,6 +24,15 @@ _UNLIKE = 5
 """A replay whose calls take so many times the program's, or less than that share, is named."""
 
 
+def _is_switched_on(name: str) -> bool:
+    """Is this variable of the environment on? Unset or empty it counts as off."""
+    value = os.environ.get(name, "")
+    try:
+        return bool(value) and _engine.is_on(value)
+    except ValueError as error:
+        raise Refusal(f"invalid {name}={value}: {error}") from None
+
+
 @dataclass(frozen=True)
 class Program:
     """The calls of a report, and those that the tuning measures."""
@@ -43,7 +52,7 @@ class Program:
     def with_arrivals(self) -> set[str]:
         """Collectives for which rules can select by arrival: the arrivals are replayed, and the
         background thread, which rules need for that, is on."""
-        if os.environ.get("TUTTI_BACKGROUND") != "on":
+        if not _is_switched_on("TUTTI_BACKGROUND"):
             return set()
         return {one.collective for one in self.replays if one.main.delays}
 
