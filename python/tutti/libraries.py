@@ -54,9 +54,21 @@ def folder() -> Path:
     )
 
 
+def preloadable(path: Path) -> Path:
+    """The path, for LD_PRELOAD.
+
+    Raises:
+        Refusal: it has a blank or a colon, at which LD_PRELOAD is split.
+    """
+    if any(sign in " :\t\n" for sign in str(path)):
+        raise Refusal(f"{path}: LD_PRELOAD takes no path with a blank or a colon; install Tutti "
+                      "into another folder")  # fmt: skip
+    return path
+
+
 def front() -> Path:
-    """The library to preload. Raises Refusal if it is missing."""
-    return folder() / FRONT
+    """The library to preload. Raises Refusal if it is missing or cannot be preloaded."""
+    return preloadable(folder() / FRONT)
 
 
 def flavours() -> dict[str, Path]:

@@ -69,13 +69,13 @@ def front() -> Path:
     """The library to preload.
 
     Raises:
-        Refusal: Tutti was built without SimGrid.
+        Refusal: Tutti was built without SimGrid, or its library cannot be preloaded.
     """
     path = libraries.folder() / FRONT
     if not path.exists():
         raise Refusal(f"no {FRONT} in {path.parent}; build Tutti where SimGrid is installed "
                       "(docs/simgrid.md)")  # fmt: skip
-    return path
+    return libraries.preloadable(path)
 
 
 def program(word: str) -> Path:
