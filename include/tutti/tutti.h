@@ -17,8 +17,9 @@
  *     it, and freeing the communicator frees it.
  *  6. Names of collectives are "gather", "gatherv", "scatter", "scatterv", "bcast", "allgather",
  *     "allgatherv", "alltoall", "alltoallv" (also for alltoallw), "barrier", "reduce",
- *     "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan", in any case.
- *     Specifications of algorithms are "auto" (Tutti selects), "native" (the MPI's own) or
+ *     "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan", and of one-sided
+ *     ones "rma_bcast", "rma_scatter", "rma_gather", "rma_reduce", in any case. Specifications of
+ *     algorithms are "auto" (Tutti selects), "native" (the MPI's own; not for one-sided ones) or
  *     name[:key=value,..] as `tutti list` shows them. The one in force comes from
  *     TUTTI_Algorithm_set, else from the environment, else it is "auto".
  *  7. A char array with an int* length: on entry the length is the size of the array in bytes, on
@@ -27,7 +28,9 @@
  *  8. The library has its own MPI_Finalize, which ends Tutti's background thread and then calls
  *     the MPI's. Link it before the MPI, as the MPI's compiler wrapper does. A program on MPICH
  * whose MPI_Finalize is the MPI's has no background thread.
- *  9. Settings are local to a process. All ranks that take part must make the same ones. */
+ *  9. The environment of rank 0 counts for all ranks of a communicator, and that of the root for
+ *     one-sided collectives. TUTTI_Algorithm_set is local to a process: all ranks that take part
+ *     must set the same, but for one-sided collectives the root alone decides. */
 #ifndef TUTTI_H
 #define TUTTI_H
 
@@ -99,10 +102,13 @@ int TUTTI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdisp
                     const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 
 /* MPI_Reduce, MPI_Allreduce, MPI_Reduce_scatter and MPI_Reduce_scatter_block with the algorithm in
- * force. "auto" is the MPI's own here, because the order in which an algorithm combines
- * floating-point numbers shows in the result. An algorithm that needs commutative operations leaves
- * all others to the MPI's own. With TUTTI_REPRODUCIBLE=on in rank 0's environment, equal
- * contributions give equal bits, wherever ranks run and whenever they arrive. */
+ * force. Here and in scans "auto" explores operations whose result does not depend on the order of
+ * combination: minima, maxima, logical and bitwise ones, sums and products of integers. Without a
+ * rule all others run the MPI's own: floating-point sums and products, and the program's own
+ * operations. If a NaN or zeros of both signs take part, minima and maxima depend on the algorithm.
+ * An algorithm that needs commutative operations leaves all others to the MPI's own. With
+ * TUTTI_REPRODUCIBLE=on in rank 0's environment, equal contributions give equal bits, wherever
+ * ranks run and whenever they arrive, unless "native" or "hierarchical(native)" is requested. */
 int TUTTI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                  int root, MPI_Comm comm);
 int TUTTI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
@@ -261,10 +267,11 @@ int TUTTI_Request_free(TUTTI_Request* request);
 /* Measures the time of messages between the ranks of `comm`: between all pairs up to 64 ranks;
  * beyond that within each node, and between one rank of each node. With `nodes_per_switch` above 0,
  * that many consecutive nodes share a switch, and one rank of each switch is enough between
- * switches. Measures one pair at a time: p ranks take about p^2 / 2 times a few milliseconds. Rank
- * 0 writes `file`, which is significant there only; NULL writes none. From then on all ranks of
- * `comm` know these distances. Collective. MPI_ERR_FILE on all ranks if the file cannot be written,
- * MPI_ERR_ARG if `nodes_per_switch` is negative, MPI_ERR_COMM on MPI_COMM_NULL, on an
+ * switches. Up to 64 ranks Tutti measures one pair at a time, p^2 / 2 in all, each for about 0.7 ms
+ * within a machine and 20 ms over 1 Gbit/s. Beyond that all nodes measure inside at the same time.
+ * Rank 0 writes `file`, which is significant there only; NULL writes none. From then on all ranks
+ * of `comm` know these distances. Collective. MPI_ERR_FILE on all ranks if the file cannot be
+ * written, MPI_ERR_ARG if `nodes_per_switch` is negative, MPI_ERR_COMM on MPI_COMM_NULL, on an
  * inter-communicator and on more than 16,384 ranks. */
 int TUTTI_Distances_measure(MPI_Comm comm, const char* file, int nodes_per_switch);
 
@@ -440,7 +447,9 @@ int TUTTI_Algorithm_name(const char* collective, int index, char* name, int* len
 int TUTTI_Algorithm_set(const char* collective, const char* specification, char* message,
                         int* length);
 
-/* Sets `specification` to the one in force for a collective: "auto", "native" or an algorithm's. */
+/* Sets `specification` to the one in force for a collective: "auto", "native" or an algorithm's.
+ * Without TUTTI_Algorithm_set it is that of this process's environment, which on a communicator
+ * counts only if the process is rank 0. */
 int TUTTI_Algorithm_get(const char* collective, char* specification, int* length);
 
 /* Sets `text` to what the last call of a collective on `comm` ran, and why: "ordered_tree: ...".

@@ -152,8 +152,8 @@ std::string method_of(std::size_t pairs, double seconds) {
   const auto& [small, large] = ping_pongs;
   char text[200];
   std::snprintf(text, sizeof text,
-                "ping-pong, one pair at a time, half the shortest of %d round trips (of %d with "
-                "%lld bytes); %zu pairs in %.3g s",
+                "ping-pong, one pair at a time on each link, half the shortest of %d round trips "
+                "(of %d with %lld bytes); %zu pairs in %.3g s",
                 small.exchanges, large.exchanges, static_cast<long long>(large.bytes), pairs,
                 seconds);
   return text;
