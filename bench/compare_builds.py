@@ -34,30 +34,40 @@ VECTORS = "2,1024,65536"
 app = typer.Typer(add_completion=False)
 
 
+def start(prefix: Path, ranks: int, words: list[str]) -> subprocess.CompletedProcess[str]:
+    """Runs tutti-bench of a build."""
+    command = ["mpirun.openmpi", "-n", str(ranks), str(prefix / "bin" / "tutti-bench-openmpi"),
+               *words, "--quiet"]  # fmt: skip
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def failure(prefix: Path, ended: subprocess.CompletedProcess[str]) -> typer.BadParameter:
+    """The error of a build whose tutti-bench failed."""
+    return typer.BadParameter(ended.stdout + ended.stderr, param_hint=str(prefix))
+
+
 def run(prefix: Path, ranks: int, words: list[str]) -> dict[str, Any]:
     """What tutti-bench of a build writes."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "out.json"
-        command = ["mpirun.openmpi", "-n", str(ranks), str(prefix / "bin" / "tutti-bench-openmpi"),
-                   *words, "--quiet", "--json", str(output)]  # fmt: skip
-        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        ended = start(prefix, ranks, [*words, "--json", str(output)])
         if ended.returncode != 0:
-            raise typer.BadParameter(ended.stdout + ended.stderr, param_hint=str(prefix))
+            raise failure(prefix, ended)
         return json.loads(output.read_text())
 
 
-def known_to(prefix: Path, collective: str, names: list[str]) -> list[str]:
+def known_to(prefix: Path, ranks: int, collective: str, names: list[str]) -> list[str]:
     """The algorithms that tutti-bench of a build knows; none if it lacks the collective."""
     while names:
         words = [word for name in names for word in ("--algorithm", name)]
-        command = ["mpirun.openmpi", "-n", "1", str(prefix / "bin" / "tutti-bench-openmpi"), collective, *words,
-                   "--repetitions", "1", "--warmup", "0", "--quiet"]  # fmt: skip
-        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        ended = start(prefix, ranks, [collective, *words, "--repetitions", "1", "--warmup", "0"])
+        if ended.returncode == 0:
+            return names
         if "unknown command" in ended.stderr:
             return []
         refused = re.search(r"--algorithm (\S+?): ", ended.stderr)
-        if refused is None:
-            return names
+        if refused is None or refused[1] not in names:
+            raise failure(prefix, ended)
         names = [name for name in names if name != refused[1]]
     return names
 
@@ -85,10 +95,10 @@ def measure(
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     names = [name for name in _engine.collectives() if not name.startswith("rma_")]
     metadata: dict[str, str] = {}
-    common = {
-        name: known_to(before, name, known_to(after, name, candidates(name, ranks, ranks)))
-        for name in track(names, description="algorithms of both")
-    }
+    common = {name: candidates(name, ranks, ranks) for name in names}
+    for name in track(names, description="algorithms of both"):
+        for prefix in (after, before):
+            common[name] = known_to(prefix, ranks, name, common[name])
     names = [name for name in names if common[name]]
     for number in track(range(rounds * len(names)), description="rounds"):
         name = names[number % len(names)]

@@ -75,7 +75,9 @@ def measure(
         if case.nodes > 0:
             run_in_lab(path, words, nodes=case.nodes, per_node=case.per_node, mpi=mpi)
         else:
-            subprocess.run([mpirun, "-n", str(case.per_node), *words, str(path)], check=True)
+            unfinished = path.with_suffix(".part")
+            subprocess.run([mpirun, "-n", str(case.per_node), *words, str(unfinished)], check=True)
+            unfinished.rename(path)
 
 
 def ratio(row: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,8 @@
     bench/lab_fft.py measure PROGRAM FILE --nodes 8 --iterations 1000
     bench/lab_fft.py page FILE docs/results/fft.md
 
-This needs a lab (tutti lab up 8 --rate 1gbit). Algorithms alternate, in rounds.
+This needs a lab (tutti lab up 8 --rate 1gbit). Algorithms alternate, in rounds;
+every other round has them in reverse order.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def measure(
     times: dict[str, list[list[float]]] = {name: [] for name in ROWS}
     each = iterations // rounds
     for done in track(range(1, rounds + 1), description="rounds", console=err):
-        for name in ROWS:
+        for name in ROWS if done % 2 else reversed(ROWS):
             times[name].append(run(program, nodes, name, each))
         document = {"schema": "tutti-lab-fft/1", "nodes": nodes, "iterations": done * each,
                     "rounds": done, "times": times}  # fmt: skip

@@ -53,7 +53,7 @@ def measure(
     seeds: Annotated[str, typer.Option(help="Seeds of the rank numberings, separated by commas.")] = "1,6",
     small: Annotated[int, typer.Option(help="Repetitions of small blocks.")] = 25,
     large: Annotated[int, typer.Option(help="Repetitions of large blocks.")] = 3,
-    largest: Annotated[int, typer.Option(help="Block sizes in KiB, separated by commas.")] = 2048,
+    largest: Annotated[int, typer.Option(min=1, help="Largest block in KiB.")] = 2048,
     program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench",
 ) -> None:
     """Measure distances, then allgathers of 1 KiB to 2 MiB from each rank."""
@@ -66,9 +66,9 @@ def measure(
     for seed in seeds.split(","):
         for name, blocks, repetitions in (("small", SMALL, small), ("large", LARGE, large)):
             path = folder / f"lab-place-{label}-{nodes}-{seed}-{name}.json"
-            if path.exists():
-                continue
             sizes = [block * nodes for block in blocks if block <= largest << 10]
+            if path.exists() or not sizes:
+                continue
             run_in_lab(path, [
                 program, "allgather", "--quiet", "--bytes", ",".join(map(str, sizes)),
                 "--warmup", "1", "--repetitions", str(repetitions),

@@ -7,8 +7,8 @@
     tutti lab down
     bench/lab_programs.py page FOLDER
 
-The program prints "total X s"; --total names another pattern. Where it prints a digest, all runs
-must print the same.
+Every other round has the contenders in reverse order. The program prints "total X s"; --total names
+another pattern. Where it prints a digest, all runs must print the same.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ def measure(
     contenders = {"native": None, "auto": None} | ({} if rules is None else {"rules": rules})
     place = ["--nodes", str(nodes), "--ranks-per-node", str(per_node)]
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in contenders}
-    for _ in track(range(rounds), description=words[0], console=err):
-        for name, path in contenders.items():
+    in_turn = list(contenders.items())
+    for number in track(range(rounds), description=words[0], console=err):
+        for name, path in in_turn if number % 2 == 0 else reversed(in_turn):
             one = run(words, place, path, native=name == "native")
             found = re.search(total, one["output"])
             if found is None:

@@ -8,15 +8,18 @@
     bench/lab_selection.py page FOLDER docs/results/selection.md
 
 `measure` writes FOLDER/selection-<MPI>-<shape>[-rules]-<collective>.json: measured in the lab, or,
-with `--platform`, simulated by SimGrid, where <MPI> is the platform. There is no machine file.
-Existing files are skipped, so an interrupted measurement can continue.
+with `--platform`, simulated by SimGrid, where <MPI> is the platform's shape, or what
+--label names. There is no machine file. Existing files are skipped, so an interrupted measurement
+can continue; those of another platform are refused.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isnan, nan
 from pathlib import Path
@@ -42,6 +45,8 @@ SETTLE = 500
 """Calls of `auto` before all others."""
 FEWEST = 7
 """Calls of each contender that an interval needs."""
+GROUP = re.compile(r"(.+)-(\d+x\d+)((?:-rules)?(?:-alone)?)")
+"""Label, shape and suffix in the names of files, without the collective."""
 
 EXPLANATION = """\
 Geometric means over the cells; above 1 the latter of two is faster. "Fastest": the shortest time of
@@ -93,6 +98,17 @@ def names(collective: str, ranks: int, per_node: int) -> list[str]:
     return ["native", "auto", "native", *others]
 
 
+def refuse_another(platform: str, paths: Iterable[Path]) -> None:
+    """Raises BadParameter if a file has results of another platform. The lab's name is empty."""
+    for path in paths:
+        found = json.loads(path.read_text())["metadata"].get("platform", "")
+        if found != platform:
+            raise typer.BadParameter(
+                f"{path} has results of {found or 'the lab'}, not of {platform or 'the lab'}; "
+                "expected another --label or folder", param_hint="--platform",
+            )  # fmt: skip
+
+
 @app.command()
 def measure(
     folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
@@ -119,9 +135,12 @@ def measure(
     if alone:
         suffix += "-alone"
     kind, _, values = platform.partition(":")
-    for name in collective or _engine.collectives():
-        path = folder / f"selection-{label or kind or mpi}-{shape}{suffix}-{name}.json"
-        if path.exists() or name.startswith("rma_"):
+    simulated = f"{kind}:{nodes}:{values}".rstrip(":") if platform else ""
+    paths = {name: folder / f"selection-{label or kind or mpi}-{shape}{suffix}-{name}.json"
+             for name in collective or _engine.collectives() if not name.startswith("rma_")}  # fmt: skip
+    refuse_another(simulated, filter(Path.exists, paths.values()))
+    for name, path in paths.items():
+        if path.exists():
             continue
         err.print(path.name)
         words = [name, *sizes(name).split(), "--settle", str(settle)]
@@ -134,7 +153,7 @@ def measure(
             words += ["--algorithm", contender]
         words += ["--quiet", "--json"]
         if platform:
-            run_simulated(path, words, f"{kind}:{nodes}:{values}".rstrip(":"), per_node, limit=1800)
+            run_simulated(path, words, simulated, per_node, limit=1800)
         else:
             run_in_lab(path, [program, *words], nodes=nodes, per_node=per_node, mpi=mpi, limit=1800,
                        preloaded=True)  # fmt: skip
@@ -261,6 +280,26 @@ def machine(metadata: dict[str, str]) -> str:
     return "Simulated by SimGrid" if simulated else lab_page.library(metadata)
 
 
+def title(group: str, metadata: dict[str, str], *, labelled: bool = False) -> str:
+    """The heading of a group of files; `labelled`: with the label and the platform."""
+    parsed = GROUP.fullmatch(group)
+    label, shape, suffix = parsed.groups() if parsed else ("", group, "")
+    suffix = suffix.replace("-rules", ", rules of `tutti tune`")
+    suffix = suffix.replace("-alone", ", beside native only")
+    named = f", {label}" if labelled else ""
+    if labelled and "platform" in metadata:
+        named += f" (`{metadata['platform']}`)"
+    return f"{machine(metadata)}{named}, {shape}{suffix}"
+
+
+def titles(groups: dict[str, dict[str, str]]) -> dict[str, str]:
+    """The heading of each group by its metadata, with label and platform where two are alike."""
+    short = {group: title(group, metadata) for group, metadata in groups.items()}
+    number = Counter(short.values())
+    return {group: title(group, metadata, labelled=number[short[group]] > 1)
+            for group, metadata in groups.items()}  # fmt: skip
+
+
 @app.command()
 def page(
     folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
@@ -272,16 +311,14 @@ def page(
         group = path.stem.removeprefix("selection-").rpartition("-")[0]
         groups.setdefault(group, []).append(json.loads(path.read_text()))
     found: dict[str, list[Cell]] = {}
+    headings = titles({group: documents[0]["metadata"] for group, documents in groups.items()})
     for group, documents in groups.items():
-        title = group.partition("-")[2].replace("-rules", ", rules of `tutti tune`")
-        title = title.replace("-alone", ", beside native only")
-        where = f"{machine(documents[0]['metadata'])}, {title}"
-        found[where] = [cell for document in documents for cell in cells(document)]
+        found[headings[group]] = [cell for document in documents for cell in cells(document)]
     after_last = {where: [cell for document in documents for cell in cells(document, True)]
                   for where, documents in zip(found, groups.values(), strict=True)}  # fmt: skip
-    title = "All calls, after the last arrival where noted"
+    calls = "All calls, after the last arrival where noted"
     lines = ["## In figures", "", EXPLANATION, "", *summary(found),
-             *lab_page.table([title, *TITLES], [[where, *row(of)] for where, of in after_last.items()]), ""]  # fmt: skip
+             *lab_page.table([calls, *TITLES], [[where, *row(of)] for where, of in after_last.items()]), ""]  # fmt: skip
     for where, of_all in found.items():
         lines += [f"## {where}", "", *table(of_all), ""]
     lines += ["## Whole programs", "", *lab_programs.table(folder)]

@@ -22,12 +22,12 @@ for mpi in mpich openmpi; do
   mpirun=mpirun.$mpi
   command -v "$mpirun" >/dev/null || mpirun=mpirun
   for collective in gatherv scatterv; do
-    ${RESULTS_RUN:-} "$mpirun" -n "$ranks" "$bench" $collective --block 1,10,100,1000,10000 \
+    ${RESULTS_RUN:-} "$mpirun" -n "$ranks" "$bench-$mpi" $collective --block 1,10,100,1000,10000 \
       --algorithm native --algorithm auto --algorithm traff --algorithm TUW \
       --algorithm binomial --root half --repetitions 75 --warmup 10 --quiet \
       --json "$results/tutti-bench-$collective-$mpi.json"
   done
-  ${RESULTS_RUN:-} "$mpirun" -n "$ranks" "$bench" guidelines --block 100,10000 --repetitions 30 \
+  ${RESULTS_RUN:-} "$mpirun" -n "$ranks" "$bench-$mpi" guidelines --block 100,10000 --repetitions 30 \
     --warmup 3 --quiet \
     --json "$results/tutti-bench-guidelines-$mpi.json"
   ${RESULTS_RUN:-} "$mpirun" -n 2 env LD_PRELOAD="$(dirname "$bench")/../lib/libtutti.so" \

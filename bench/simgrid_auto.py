@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What `auto` gains on simulated machines over the selections of four MPIs, and its page.
 
-    bench/simgrid_auto.py run PROGRAM SAMPLES [SECONDS]
+    bench/simgrid_auto.py run [--retry] PROGRAM SAMPLES [SECONDS]
     bench/simgrid_auto.py page SAMPLES docs/results/simgrid-auto.md
 
 PROGRAM is tutti-selection of a build with SimGrid and -DTUTTI_BENCH=ON. `run` measures what SAMPLES
-lacks, for at most so many seconds.
+lacks, for at most so many seconds; with --retry also what failed before.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ CALLS = 3000
 LIMIT = 900
 """Seconds of one run: `auto` explores for 1/3 of them; the call that it is in may take as long."""
 
+SOURCE = Path(__file__).resolve().parents[1]
+
 Group = tuple[str, int, str, str]
 """Platform, ranks per node, collective and sizes."""
 
@@ -73,14 +75,24 @@ def key(group: Group, selector: str, size: str) -> str:
 
 
 def commit() -> str:
-    """The commit of the library's sources."""
-    words = ("git", "log", "-1", "--format=%h", "--", "src", "simgrid")
-    return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+    """The commit of the library's sources; exits outside a checkout."""
+    words = ("git", "-C", str(SOURCE), "log", "-1", "--format=%h", "--", "src", "simgrid")
+    ended = subprocess.run(words, check=False, capture_output=True, text=True)
+    if ended.returncode != 0:
+        sys.exit(f"simgrid_auto: {SOURCE}: expected a checkout of Tutti: {ended.stderr.strip()}")
+    return ended.stdout.strip()
 
 
-def measure(program: str, group: Group, selector: str, sizes: str, limit: float) -> dict[str, object]:
+def is_missing(sample: object, retry: bool) -> bool:
+    """Is a sample still to be measured? With `retry` one that failed is, too."""
+    return sample is None or (retry and isinstance(sample, str))
+
+
+def measure(
+    program: str, group: Group, selector: str, sizes: str, limit: float, library: str
+) -> dict[str, object]:
     """By name the samples of a run, or the text of its failure; none if it ran out of less time
-    than LIMIT."""
+    than LIMIT. `library` is the commit that samples name."""
     shape, ppn, collective, _ = group
     calls = f"{CALLS}/{int(limit / 3)}" if selector == "ompi" else "0"
     words = (program, calls, f"{collective}:{sizes}")
@@ -93,25 +105,27 @@ def measure(program: str, group: Group, selector: str, sizes: str, limit: float)
         return {key(group, selector, size): reason for size in sizes.split(",")}
     done = [line for line in found if line.get("settled", True) or limit >= LIMIT]
     return {
-        key(group, selector, str(line["bytes"])): line | {"commit": commit()} if line["native"] > 0
+        key(group, selector, str(line["bytes"])): line | {"commit": library} if line["native"] > 0
         else "returned at once, without communicating" for line in done
     }  # fmt: skip
 
 
-def run(program: str, file: Path, seconds: float) -> None:
+def run(program: str, file: Path, seconds: float, retry: bool) -> None:
     """Measures what is missing until the time is over: `auto` with a run for each size."""
+    library = commit()
     samples = json.loads(file.read_text()) if file.exists() else {}
     end = time.monotonic() + seconds
     for group in plan():
         sizes = group[3].split(",")
         runs = [("ompi", [size]) for size in sizes] + [(other, sizes) for other in SELECTORS[1:]]
         for selector, wanted in runs:
-            missing = [size for size in wanted if key(group, selector, size) not in samples]
+            missing = [size for size in wanted
+                       if is_missing(samples.get(key(group, selector, size)), retry)]  # fmt: skip
             limit = min(LIMIT, end - time.monotonic())
             if not missing or limit <= 0:
                 continue
             began = time.monotonic()
-            found = measure(program, group, selector, ",".join(missing), limit)
+            found = measure(program, group, selector, ",".join(missing), limit, library)
             print(f"{', '.join(found)}: {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
             samples |= found
             file.write_text(json.dumps(samples, indent=1) + "\n")
@@ -208,8 +222,11 @@ def page(samples: dict[str, object], page: Path) -> None:
 
 def main(words: list[str]) -> int:
     """Runs `run` or `page`."""
+    retry = words[:2] == ["run", "--retry"]
+    if retry:
+        words = ["run", *words[2:]]
     if words[:1] == ["run"] and len(words) in (3, 4):
-        run(words[1], Path(words[2]), float(words[3]) if len(words) == 4 else 1e9)
+        run(words[1], Path(words[2]), float(words[3]) if len(words) == 4 else 1e9, retry)
         return 0
     if words[:1] == ["page"] and len(words) == 3:
         page(json.loads(Path(words[1]).read_text()), Path(words[2]))

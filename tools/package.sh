@@ -5,7 +5,8 @@
 #   tools/package.sh spack        spack_repo/tutti: a repository for Spack 1 with a recipe for the archive
 #   tools/package.sh easybuild    an easyconfig for the archive
 #   tools/package.sh debian       Debian packages; further arguments go to dpkg-buildpackage
-#   tools/package.sh container    a wheel, and the recipes for Apptainer and OCI images with it
+#   tools/package.sh container    a wheel, and the recipes for Apptainer and OCI images with it;
+#                                 PYTHON names a Python 3.11, that of the images
 #
 # The version of all is that in CMakeLists.txt. TUTTI_ARCHIVE_URL is the address that recipes name for
 # the archive; the default is its file here.
@@ -23,10 +24,23 @@ archive() {
 
 # Fills in a template of packaging/.
 fill() {
-  local sum
+  local sum url
   sum=$(sha256sum "$out/$name.tar.gz" | cut -d ' ' -f 1)
-  sed -e "s|@VERSION@|$version|g" -e "s|@SHA256@|$sum|g" \
-    -e "s|@ARCHIVE_URL@|${TUTTI_ARCHIVE_URL:-file://$out/$name.tar.gz}|g" "packaging/$1"
+  # What sed would not take literally is escaped.
+  url=$(sed 's/[&|\\]/\\&/g' <<<"${TUTTI_ARCHIVE_URL:-file://$out/$name.tar.gz}")
+  sed -e "s|@VERSION@|$version|g" -e "s|@SHA256@|$sum|g" -e "s|@ARCHIVE_URL@|$url|g" "packaging/$1"
+}
+
+# A wheel for the images' Python, that of Debian 12, which installs none of another version.
+wheel() {
+  local python=${PYTHON:-python3} found
+  found=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  if [[ $found != 3.11 ]]; then
+    echo "package.sh: PYTHON=$python is Python $found; expected 3.11, that of the images" >&2
+    exit 2
+  fi
+  rm -f "$out"/tutti-*.whl
+  "$python" -m pip wheel --no-deps --wheel-dir "$out" "$@" "$root"
 }
 
 case "${1:-}" in
@@ -52,7 +66,7 @@ case "${1:-}" in
     dpkg-buildpackage --no-sign --build=binary "${@:2}"
     ;;
   container)
-    "${PYTHON:-python3}" -m pip wheel --no-deps --wheel-dir "$out" "${@:2}" "$root"
+    wheel "${@:2}"
     cp packaging/container/* "$out"
     ;;
   *)

@@ -5,11 +5,14 @@
 #
 # The container brings no MPI: programs use theirs, or that of the host.
 set -eu
-wheel=${1:?the wheel}
+if [ $# -ne 1 ]; then
+  echo "install.sh: $# wheels ($*); expected one" >&2
+  exit 2
+fi
 apt-get -q update
 apt-get -q install -y --no-install-recommends python3 python3-venv
 python3 -m venv /opt/tutti
-/opt/tutti/bin/pip install --no-cache-dir "$wheel"
+/opt/tutti/bin/pip install --no-cache-dir "$1"
 ln -s /opt/tutti/bin/tutti /opt/tutti/bin/tutti-bench /usr/local/bin
 # A path that does not change with the version of Python, for LD_PRELOAD.
 ln -s "$(/opt/tutti/bin/python -c 'from tutti import libraries; print(libraries.folder())')" \

@@ -108,8 +108,11 @@ def distances_of(path: Path, option: str = "--distances ") -> _engine.Distances:
 
 
 def _measured_machine(environment: Mapping[str, str]) -> str:
-    """The machine file in the user's cache folder; empty if it does not exist."""
-    cache = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    """The machine file in the user's cache folder; empty if either does not exist."""
+    try:
+        cache = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    except RuntimeError:  # a user without a home folder
+        return ""
     measured = Path(cache) / "tutti" / "machine"
     return str(measured) if measured.exists() else ""
 

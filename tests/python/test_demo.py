@@ -83,6 +83,7 @@ def test_no_algorithm_is_forced():
     assert "TUTTI_" not in script
 
 
-def test_wrong_options_show_the_usage():
-    done = subprocess.run([ROOT / "demo", "--ranks", "3"], capture_output=True, text=True, timeout=60)
+@pytest.mark.parametrize("words", [["--ranks", "3"], ["--rounds", "3x"], ["--rounds", "0"], ["--rounds"]])
+def test_wrong_options_show_the_usage(words):
+    done = subprocess.run([ROOT / "demo", *words], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "usage: ./demo [--rounds N] [--here]" in done.stderr

@@ -147,6 +147,16 @@ def test_the_machine_comes_from_where_the_library_takes_it(tmp_path, monkeypatch
         machine_of(None)
 
 
+def test_a_user_without_a_home_folder_has_no_measured_machine(monkeypatch):
+    def home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", home)
+    for name in ("XDG_CACHE_HOME", "TUTTI_MACHINE"):
+        monkeypatch.delenv(name, raising=False)
+    assert machine_of(None).latency == tutti.Machine().latency
+
+
 @pytest.mark.parametrize(
     ("pattern", "times"),
     [

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
@@ -34,6 +36,21 @@ class Ended:
     output: str = ""
     killed: int = 0
     """The number of processes that remained in the nodes and were killed."""
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ignores Ctrl-C and signals to end: a cleanup is not interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    former = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -94,7 +111,8 @@ def run(
         except subprocess.TimeoutExpired:
             pass
         finally:
-            _end(process)
-            left = _left(spaces, GRACE if status != TIMED_OUT else 0)
-            machine.kill(spaces)
+            with _undisturbed():
+                _end(process)
+                left = _left(spaces, GRACE if status != TIMED_OUT else 0)
+                machine.kill(spaces)
     return Ended(status if status >= 0 else 128 - status, output, left)

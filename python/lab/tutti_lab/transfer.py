@@ -7,6 +7,7 @@ python transfer.py send HOST PORT SECONDS
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -56,17 +57,18 @@ def measure(shell: str, names: tuple[str, str], address: str, seconds: float) ->
         address: the receiver's address.
         seconds: duration of the transfer.
     """
-    me = [sys.executable, "-I", os.path.abspath(__file__)]
+    # The node shell joins its words with blanks, as ssh does.
+    me = shlex.join([sys.executable, "-I", os.path.abspath(__file__)])
     limit = 60 + 4 * seconds
     quiet = subprocess.DEVNULL
     receiver = subprocess.Popen(
-        [shell, names[1], *me, "receive"], stdout=subprocess.PIPE, text=True, stdin=quiet
+        [shell, names[1], me, "receive"], stdout=subprocess.PIPE, text=True, stdin=quiet
     )
     try:
         assert receiver.stdout is not None
         port = receiver.stdout.readline().strip()
         words = ["send", address, port, str(seconds)]
-        sender = [shell, names[0], *me, *words]
+        sender = [shell, names[0], me, *words]
         subprocess.run(sender, check=True, timeout=limit, capture_output=True, stdin=quiet)
         counted, duration = receiver.communicate(timeout=limit)[0].split()
     except (subprocess.SubprocessError, ValueError) as error:

@@ -1,0 +1,181 @@
+"""Scripts of bench/ that measure: what they run, skip and refuse."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from installed import ROOT
+
+sys.path.append(str(ROOT / "bench"))
+
+import compare_builds
+import lab_default
+import lab_fft
+import lab_place
+import lab_programs
+import lab_selection
+import simgrid_auto
+
+
+def benchmark(known: list[str], fault: str = ""):
+    """A tutti-bench that knows some algorithms and takes 2 ranks or more."""
+
+    def start(prefix: Path, ranks: int, words: list[str]) -> subprocess.CompletedProcess[str]:
+        names = [after for word, after in zip(words, words[1:], strict=False) if word == "--algorithm"]
+        refused = [f"tutti-bench: --algorithm {name}: unknown" for name in names if name not in known]
+        text = "1 rank, so there is nothing to compare" if ranks == 1 else fault or "".join(refused[:1])
+        return subprocess.CompletedProcess([], 2 if text else 0, "", text)
+
+    return start
+
+
+def test_builds_are_compared_with_the_algorithms_that_both_know(monkeypatch):
+    monkeypatch.setattr(compare_builds, "start", benchmark(["native", "bruck:k=4"]))
+    known = compare_builds.known_to(Path("/p"), 4, "alltoall", ["native", "new", "bruck:k=4", "newer"])
+    assert known == ["native", "bruck:k=4"]
+
+
+def test_a_build_that_fails_otherwise_is_no_list_of_algorithms(monkeypatch):
+    monkeypatch.setattr(compare_builds, "start", benchmark(["native"], "tutti-bench: no memory"))
+    for ranks, text in ((4, "no memory"), (1, "nothing to compare")):
+        with pytest.raises(typer.BadParameter, match=text):
+            compare_builds.known_to(Path("/p"), ranks, "alltoall", ["native"])
+    monkeypatch.setattr(compare_builds, "start", benchmark([], "tutti-bench: unknown command"))
+    assert compare_builds.known_to(Path("/p"), 4, "alltoall", ["native"]) == []
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_an_interrupted_case_on_one_machine_is_not_done(tmp_path, monkeypatch, status):
+    monkeypatch.setenv("TUTTI_MACHINE", "")
+    monkeypatch.setattr(lab_default, "CASES", lab_default.CASES[-1:])
+    launcher = tmp_path / "mpirun"
+    launcher.write_text(f'#!/bin/sh\nfor last; do :; done\n: >"$last"\nexit {status}\n')
+    launcher.chmod(0o755)
+    try:
+        lab_default.measure(tmp_path, mpirun=str(launcher))
+    except subprocess.CalledProcessError as error:
+        assert error.returncode == status
+    assert len(list(tmp_path.glob("default-*.json"))) == (status == 0)
+
+
+def test_every_other_round_is_in_reverse_order(tmp_path, monkeypatch):
+    ran = []
+    monkeypatch.setattr(lab_fft, "run", lambda program, nodes, name, each: ran.append(name) or [1, 1, 1, 1])
+    lab_fft.measure(Path("fft"), tmp_path / "fft.json", nodes=8, iterations=4, rounds=2)
+    assert ran == [*lab_fft.ROWS, *reversed(lab_fft.ROWS)]
+    assert list(json.loads((tmp_path / "fft.json").read_text())["times"]) == list(lab_fft.ROWS)
+    ran.clear()
+
+    def run(words, place, rules, *, native):
+        ran.append(native)
+        return {"output": "total 1.5 s", "tuning": {}}
+
+    monkeypatch.setattr(lab_programs, "run", run)
+    lab_programs.measure(tmp_path / "program.json", ["./a"], rounds=3)
+    assert ran == [True, False, False, True, True, False]
+    assert list(json.loads((tmp_path / "program.json").read_text())["runs"]) == ["native", "auto"]
+
+
+def test_a_part_without_sizes_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("TUTTI_DISTANCES", "")
+    ran = {}
+    monkeypatch.setattr(lab_place, "run_in_lab", lambda path, words, **job: ran.update({path.name: words}))
+    lab_place.measure(tmp_path, seeds="1", largest=16)
+    assert list(ran) == ["lab-distances-openmpi-8.json", "lab-place-openmpi-8-1-small.json"]
+    words = ran["lab-place-openmpi-8-1-small.json"]
+    assert words[words.index("--bytes") + 1] == "8192,32768,131072"
+
+
+# The selection
+
+
+def test_headings_name_the_platform_where_two_would_be_alike():
+    tree = {"library": "SMPI", "platform": "fat-tree:8:taper=2"}
+    torus = {"library": "SMPI", "platform": "torus:8"}
+    mpi = {"library": "Open MPI v4.1.4, package"}
+    groups = {"fat-tree-8x6": tree, "torus-8x6": torus, "fat-tree-4x2": tree, "openmpi-8x1": mpi,
+              "openmpi-8x1-rules": mpi, "openmpi-8x1-alone": mpi}  # fmt: skip
+    assert list(lab_selection.titles(groups).values()) == [
+        "Simulated by SimGrid, fat-tree (`fat-tree:8:taper=2`), 8x6",
+        "Simulated by SimGrid, torus (`torus:8`), 8x6",
+        "Simulated by SimGrid, 4x2",
+        "Open MPI v4.1.4, 8x1",
+        "Open MPI v4.1.4, 8x1, rules of `tutti tune`",
+        "Open MPI v4.1.4, 8x1, beside native only",
+    ]
+
+
+def test_results_of_another_platform_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("TUTTI_MACHINE", "")
+    ran = []
+    monkeypatch.setattr(lab_selection, "run_simulated", lambda path, *rest, **job: ran.append(path.name))
+    kept = tmp_path / "selection-fat-tree-8x1-scan.json"
+    kept.write_text(json.dumps({"metadata": {"platform": "fat-tree:8"}}))
+
+    def measure(platform: str) -> None:
+        lab_selection.measure(tmp_path, platform=platform, collective=["bcast", "scan"])
+
+    measure("fat-tree")
+    assert ran == ["selection-fat-tree-8x1-bcast.json"]
+    with pytest.raises(typer.BadParameter, match="results of fat-tree:8, not of fat-tree:8:taper=4"):
+        measure("fat-tree:taper=4")
+    assert len(ran) == 1, "nothing is measured"
+
+
+# What SimGrid's selections are compared with
+
+
+@pytest.mark.parametrize("retry", [False, True])
+def test_failed_samples_are_measured_again_if_that_is_wanted(tmp_path, monkeypatch, retry):
+    group = ("switch:2", 1, "bcast", "8,16")
+    monkeypatch.setattr(simgrid_auto, "plan", lambda: [group])
+    monkeypatch.setattr(simgrid_auto, "SELECTORS", ("ompi",))
+    commits = []
+    monkeypatch.setattr(simgrid_auto, "commit", lambda: commits.append(1) or "abc")
+    measured = []
+
+    def measure(program, group, selector, sizes, limit, library):
+        measured.append((sizes, library))
+        return {}
+
+    monkeypatch.setattr(simgrid_auto, "measure", measure)
+    file = tmp_path / "samples.json"
+    file.write_text(json.dumps({simgrid_auto.key(group, "ompi", "8"): "crashed"}))
+    assert simgrid_auto.main(["run", *(["--retry"] if retry else []), "program", str(file)]) == 0
+    assert measured == ([("8", "abc")] if retry else []) + [("16", "abc")]
+    assert len(commits) == 1
+    assert simgrid_auto.key(group, "ompi", "8") in json.loads(file.read_text())
+
+
+def test_outside_a_checkout_nothing_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(simgrid_auto, "SOURCE", tmp_path)
+    with pytest.raises(SystemExit, match="expected a checkout of Tutti"):
+        simgrid_auto.run("program", tmp_path / "samples.json", 1, retry=False)
+    assert not list(tmp_path.iterdir())
+
+
+# results.sh
+
+
+def test_each_mpi_runs_its_own_benchmark(tmp_path):
+    script = tmp_path / "bench" / "results.sh"
+    programs = tmp_path / "build" / "bin"
+    script.parent.mkdir()
+    programs.mkdir(parents=True)
+    shutil.copy(ROOT / "bench" / "results.sh", script)
+    (script.parent / "results.py").touch()
+    for mpi in ("mpich", "openmpi"):
+        (programs / f"tutti-bench-{mpi}").touch()
+        (programs / f"tutti-bench-{mpi}").chmod(0o755)
+    settings = {"PATH": "/usr/bin:/bin", "RESULTS_RUN": "echo"}
+    shown = subprocess.run(["sh", script, tmp_path / "build"], env=settings, capture_output=True,
+                           text=True, check=True).stdout  # fmt: skip
+    for mpi in ("mpich", "openmpi"):
+        lines = [line for line in shown.splitlines() if line.endswith(f"-{mpi}.json")]
+        assert len(lines) == 4 and all(f"/tutti-bench-{mpi} " in line for line in lines)
