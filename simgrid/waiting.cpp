@@ -2,6 +2,7 @@
 /// notice a message or cost the simulator an event for each poll.
 #include "simgrid/waiting.h"
 
+#include <malloc.h>
 #include <mpi.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
@@ -11,7 +12,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -22,21 +25,43 @@ using tutti::simgrid::behind;
 
 namespace {
 
+/// Keeps the memory of a request that the MPI has freed, so that no other request gets its handle
+/// while the program still has it. glibc hands out next what was freed last, if the size is equal.
+class Plug {
+ public:
+  explicit Plug(MPI_Request request) : request_(request), bytes_(malloc_usable_size(request)) {}
+  /// Call it once the MPI has completed the request.
+  void close() {
+    memory_.reset(std::malloc(bytes_));
+    if (memory_.get() != request_) memory_.reset();
+  }
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  MPI_Request request_;
+  std::size_t bytes_;
+  std::unique_ptr<void, Free> memory_;
+};
+
 /// A request that completed while a copy of its handle was tested or waited for.
 struct Completed {
   MPI_Request handle;  ///< as the MPI left the copy: null, or still that of a persistent request
   MPI_Status status;
+  int error;
+  Plug plug;
 };
 
 /// What a rank has tested since it last waited, and what has completed since.
 struct Polling {
-  MPI_Request* requests = nullptr;  ///< of the latest test in vain; null if there was none
-  int count = 0;
-  int tests = 0;         ///< different ones in vain since the rank last waited
-  double at = -1;        ///< simulated seconds of the latest test
-  int repeats = 0;       ///< of that test, at the same time
-  int yields = 0;        ///< without any test, one after the other
-  bool skipped = false;  ///< the latest test was not passed on to SimGrid
+  const MPI_Request* requests = nullptr;  ///< of the latest test in vain; null if there was none
+  std::vector<MPI_Request> tested;        ///< those requests
+  int tests = 0;                          ///< different ones in vain since the rank last waited
+  double at = -1;                         ///< simulated seconds of the latest test
+  int repeats = 0;                        ///< of that test, at the same time
+  int yields = 0;                         ///< without any test, one after the other
+  bool skipped = false;                   ///< the latest test was not passed on to SimGrid
   std::map<MPI_Request, Completed> completed;  ///< until a test or a wait reports it
 };
 
@@ -55,7 +80,10 @@ void nap(int times) { sg_actor_sleep_for(std::min(longest_nap, shortest_nap * (1
 
 /// Whether this test equals the latest one and no time has passed: the result is the same.
 bool repeats_latest(Polling& own, const MPI_Request* requests, int count) {
-  if (own.requests != requests || own.count != count || own.at != simgrid_get_clock()) return false;
+  if (own.requests != requests || std::cmp_not_equal(own.tested.size(), count) ||
+      own.at != simgrid_get_clock()) {
+    return false;
+  }
   if (++own.repeats % free_repeats == 0) {
     nap(own.repeats / free_repeats);
     return false;
@@ -63,13 +91,13 @@ bool repeats_latest(Polling& own, const MPI_Request* requests, int count) {
   return true;
 }
 
-void note_in_vain(Polling& own, MPI_Request* requests, int count) {
-  if (own.requests != requests || own.count != count) {
+void note_in_vain(Polling& own, const MPI_Request* requests, int count) {
+  if (own.requests != requests || std::cmp_not_equal(own.tested.size(), count)) {
     ++own.tests;
     own.repeats = 0;
   }
   own.requests = requests;
-  own.count = count;
+  own.tested.assign(requests, requests + count);
   own.at = simgrid_get_clock();
 }
 
@@ -93,34 +121,43 @@ bool skips(Polling& own, const void* caller) {
 
 /// Blocks until one of the latest test's requests completes, and keeps the result for the next.
 void wait_for_tested(Polling& own) {
-  std::vector<MPI_Request> copies(own.requests, own.requests + own.count);
-  const MPI_Request* const tested = own.requests;
+  static const auto wait = behind<decltype(&PMPI_Waitany)>("PMPI_Waitany");
+  const std::vector<MPI_Request> tested = std::move(own.tested);
   forget_tests(own);
-  int index = MPI_UNDEFINED;
+  std::vector<MPI_Request> copies = tested;
+  std::vector<Plug> plugs(tested.begin(), tested.end());
+  int which = MPI_UNDEFINED;
   MPI_Status status{};
-  const int error = PMPI_Waitany(static_cast<int>(copies.size()), copies.data(), &index, &status);
-  if (index == MPI_UNDEFINED) {
+  const int error = wait(static_cast<int>(copies.size()), copies.data(), &which, &status);
+  if (which == MPI_UNDEFINED) {
     own.skipped = true;
     return;
   }
-  status.MPI_ERROR = error;
-  own.completed[tested[index]] = {copies[static_cast<std::size_t>(index)], status};
+  const auto at = static_cast<std::size_t>(which);
+  if (copies[at] == MPI_REQUEST_NULL) plugs[at].close();
+  own.completed.insert_or_assign(tested[at],
+                                 Completed{copies[at], status, error, std::move(plugs[at])});
 }
 
-/// Reports a request that has completed before, if it has.
-bool take_completed(Polling& own, MPI_Request& request, MPI_Status* status) {
+/// Reports a request that has completed before, if it has, with its error code.
+bool take_completed(Polling& own, MPI_Request& request, MPI_Status* status, int& error) {
   const auto found = own.completed.find(request);
   if (found == own.completed.end()) return false;
-  if (status != MPI_STATUS_IGNORE) *status = found->second.status;
+  if (status != MPI_STATUS_IGNORE) {
+    *status = found->second.status;
+    status->MPI_ERROR = found->second.error;
+  }
+  error = found->second.error;
   request = found->second.handle;
   own.completed.erase(found);
   return true;
 }
 
-/// The same for the first of several; MPI_UNDEFINED if there is none.
-int take_one_completed(Polling& own, int count, MPI_Request* requests, MPI_Status* status) {
+/// Reports the first of several requests that has completed; MPI_UNDEFINED if there is none.
+int take_one_completed(Polling& own, int count, MPI_Request* requests, MPI_Status* status,
+                       int& error) {
   for (int i = 0; i < count && !own.completed.empty(); ++i) {
-    if (take_completed(own, requests[i], status)) return i;
+    if (take_completed(own, requests[i], status, error)) return i;
   }
   return MPI_UNDEFINED;
 }
@@ -129,12 +166,15 @@ MPI_Status* status_at(MPI_Status* statuses, int i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
-/// The same for all of several that have completed. Returns their number.
+/// Reports all of several requests that have completed. Returns their number.
 int take_some_completed(Polling& own, int count, MPI_Request* requests, int* indices,
-                        MPI_Status* statuses) {
+                        MPI_Status* statuses, int& error) {
   int taken = 0;
   for (int i = 0; i < count && !own.completed.empty(); ++i) {
-    if (take_completed(own, requests[i], status_at(statuses, taken))) indices[taken++] = i;
+    int one = MPI_SUCCESS;
+    if (!take_completed(own, requests[i], status_at(statuses, taken), one)) continue;
+    if (one != MPI_SUCCESS) error = MPI_ERR_IN_STATUS;
+    indices[taken++] = i;
   }
   return taken;
 }
@@ -190,12 +230,12 @@ TUTTI_EXPORT void tutti_simgrid_raise(const void* signal) {
 TUTTI_EXPORT int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   static const auto test = behind<decltype(&PMPI_Test)>("PMPI_Test");
   Polling& own = polling();
+  int error = MPI_SUCCESS;
   *flag = 1;
-  if (take_completed(own, *request, status)) return MPI_SUCCESS;
+  if (take_completed(own, *request, status, error)) return error;
   *flag = 0;
   if (repeats_latest(own, request, 1)) return MPI_SUCCESS;
-  const bool skip = skips(own, __builtin_return_address(0));
-  const int error = skip ? MPI_SUCCESS : test(request, flag, status);
+  if (!skips(own, __builtin_return_address(0))) error = test(request, flag, status);
   if (*flag != 0) {
     forget_tests(own);
   } else {
@@ -208,10 +248,12 @@ TUTTI_EXPORT int PMPI_Testsome(int count, MPI_Request* requests, int* completed,
                                MPI_Status* statuses) {
   static const auto test = behind<decltype(&PMPI_Testsome)>("PMPI_Testsome");
   Polling& own = polling();
-  *completed = take_some_completed(own, count, requests, indices, statuses);
-  if (*completed != 0 || repeats_latest(own, requests, count)) return MPI_SUCCESS;
-  const bool skip = skips(own, __builtin_return_address(0));
-  const int error = skip ? MPI_SUCCESS : test(count, requests, completed, indices, statuses);
+  int error = MPI_SUCCESS;
+  *completed = take_some_completed(own, count, requests, indices, statuses, error);
+  if (*completed != 0 || repeats_latest(own, requests, count)) return error;
+  if (!skips(own, __builtin_return_address(0))) {
+    error = test(count, requests, completed, indices, statuses);
+  }
   if (*completed != 0) {
     forget_tests(own);
   } else {
@@ -230,33 +272,38 @@ TUTTI_EXPORT int PMPI_Testall(int count, MPI_Request* requests, int* flag, MPI_S
     if (request == MPI_REQUEST_NULL || own.completed.contains(request)) continue;
     if (repeats_latest(own, &requests[i], 1)) return MPI_SUCCESS;
     int is_done = 0;
-    MPI_Status status;
-    if (const int error = test(&request, &is_done, &status)) return error;
+    MPI_Status status{};
+    Plug plug(request);
+    const int error = test(&request, &is_done, &status);
     if (is_done == 0) {
       note_in_vain(own, &requests[i], 1);
-      return MPI_SUCCESS;
+      return error;
     }
     forget_tests(own);
-    own.completed[requests[i]] = {request, status};
+    if (request == MPI_REQUEST_NULL) plug.close();
+    own.completed.insert_or_assign(requests[i], Completed{request, status, error, std::move(plug)});
   }
+  int error = MPI_SUCCESS;
   for (int i = 0; i < count; ++i) {
+    int one = MPI_SUCCESS;
     MPI_Status* const status = status_at(statuses, i);
     // A null request has an empty status.
-    if (!take_completed(own, requests[i], status)) test(&requests[i], flag, status);
+    if (!take_completed(own, requests[i], status, one)) test(&requests[i], flag, status);
+    if (one != MPI_SUCCESS) error = MPI_ERR_IN_STATUS;
   }
   *flag = 1;
-  return MPI_SUCCESS;
+  return error;
 }
 
 TUTTI_EXPORT int PMPI_Testany(int count, MPI_Request* requests, int* which, int* flag,
                               MPI_Status* status) {
   static const auto test = behind<decltype(&PMPI_Testany)>("PMPI_Testany");
   Polling& own = polling();
-  *which = take_one_completed(own, count, requests, status);
+  int error = MPI_SUCCESS;
+  *which = take_one_completed(own, count, requests, status, error);
   *flag = *which == MPI_UNDEFINED ? 0 : 1;
-  if (*flag != 0 || repeats_latest(own, requests, count)) return MPI_SUCCESS;
-  const bool skip = skips(own, __builtin_return_address(0));
-  const int error = skip ? MPI_SUCCESS : test(count, requests, which, flag, status);
+  if (*flag != 0 || repeats_latest(own, requests, count)) return error;
+  if (!skips(own, __builtin_return_address(0))) error = test(count, requests, which, flag, status);
   if (*flag != 0) {
     forget_tests(own);
   } else {
@@ -269,37 +316,73 @@ TUTTI_EXPORT int PMPI_Testany(int count, MPI_Request* requests, int* which, int*
 
 TUTTI_EXPORT int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
   static const auto wait = behind<decltype(&PMPI_Wait)>("PMPI_Wait");
-  return take_completed(polling(), *request, status) ? MPI_SUCCESS : wait(request, status);
+  Polling& own = polling();
+  int error = MPI_SUCCESS;
+  forget_tests(own);
+  return take_completed(own, *request, status, error) ? error : wait(request, status);
 }
 
 TUTTI_EXPORT int PMPI_Waitany(int count, MPI_Request* requests, int* which, MPI_Status* status) {
   static const auto wait = behind<decltype(&PMPI_Waitany)>("PMPI_Waitany");
-  const int taken = take_one_completed(polling(), count, requests, status);
-  if (taken == MPI_UNDEFINED) return wait(count, requests, which, status);
-  *which = taken;
-  return MPI_SUCCESS;
+  Polling& own = polling();
+  int error = MPI_SUCCESS;
+  forget_tests(own);
+  *which = take_one_completed(own, count, requests, status, error);
+  return *which == MPI_UNDEFINED ? wait(count, requests, which, status) : error;
 }
 
 TUTTI_EXPORT int PMPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
                                MPI_Status* statuses) {
   static const auto wait = behind<decltype(&PMPI_Waitsome)>("PMPI_Waitsome");
-  *completed = take_some_completed(polling(), count, requests, indices, statuses);
-  return *completed > 0 ? MPI_SUCCESS : wait(count, requests, completed, indices, statuses);
+  Polling& own = polling();
+  int error = MPI_SUCCESS;
+  forget_tests(own);
+  *completed = take_some_completed(own, count, requests, indices, statuses, error);
+  return *completed > 0 ? error : wait(count, requests, completed, indices, statuses);
 }
 
 TUTTI_EXPORT int PMPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   static const auto wait = behind<decltype(&PMPI_Waitall)>("PMPI_Waitall");
-  if (polling().completed.empty()) return wait(count, requests, statuses);
+  Polling& own = polling();
+  forget_tests(own);
+  if (own.completed.empty()) return wait(count, requests, statuses);
+  int error = MPI_SUCCESS;
   for (int i = 0; i < count; ++i) {
-    if (const int error = PMPI_Wait(&requests[i], status_at(statuses, i))) return error;
+    MPI_Status* const status = status_at(statuses, i);
+    const int one = PMPI_Wait(&requests[i], status);
+    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = one;
+    if (one != MPI_SUCCESS) error = MPI_ERR_IN_STATUS;
   }
-  return MPI_SUCCESS;
+  return error;
 }
+
+// What else takes a request that may have completed.
 
 TUTTI_EXPORT int PMPI_Request_free(MPI_Request* request) {
   static const auto free = behind<decltype(&PMPI_Request_free)>("PMPI_Request_free");
-  const bool is_taken = take_completed(polling(), *request, MPI_STATUS_IGNORE);
-  return is_taken && *request == MPI_REQUEST_NULL ? MPI_SUCCESS : free(request);
+  Polling& own = polling();
+  int error = MPI_SUCCESS;
+  forget_tests(own);
+  const bool is_taken = take_completed(own, *request, MPI_STATUS_IGNORE, error);
+  return is_taken && *request == MPI_REQUEST_NULL ? error : free(request);
+}
+
+TUTTI_EXPORT int PMPI_Cancel(MPI_Request* request) {
+  static const auto cancel = behind<decltype(&PMPI_Cancel)>("PMPI_Cancel");
+  return polling().completed.contains(*request) ? MPI_SUCCESS : cancel(request);
+}
+
+/// A test of a persistent request that is not active completes it.
+TUTTI_EXPORT int PMPI_Start(MPI_Request* request) {
+  static const auto start = behind<decltype(&PMPI_Start)>("PMPI_Start");
+  polling().completed.erase(*request);
+  return start(request);
+}
+
+TUTTI_EXPORT int PMPI_Startall(int count, MPI_Request* requests) {
+  static const auto start = behind<decltype(&PMPI_Startall)>("PMPI_Startall");
+  for (int i = 0; i < count; ++i) polling().completed.erase(requests[i]);
+  return start(count, requests);
 }
 
 }  // extern "C"

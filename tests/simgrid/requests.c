@@ -70,6 +70,59 @@ static int receive(int round, enum way way, MPI_Request requests[2], const int r
          statuses[0].MPI_TAG == first_tag && statuses[1].MPI_TAG == second_tag;
 }
 
+/* A request that begins after a test has completed another one is no early result of that. */
+static int third(int rank) {
+  enum { messages = 3 };
+  int received[messages] = {0, 0, 0};
+  int word = 0;
+  int flag = 0;
+  MPI_Request requests[messages];
+  MPI_Status status;
+  if (rank == 0) {
+    for (int i = 0; i < messages; ++i) {
+      const int value = i + 1;
+      if (i > 0) MPI_Recv(&word, 1, MPI_INT, 1, continue_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(&value, 1, MPI_INT, 1, i, MPI_COMM_WORLD);
+      if (i == 0) MPI_Send(&word, 1, MPI_INT, 1, arrived_tag, MPI_COMM_WORLD);
+    }
+    return 0;
+  }
+  MPI_Irecv(&received[0], 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(&received[1], 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[1]);
+  MPI_Recv(&word, 1, MPI_INT, 0, arrived_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int i = 0; i < 3; ++i) MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE);
+  MPI_Irecv(&received[2], 1, MPI_INT, 0, 2, MPI_COMM_WORLD, &requests[2]);
+  for (int i = 0; i < 2; ++i) MPI_Send(&word, 1, MPI_INT, 0, continue_tag, MPI_COMM_WORLD);
+  MPI_Wait(&requests[2], &status);
+  const int is_third = received[2] == 3 && status.MPI_TAG == 2;
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  return flag == 0 && is_third && received[0] == 1 && received[1] == 2;
+}
+
+/* A persistent request that a test found inactive starts anew. */
+static int started(int rank) {
+  int received[2] = {0, 0};
+  int value = 7;
+  int flag = 0;
+  MPI_Request requests[2];
+  if (rank == 0) {
+    MPI_Recv(&flag, 1, MPI_INT, 1, continue_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&value, 1, MPI_INT, 1, first_tag, MPI_COMM_WORLD);
+    MPI_Send(&value, 1, MPI_INT, 1, second_tag, MPI_COMM_WORLD);
+    return 0;
+  }
+  MPI_Recv_init(&received[0], 1, MPI_INT, 0, first_tag, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(&received[1], 1, MPI_INT, 0, second_tag, MPI_COMM_WORLD, &requests[1]);
+  MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE);
+  MPI_Start(&requests[0]);
+  MPI_Send(&value, 1, MPI_INT, 0, continue_tag, MPI_COMM_WORLD);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  const int is_new = received[0] == 7;
+  MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+  MPI_Request_free(&requests[0]);
+  return flag == 0 && is_new && received[1] == 7;
+}
+
 int main(int argc, char** argv) {
   int rank = 0;
   int good = 0;
@@ -87,6 +140,7 @@ int main(int argc, char** argv) {
               requests[1] == MPI_REQUEST_NULL;
     }
   }
+  good += third(rank) + started(rank);
   /* Persistent requests start again in each way. */
   int received[2] = {0, 0};
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -104,7 +158,7 @@ int main(int argc, char** argv) {
   }
   if (rank == 1) {
     for (int i = 0; i < 2; ++i) MPI_Request_free(&requests[i]);
-    printf("%d of %d\n", good, 2 * ways);
+    printf("%d of %d\n", good, 2 * ways + 2);
   }
   MPI_Finalize();
   return 0;
