@@ -120,7 +120,7 @@ bool JsonReader::escape(std::string& value) {
     if (!code_unit(low)) return false;
     if ((low & 0xFC00) == 0xDC00) code = 0x10000 + ((code & 0x3FF) << 10 | (low & 0x3FF));
   }
-  if ((code & 0xF800) == 0xD800) return refuse("a string has half a surrogate pair");
+  if (0xD800 <= code && code <= 0xDFFF) return refuse("a string has half a surrogate pair");
   append_utf8(value, code);
   return true;
 }

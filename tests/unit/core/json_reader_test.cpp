@@ -21,6 +21,7 @@ TEST(JsonReader, ReadsEscapes) {
 TEST(JsonReader, JoinsSurrogatePairs) {
   EXPECT_EQ(read(R"("\ud83d\ude00")"), "\U0001F600");
   EXPECT_EQ(read(R"("\uDBFF\uDFFF")"), "\U0010FFFF");
+  EXPECT_EQ(read(R"("\ud836\udc00\ud876\udc00")"), "\U0001D800\U0002D800");
 }
 
 TEST(JsonReader, RefusesHalfASurrogatePair) {
