@@ -8,7 +8,6 @@
 #include <string>
 
 #include "schedule/flow.hpp"
-#include "schedule/one_sided.hpp"
 
 namespace nb = nanobind;
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "schedule/flow.hpp"
-#include "schedule/one_sided.hpp"
 
 namespace tutti {
 

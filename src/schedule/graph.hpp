@@ -128,4 +128,10 @@ class StepGraph : public FlowGraph {
   std::vector<End> recvs_;
 };
 
+/// The same schedules, step by step, with a message of the same blocks for each notification, for
+/// code that handles only messages. Puts, flushes and notifications without bytes become copies
+/// without effect. The result lacks the round trips of flushes; its messages wait for receivers,
+/// and data starts with the notification.
+[[nodiscard]] std::vector<Schedule> as_messages(std::span<const Schedule> schedules);
+
 }  // namespace tutti
