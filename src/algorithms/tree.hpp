@@ -38,8 +38,9 @@ Schedule gather_along(const Problem& problem, const Tree& tree) {
       schedule.recv(peer, load_of(problem, tree, child));
     }
   }
-  if (me != tree.root())
+  if (me != tree.root()) {
     schedule.send(problem.rank_at(tree.parent(me)), load_of(problem, tree, me));
+  }
   return schedule.done();
 }
 
@@ -48,8 +49,9 @@ template <class Tree>
 Schedule scatter_along(const Problem& problem, const Tree& tree) {
   ScheduleBuilder schedule(problem);
   const Position me = problem.position();
-  if (me != tree.root())
+  if (me != tree.root()) {
     schedule.recv(problem.rank_at(tree.parent(me)), load_of(problem, tree, me));
+  }
   for (const Position child : tree.children(me) | std::views::reverse) {
     schedule.send(problem.rank_at(child), load_of(problem, tree, child));
   }

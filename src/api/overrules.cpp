@@ -23,7 +23,8 @@ struct Overrules {
 void overrule(Collective collective, const Setting& setting) {
   auto& all = of_process<Overrules>();
   const std::lock_guard lock(all.mutex);
-  // Else what is learned would be lost. Only what all ranks have set is alike on all.
+  // An equal setting is no change, which would lose what was learned. Ranks set the same, so
+  // they compare alike.
   if (all.settings[collective] == setting) return;
   all.settings[collective] = setting;
   ++all.epochs[collective];

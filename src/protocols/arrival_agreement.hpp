@@ -79,8 +79,8 @@ class ArrivalCoordinator {
   explicit ArrivalCoordinator(int p);
 
   /// Takes a message that `from` made with its ArrivalMember, at `now` of the common clock. Returns
-  /// the messages to send to every rank, rank 0 included. O(p) for the last estimate of a call and
-  /// for a question, else O(log of the pending calls).
+  /// the messages to send to every rank, rank 0 included. O(p) for the first and the last estimate
+  /// of a call and for a question, else O(log of the pending calls).
   [[nodiscard]] std::vector<ArrivalMessage> take(Rank from, const ArrivalMessage& words,
                                                  double now);
 

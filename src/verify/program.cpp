@@ -2,6 +2,7 @@
 #include "verify/program.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <numeric>
 
 namespace tutti {
@@ -309,24 +310,32 @@ ProgramVerifier::Fault ProgramVerifier::pair_messages() {
   return std::nullopt;
 }
 
-/// A message that holds a slot completes, whatever the others of its rank wait for.
+/// Where messages may wait for a slot, those that hold one complete, whatever the others wait for:
+/// the other end needs neither another message nor a slot.
 ProgramVerifier::Fault ProgramVerifier::check_slots() {
   std::vector<int> holders(programs_.size(), 0);
+  std::vector<int> slots(programs_.size(), INT_MAX);
   for (Node node = 0; node < graph_.nodes(); ++node) {
-    holders[index(rank_of(node))] += operation(node).slots > 0 ? 1 : 0;
+    if (operation(node).slots == 0) continue;
+    ++holders[index(rank_of(node))];
+    int& least = slots[index(rank_of(node))];
+    least = std::min(least, operation(node).slots);
   }
+  const auto may_wait = [&](Node node) {
+    const std::size_t rank = index(rank_of(node));
+    return operation(node).slots > 0 && holders[rank] > slots[rank];
+  };
   for (Node node = 0; node < graph_.nodes(); ++node) {
-    const int slots = operation(node).slots;
-    const bool may_wait = slots > 0 && holders[index(rank_of(node))] > slots;
-    const Node other = may_wait ? partner(node) : none;
-    if (other == none) continue;
+    const Node other = partner(node);
+    if (other == none || !may_wait(node)) continue;
     const Rank peer = rank_of(other);
+    const std::string holds = "may hold a slot for ever: rank " + std::to_string(peer) + "'s " +
+                              in_words(other) + " needs ";
+    if (may_wait(other)) return fault(rank_of(node), number(node), holds + "a slot");
     order_.start(programs_[index(peer)]);
     for (Node before = graph_.node(peer, 0); before < other; ++before) {
       if (partner(before) == none || !order_.is_before(number(before), number(other))) continue;
-      return fault(rank_of(node), number(node),
-                   "may hold a slot for ever: rank " + std::to_string(peer) + "'s " +
-                       in_words(other) + " needs its " + in_words(before));
+      return fault(rank_of(node), number(node), holds + "its " + in_words(before));
     }
   }
   return std::nullopt;
