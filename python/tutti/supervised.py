@@ -8,13 +8,18 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 from tutti.refusal import Refusal
+
+_Handler = Callable[[int, FrameType | None], None]
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_OTHERS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
+"""Signals that end no work: by some, a batch system asks a program to save its state."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,8 @@ def run(
 ) -> Outcome:
     """Runs a command and waits for its end.
 
-    SIGTERM and SIGHUP are passed on to it; an interrupt from the terminal reaches it by itself.
+    Signals that end work, SIGUSR1, SIGUSR2 and SIGCONT are passed on to it. An interrupt from the
+    terminal reaches it by itself.
 
     Args:
         command: the program and its arguments.
@@ -52,7 +58,8 @@ def run(
     signals: list[int] = []
 
     def pass_on(number: int, _: FrameType | None) -> None:
-        signals.append(number)
+        if number in _ENDING:
+            signals.append(number)
         for child in children:
             child.send_signal(number)
         if not children:
@@ -63,24 +70,36 @@ def run(
         signals.append(number)
 
     # Before the start, so that no signal is lost.
-    handlers = {signal.SIGTERM: pass_on, signal.SIGHUP: pass_on, signal.SIGINT: note}
-    former = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    start = time.monotonic()
+    with _handling({**dict.fromkeys((*_ENDING, *_OTHERS), pass_on), signal.SIGINT: note}):
+        start = time.monotonic()
+        try:
+            child = subprocess.Popen(
+                command, env={**os.environ, **environment}, stdin=stdin, stdout=stdout
+            )
+            children.append(child)
+            for number in early:
+                child.send_signal(number)
+            status = child.wait()
+        except OSError as error:
+            raise Refusal(f"{shlex.join(command)}: {error.strerror}") from None
+    seconds = time.monotonic() - start
+    return Outcome(status if status >= 0 else 128 - status, seconds, bool(signals))
+
+
+@contextmanager
+def _handling(handlers: Mapping[signal.Signals, _Handler]) -> Iterator[None]:
+    """Handles signals meanwhile. Those that this process ignores stay ignored, here and in its
+    children: SIGHUP under nohup, SIGINT in a background job of a script."""
+    former = {
+        number: signal.signal(number, handler)
+        for number, handler in handlers.items()
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
-        child = subprocess.Popen(
-            command, env={**os.environ, **environment}, stdin=stdin, stdout=stdout
-        )
-        children.append(child)
-        for number in early:
-            child.send_signal(number)
-        status = child.wait()
-    except OSError as error:
-        raise Refusal(f"{shlex.join(command)}: {error.strerror}") from None
+        yield
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
-    seconds = time.monotonic() - start
-    return Outcome(status if status >= 0 else 128 - status, seconds, bool(signals))
 
 
 def stamp_of(file: Path) -> tuple[int, int] | None:
@@ -95,7 +114,7 @@ def stamp_of(file: Path) -> tuple[int, int] | None:
 @contextmanager
 def terminable() -> Iterator[None]:
     """Turns SIGTERM and SIGHUP into KeyboardInterrupt: they end work like Ctrl-C, which removes
-    temporary files."""
+    temporary files. Those that are ignored, such as SIGHUP under nohup, stay ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -103,9 +122,5 @@ def terminable() -> Iterator[None]:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    former = {one: signal.signal(one, interrupt) for one in (signal.SIGTERM, signal.SIGHUP)}
-    try:
+    with _handling(dict.fromkeys((signal.SIGTERM, signal.SIGHUP), interrupt)):
         yield
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,19 +15,46 @@ from tutti.refusal import Refusal
 from tutti.shared_folder import shared_folder
 
 
+@pytest.fixture(autouse=True)
+def usual_handlers() -> Iterator[None]:
+    """Handles signals as in the foreground; under nohup, tests would ignore them."""
+    usual = {signal.SIGHUP: signal.SIG_DFL, signal.SIGINT: signal.default_int_handler}
+    former = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in former.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.parametrize(("script", "status"), [("exit 3", 3), ("kill -KILL $$", 137)])
 def test_the_exit_status_is_that_of_the_command(script, status):
     outcome = supervised.run(["sh", "-c", script], {})
     assert outcome.status == status and outcome.seconds > 0
 
 
-@pytest.mark.parametrize("name", ["TERM", "HUP"])
+@pytest.mark.parametrize("name", ["TERM", "HUP", "QUIT"])
 def test_signals_are_passed_on(name):
     before = signal.getsignal(signal.SIGTERM)
     script = f"trap 'exit 9' {name}; kill -{name} $PPID; while :; do sleep 0.02; done"
     outcome = supervised.run(["sh", "-c", script], {})
     assert outcome.status == 9 and outcome.interrupted
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize("name", ["USR1", "USR2", "CONT"])
+def test_signals_that_end_no_work_are_passed_on(name):
+    script = f"trap 'exit 9' {name}; kill -{name} $PPID; while :; do sleep 0.02; done"
+    outcome = supervised.run(["sh", "-c", script], {})
+    assert outcome.status == 9 and not outcome.interrupted
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
+def test_what_is_ignored_stays_ignored(number):
+    signal.signal(number, signal.SIG_IGN)
+    script = f"kill -{int(number)} $PPID; kill -{int(number)} $$; exit 3"
+    outcome = supervised.run(["sh", "-c", script], {})
+    assert outcome.status == 3 and not outcome.interrupted
+    with supervised.terminable():
+        os.kill(os.getpid(), number)
 
 
 def test_an_interrupt_ends_the_command_alone():
