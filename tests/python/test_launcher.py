@@ -183,10 +183,10 @@ def test_ours_is_preloaded_before_what_the_user_preloads(installed):
     assert start.command == ["true"]
 
 
-def test_the_programs_come_first_on_the_path(installed):
+def test_the_programs_come_last_on_the_path(installed):
     (installed / "bin/tutti-bench").touch()
     start = prepare(["true"], {}, environment())
-    assert start.environment["PATH"] == f"{installed}/bin:/usr/bin:/bin"
+    assert start.environment["PATH"] == f"/usr/bin:/bin:{installed}/bin"
 
 
 def test_all_our_settings_are_handed_on(installed, tmp_path):

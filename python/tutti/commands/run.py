@@ -126,7 +126,9 @@ def prepare(
         preload += ":" + environment["LD_PRELOAD"]
     added = {**settings, "LD_PRELOAD": preload}
     folders = [str(folder) for folder in (own_folder(), libraries.programs()) if folder]
-    added["PATH"] = os.pathsep.join([*dict.fromkeys(folders), environment.get("PATH", "")])
+    # Behind the user's, so that ranks find the user's Python and MPI.
+    path = environment.get("PATH", os.defpath)
+    added["PATH"] = os.pathsep.join([path, *dict.fromkeys(folders)])
     names = ["LD_PRELOAD", *sorted({name for name in {**environment, **settings} if _ours(name)})]
     words = launcher.pass_on(command, launcher.find(command, version), names, environment)
     return Start(words, added)
