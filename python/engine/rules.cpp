@@ -80,7 +80,7 @@ void bind_rules(nb::module_& module) {
           "background"_a = false, "Why, as reports say it.");
   nb::class_<Rules>(module, "Rules", "Rules in the sequence in which they are tried.")
       .def(nb::init<>())
-      .def_ro("all", &Rules::all)
+      .def_ro("all", &Rules::all, nb::rv_policy::copy)  // extend() moves those of the list
       .def_ro("remarks", &Rules::remarks, "About fields that were ignored.")
       .def(
           "extend",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from tutti.refusal import Refusal
 _MAX_BYTES = 1 << 20
 _INF = (1 << 63) - 1
 _ALL = "0..inf"
+_RANGES = ("p", "nodes", "ranks_per_node", "bytes")
+_KEYS = ("p", "nodes", "ranks_per_node", "commutative", "mpi", "version", "bytes")
 _NAMES = {"openmpi": "Open MPI v", "mpich": "MPICH Version: "}
 
 UNKNOWN_SIZES = ("gatherv", "scatterv", "alltoallv")
@@ -58,24 +61,22 @@ def limits(text: str) -> tuple[int, int]:
     return _engine.bytes_from(low), _INF if high == "inf" else _engine.bytes_from(high)
 
 
-def key_of(rule: Rule) -> tuple[str, ...]:
-    """What a rule holds for, but the message size."""
-    commutative = "" if rule.commutative is None else str(rule.commutative).lower()
-    return (
-        rule.collective, rule.p, rule.nodes, rule.ranks_per_node, commutative, rule.mpi,
-        rule.version,
-    )  # fmt: skip
+def _keys_of(rule: Rule) -> dict[str, str]:
+    """What a rule holds for, but collective and message size."""
+    return {
+        "p": rule.p,
+        "nodes": rule.nodes,
+        "ranks_per_node": rule.ranks_per_node,
+        "commutative": "" if rule.commutative is None else str(rule.commutative).lower(),
+        "mpi": rule.mpi,
+        "version": rule.version,
+    }
 
 
 def text_of(rule: Rule) -> str:
     """The keys of a rule in words; those that match everything are left out."""
-    names = ("p", "nodes", "ranks_per_node", "commutative", "mpi", "version")
-    words = [
-        f"{name} {value}"
-        for name, value in zip(names, key_of(rule)[1:], strict=True)
-        if value not in ("", _ALL)
-    ]
-    return ", ".join(words)
+    keys = _keys_of(rule).items()
+    return ", ".join(f"{name} {value}" for name, value in keys if value not in ("", _ALL))
 
 
 def never_matches(rule: Rule) -> bool:
@@ -83,36 +84,53 @@ def never_matches(rule: Rule) -> bool:
     return rule.collective in UNKNOWN_SIZES and rule.bytes != _ALL
 
 
-def covers(wider: Rule, rule: Rule) -> bool:
-    """Do the keys of a rule, but the message size, hold wherever those of another do?"""
-    return (
-        wider.collective == rule.collective
-        and _within(wider.p, rule.p)
-        and _within(wider.nodes, rule.nodes)
-        and _within(wider.ranks_per_node, rule.ranks_per_node)
-        and wider.commutative in (None, rule.commutative)
-        and wider.mpi in ("", rule.mpi)
-        and (not wider.version or f"{rule.version}.".startswith(f"{wider.version}."))
-    )
+@dataclass(frozen=True)
+class _Region:
+    """The calls that a rule holds for, with each key read once."""
+
+    rule: Rule
+    ranges: Mapping[str, tuple[int, int]]
+    """The limits of p, nodes, ranks_per_node and bytes."""
+    words: Mapping[str, str]
+    """The other keys; empty where the rule holds for every value."""
+
+    def covers(self, other: _Region) -> bool:
+        """Does the rule hold for all calls of another region?"""
+        is_within = all(
+            low <= other.ranges[name][0] and other.ranges[name][1] <= high
+            for name, (low, high) in self.ranges.items()
+        )
+        return is_within and all(
+            _includes(word, other.words[name]) for name, word in self.words.items()
+        )
 
 
-def _within(wider: str, text: str) -> bool:
-    (first, last), (low, high) = limits(wider), limits(text)
-    return first <= low and high <= last
+def _region_of(rule: Rule) -> _Region:
+    keys = {**_keys_of(rule), "bytes": rule.bytes}
+    ranges = {name: limits(keys[name]) for name in _RANGES}
+    return _Region(rule, ranges, {name: keys[name] for name in keys if name not in _RANGES})
+
+
+def _includes(wider: str, word: str) -> bool:
+    """Does a key with the value `wider` hold for a word? Version 4.1 holds for 4.1.4."""
+    return not wider or f"{word}.".startswith(f"{wider}.")
 
 
 def undecided(rules: Rules) -> list[tuple[Rule, str]]:
     """Rules that never decide, each with the reason."""
     found = []
-    for position, rule in enumerate(rules.all):
+    deciding: dict[str, list[_Region]] = {}
+    for rule in rules.all:
         if never_matches(rule):
             found.append((rule, f"most ranks do not know the sizes of a {rule.collective}: omit bytes"))
             continue
-        for earlier in rules.all[:position]:
-            matches = not never_matches(earlier) and covers(earlier, rule)
-            if matches and _within(earlier.bytes, rule.bytes):
-                found.append((rule, f"{earlier.use} for {_holds_for(earlier)} comes first"))
-                break
+        region = _region_of(rule)
+        before = deciding.setdefault(rule.collective, [])
+        earlier = next((one.rule for one in before if one.covers(region)), None)
+        if earlier is None:
+            before.append(region)
+        else:
+            found.append((rule, f"{earlier.use} for {_holds_for(earlier)} comes first"))
     return found
 
 
@@ -127,53 +145,92 @@ def title_of(rule: Rule) -> str:
 
 @dataclass(frozen=True)
 class Difference:
-    """Message sizes for which two files decide differently; "" where one has no rule."""
+    """Calls for which two files decide differently; left or right is "" where one has no rule."""
 
-    rule: Rule
-    """One of the rules, for its keys."""
-    least: int
-    most: int
+    collective: str
+    keys: str
+    """What else the calls have in common, as text_of says it."""
+    bytes: str
+    """The message sizes as rules write them."""
     left: str
     right: str
 
-    @property
-    def bytes(self) -> str:
-        """The message sizes as rules write them."""
-        most = "inf" if self.most == _INF else str(self.most)
-        return _engine.range_text(f"{self.least}..{most}")
+
+_Sides = Sequence[Sequence[_Region]]
+_Found = tuple[tuple[str, ...], str, str]
+"""The text of each key, and what the left and the right file use."""
 
 
 def differences(left: Rules, right: Rules) -> list[Difference]:
-    """Where the first matches of two files differ, for each set of keys that either has."""
-    found: list[Difference] = []
-    with_keys: dict[tuple[str, ...], Rule] = {}
-    for rule in [*left.all, *right.all]:
-        with_keys.setdefault(key_of(rule), rule)
-    for rule in with_keys.values():
-        sides = [
-            [r for r in side.all if covers(r, rule) and not never_matches(r)]
-            for side in (left, right)
-        ]
-        ranges = [limits(r.bytes) for side in sides for r in side]
-        cuts = sorted({0, _INF + 1} | {low for low, _ in ranges} | {high + 1 for _, high in ranges})
-        for low, end in zip(cuts, cuts[1:], strict=False):
-            uses = [_use_at(side, low) for side in sides]
-            if uses[0] == uses[1]:
-                continue
-            before = found[-1] if found else None
-            joins = before is not None and before.rule is rule and before.most + 1 == low
-            if before is not None and joins and [before.left, before.right] == uses:
-                low = found.pop().least
-            found.append(Difference(rule, low, min(end - 1, _INF), *uses))
+    """The calls for which the first matches of two files differ."""
+    sides = [_by_collective(left), _by_collective(right)]
+    return [
+        Difference(collective, ", ".join(filter(None, texts[:-1])), texts[-1], *uses)
+        for collective in {**sides[0], **sides[1]}
+        for texts, *uses in _compared([side.get(collective, []) for side in sides], _KEYS)
+    ]
+
+
+def _by_collective(rules: Rules) -> dict[str, list[_Region]]:
+    """The regions of the rules that may decide."""
+    found: dict[str, list[_Region]] = {}
+    for rule in rules.all:
+        if not never_matches(rule):
+            found.setdefault(rule.collective, []).append(_region_of(rule))
     return found
 
 
-def _use_at(rules: list[Rule], size: int) -> str:
-    for rule in rules:
-        low, high = limits(rule.bytes)
-        if low <= size <= high:
-            return rule.use
-    return ""
+def _compared(sides: _Sides, names: Sequence[str]) -> list[_Found]:
+    """The differences of regions that hold for the same values of all keys but these."""
+    if not any(sides):
+        return []
+    if not names:
+        left, right = (side[0].rule.use if side else "" for side in sides)
+        return [] if left == right else [((), left, right)]
+    parts = _by_range if names[0] in _RANGES else _by_word
+    return [
+        ((text, *texts), left, right)
+        for text, inner in parts(sides, names[0], names[1:])
+        for texts, left, right in inner
+    ]
+
+
+def _by_range(sides: _Sides, name: str, rest: Sequence[str]) -> list[tuple[str, list[_Found]]]:
+    """The differences in each part of a range, cut where a region begins or ends. Neighbours with
+    the same differences are one part."""
+    least = 0 if name == "bytes" else 1
+    ranges = [one.ranges[name] for side in sides for one in side]
+    cuts = {least, *(max(low, least) for low, _ in ranges), *(high + 1 for _, high in ranges)}
+    parts: list[tuple[int, list[_Found]]] = []
+    for low in sorted(cuts - {_INF + 1}):
+        held = [
+            [one for one in side if one.ranges[name][0] <= low <= one.ranges[name][1]]
+            for side in sides
+        ]
+        inner = _compared(held, rest)
+        if not parts or parts[-1][1] != inner:
+            parts.append((low, inner))
+    if name != "bytes" and len(parts) == 1:
+        return [("", parts[0][1])]
+    ends = [*(str(low - 1) for low, _ in parts[1:]), "inf"]
+    before = "" if name == "bytes" else f"{name} "
+    return [
+        (before + _engine.range_text(f"{low}..{end}"), inner)
+        for (low, inner), end in zip(parts, ends, strict=True)
+    ]
+
+
+def _by_word(sides: _Sides, name: str, rest: Sequence[str]) -> list[tuple[str, list[_Found]]]:
+    """The differences for each value of a key that a rule names, and for all other values."""
+    words = {"", *(one.words[name] for side in sides for one in side)}
+    if name == "commutative" and len(words) > 1:
+        words = {"false", "true"}
+    parts = []
+    for word in sorted(words):
+        held = [[one for one in side if _includes(one.words[name], word)] for side in sides]
+        parts.append((f"{name} {word}" if word else f"any other {name}", _compared(held, rest)))
+    first = parts[0][1]
+    return [("", first)] if all(inner == first for _, inner in parts) else parts
 
 
 def _of_programs() -> Rules:

@@ -65,6 +65,17 @@ def test_what_runs_have_learned_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert "linear" in text and "--learned" in text and "chain" not in text
 
 
+def test_rules_stay_when_others_are_appended() -> None:
+    from tutti import _engine
+
+    text = '{"schema": "tutti-rules-1", "rules": [{"collective": "bcast", "use": "%s"}]}'
+    read = _engine.rules_from_text(text % "chain", "a.json")
+    first, more = read.all[0], _engine.rules_from_text(text % "linear", "b.json")
+    for _ in range(64):
+        read.extend(more)
+    assert (first.use, first.source, len(read.all)) == ("chain", "a.json", 65)
+
+
 def test_the_sites_file_is_beside_the_library(tmp_path: Path) -> None:
     from tutti import _engine
 
@@ -169,6 +180,42 @@ def test_diff_counts_rules_with_wider_keys(tmp_path: Path) -> None:
     other = write(tmp_path / "c.json", narrow, wide)
     (found,) = json.loads(invoke("rules", "diff", str(one), str(other), "--json").stdout)
     assert (found["keys"], found["left"], found["right"]) == ("p 4", "native", "chain")
+
+
+def bcast(uses: dict[str, str]) -> list[str]:
+    """Rules of broadcasts: what their keys, as JSON, use."""
+    return [f'"collective": "bcast", {keys}, "use": "{use}"' for keys, use in uses.items()]
+
+
+def differences(tmp_path: Path, left: list[str], right: list[str]) -> list[tuple[str, str, str]]:
+    files = [write(tmp_path / f"{at}.json", *lines) for at, lines in enumerate((left, right))]
+    found = json.loads(invoke("rules", "diff", *map(str, files), "--json").stdout)
+    return [(one["keys"], one["left"], one["right"]) for one in found]
+
+
+@pytest.mark.parametrize("key", ["p", "nodes", "ranks_per_node"])
+def test_diff_cuts_ranges_at_the_bounds_of_both_files(tmp_path: Path, key: str) -> None:
+    rules = bcast({f'"{key}": "1..6"': "chain", f'"{key}": "5..10"': "linear"})
+    assert differences(tmp_path, rules, rules[::-1]) == [(f"{key} 5..6", "chain", "linear")]
+    whole = bcast({f'"{key}": "4..8"': "chain"})
+    halves = bcast({f'"{key}": "4..6"': "chain", f'"{key}": "7..8"': "chain"})
+    assert differences(tmp_path, whole, halves) == []
+
+
+def test_diff_counts_each_value_of_the_other_keys(tmp_path: Path) -> None:
+    own = {'"mpi": "openmpi"': "chain"}
+    left, right = (bcast({**own, '"p": "1..inf"': use}) for use in ("native", "linear"))
+    assert differences(tmp_path, left, right) == [("any other mpi", "native", "linear")]
+    newest, newer = '"version": "4.1.4"', '"version": "4.1"'
+    both = bcast({newest: "chain", newer: "linear"})
+    assert differences(tmp_path, both, both[::-1]) == [("version 4.1.4", "chain", "linear")]
+
+
+def test_what_a_rule_says_of_its_origin_is_no_markup(tmp_path: Path) -> None:
+    evidence = '"evidence": {"network": "[/net]", "date": "[/day]", "source": "[/file]"}'
+    file = write(tmp_path / "x.json", f'"collective": "bcast", "use": "chain", {evidence}')
+    text = invoke("rules", "show", str(file)).stdout
+    assert all(word in text for word in ("[/net]", "[/day]", "[/file]"))
 
 
 def test_explain_passes_over_an_invalid_file_as_programs_do(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from tutti import rules as files_of
 from tutti._engine import Rule, Rules
@@ -129,8 +130,8 @@ def show(
             "" if rule.native_us is None else f"{rule.native_us:,.1f} us",
             "" if rule.choice_us is None else f"{rule.choice_us:,.1f} us",
             "" if gain is None else f"{gain:.2f}",
-            ", ".join(filter(None, (files_of.text_of(rule), rule.network))),
-            f"{rule.date} {rule.source}".strip(),
+            escape(", ".join(filter(None, (files_of.text_of(rule), rule.network)))),
+            escape(f"{rule.date} {rule.source}".strip()),
         )
     out = console()
     out.print(listing)
@@ -146,8 +147,8 @@ def diff(
 ) -> None:
     """Show for which calls two rules files decide differently.
 
-    Rules are compared by what they hold for, not by their sequence in the file or their evidence.
-    Exit status 1 if they differ.
+    Files are compared by what they decide, not by how their rules divide the calls or by their
+    evidence. Exit status 1 if they differ.
     """
     both: list[Rules] = [files_of.read(left), files_of.read(right)]
     found = files_of.differences(*both)
@@ -155,8 +156,8 @@ def diff(
         print_json(
             [
                 {
-                    "collective": one.rule.collective, "keys": files_of.text_of(one.rule),
-                    "bytes": one.bytes, "left": one.left, "right": one.right,
+                    "collective": one.collective, "keys": one.keys, "bytes": one.bytes,
+                    "left": one.left, "right": one.right,
                 }
                 for one in found
             ]
@@ -165,8 +166,7 @@ def diff(
         listing = table("collective", "bytes", str(left), str(right), "where", right=("bytes",))
         for one in found:
             uses = (one.left or "[dim]no rule[/]", one.right or "[dim]no rule[/]")
-            where = files_of.text_of(one.rule)
-            listing.add_row(one.rule.collective, one.bytes, *uses, where)
+            listing.add_row(one.collective, one.bytes, *uses, escape(one.keys))
         console().print(listing if found else "The files decide alike.")
     if found:
         raise typer.Exit(1)
