@@ -146,12 +146,13 @@ def _launcher_of(known: Known) -> str:
         return f"mpirun -n {known.ranks or 'N'}"
     words = list(known.command[: found.index + 1])
     for word in known.command[found.index + 1 :]:
-        if ("/" in word and not _is_data(word)) or word.startswith("python"):
+        if _is_program(word) or word.startswith("python"):
             return shlex.join(words)
         words.append(word)
     return shlex.join([*known.command[: found.index + 1], "-n", str(known.ranks or "N")])
 
 
-def _is_data(name: str) -> bool:
-    """Is there a folder, or a file that cannot be started, such as a list of hosts?"""
-    return os.path.exists(name) and (os.path.isdir(name) or not os.access(name, os.X_OK))
+def _is_program(word: str) -> bool:
+    """Does a word name a file that can be started? Values of options, such as
+    LD_LIBRARY_PATH=/opt/lib, do not."""
+    return "/" in word and os.path.isfile(word) and os.access(word, os.X_OK)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tutti import _engine, reports, supervised, unseen
+from tutti import _engine, reports, source_lines, supervised, unseen
 from tutti.advice import Known, advice_of
 from tutti.console import console, count, expanded, why_not_writable, write
 from tutti.programs import programs_in
@@ -62,24 +62,33 @@ def _data_of(page: Path) -> Path:
 def write_page(
     parts: Sequence[dict[str, Any]],
     page: Path,
+    written: float,
     command: Sequence[str] = (),
     seconds: float | None = None,
     programs: Sequence[Path] = (),
     option: str = "--html",
 ) -> None:
-    """Writes the page of the reports, which `option` names. Raises Refusal if a program is missing
-    or that fails."""
+    """Writes the page of the reports, which `option` names; `written` is the time of their file.
+    Raises Refusal if a program is missing or that fails."""
     from tutti import report_page  # imports Jinja2, which other commands do not need
 
     for program in programs:
         if not program.is_file():
             raise Refusal(f"--program {program}: no such file")
-    own = [Path(part["program"]) for part in parts if part.get("program")]
+    own = [program for part in parts for program in source_lines.program_of(part, written)]
     run = report_page.Run(command, seconds, [*programs, *own])
-    text = report_page.render(parts, page.name, run)
+    text = report_page.render(parts, _as_typed(page), run)
     if kept := _engine.keep_former(str(page)):
         print(f"tutti: kept the former report as {kept}", file=sys.stderr)
     write(page, text, option)
+
+
+def _as_typed(page: Path) -> str:
+    """The path of a page, for commands in the current folder."""
+    try:
+        return str(page.relative_to(Path.cwd()))
+    except (ValueError, OSError):  # it is in another folder, or the current one has been removed
+        return str(page)
 
 
 def finish(page: Path, command: Sequence[str], seconds: float | None, status: int) -> str:
@@ -101,7 +110,8 @@ def finish(page: Path, command: Sequence[str], seconds: float | None, status: in
     further = _show_former(data, page)
     try:
         parts = reports.read(data)
-        write_page(parts, page, command, seconds, programs_in(command), "--report")
+        written = data.stat().st_mtime
+        write_page(parts, page, written, command, seconds, programs_in(command), "--report")
     except (Refusal, ValueError, OSError) as error:
         kept = page.with_name(f"{page.name}.json")
         _engine.keep_former(str(kept))
@@ -182,6 +192,8 @@ def run(
     outcome = supervised.run(start, environment)
     try:
         deliver(command, outcome)
+    except BrokenPipeError:  # nobody reads the report any more
+        pass
     except (Refusal, ValueError, OSError) as error:
         print(f"tutti: {error}", file=sys.stderr)
     return outcome.status
@@ -201,7 +213,7 @@ def _deliver_text(data: Path, command: Sequence[str], outcome: supervised.Outcom
             print(f"tutti: no report was written: {_why(command, outcome.status)}", file=sys.stderr)
             return
         parts = reports.read(written[-1])
-        print_reports(console(error=True), parts)
+        print_reports(console(error=True), parts, written=written[-1].stat().st_mtime)
         _print_next(parts, command, outcome.seconds)
         if len(written) > 1:
             print(f"tutti: this is the last of {count(len(written), 'report')}, of ranks that ran alone or "

@@ -71,7 +71,7 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
 
     Args:
         reports: as tutti.reports.read returns them.
-        name: the page's file name, for the commands that it suggests.
+        name: the page's path, for the commands that it suggests.
         run: the command, its time and the programs; by default unknown.
     """
     run = run or Run()

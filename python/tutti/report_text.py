@@ -31,14 +31,15 @@ def print_reports(
     reports: Sequence[dict[str, Any]],
     wanted: Sequence[Site] | None = None,
     *,
+    written: float,
     with_candidates: bool = False,
     full: bool = False,
 ) -> None:
-    """Prints reports as text, or only some of their lines."""
+    """Prints reports as text, or only some of their lines. `written` is the time of their file."""
     shown = sites_of(reports) if wanted is None else list(wanted)
     for part in reports:
         _head(out, part)
-        sources = source_lines.of_report(part)
+        sources = source_lines.of_report(part, written)
         lines = [one for one in shown if any(one.fields is line for line in part["calls"])]
         full_part = full or wanted is not None
         listed = lines if full_part else [one for one in lines if not one.explored]

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tutti.programs import is_elf
+
 _SITE = re.compile(r"(?P<module>[^:]+?)(?:: (?P<function>.+))?\+(?P<offset>0x[0-9a-f]+)")
 
 
@@ -29,22 +31,28 @@ def lines_of(sites: Iterable[str], programs: Sequence[Path]) -> dict[str, str]:
     A site such as "app: main+0x10" or "app+0x1139" is looked up in the program with the file name
     "app". The offset is that of the return address; the line is that of the call. A site is absent
     if no program has its name, if the program has no debug information, if its function is
-    ambiguous, or if binutils are missing.
+    ambiguous, or if binutils are missing. Scripts are passed over, such as those that libtool
+    writes for a program.
     """
     by_module = _places_by_module(sites)
     found: dict[str, str] = {}
     for program in programs:
-        places = by_module.pop(program.name, [])
-        if places:
+        places = [place for place in by_module.get(program.name, ()) if place.site not in found]
+        if places and is_elf(program):
             found.update(_lines_in(program, places))
     return found
 
 
-def of_report(report: Mapping[str, Any]) -> dict[str, str]:
-    """The source lines of a report's call sites, if its program is still at its path."""
+def program_of(report: Mapping[str, Any], written: float) -> list[Path]:
+    """The program of a report, unless it has changed since the report was written; else none."""
     program = report.get("program")
+    return [Path(program)] if program and _is_unchanged(Path(program), written) else []
+
+
+def of_report(report: Mapping[str, Any], written: float) -> dict[str, str]:
+    """The source lines of a report's call sites, as far as program_of knows its program."""
     sites = (call["site"] for call in report["calls"])
-    return lines_of(sites, [Path(program)]) if program else {}
+    return lines_of(sites, program_of(report, written))
 
 
 def shown(site: str, lines: Mapping[str, str]) -> str:
@@ -63,10 +71,15 @@ def name_functions(report: dict[str, Any], written: float) -> None:
     names: dict[str, str] = {}
     for module in map(Path, report.get("modules", ())):
         places = [place for place in by_module.get(module.name, []) if place.function is None]
-        if places and module.is_file() and module.stat().st_mtime <= written:
+        if places and _is_unchanged(module, written):
             names.update(_names_in(module, places))
     for holder, key in holders:
         holder[key] = names.get(holder[key], holder[key])
+
+
+def _is_unchanged(file: Path, written: float) -> bool:
+    """Is a file there, and not changed since a time of the file system?"""
+    return file.is_file() and file.stat().st_mtime <= written
 
 
 def _holders_of_sites(report: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:

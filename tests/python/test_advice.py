@@ -32,9 +32,13 @@ def test_advice_is_a_command_to_paste(tmp_path):
     assert "-- mpirun -n 4 ./app" in advice(moving, command=[])[0]
     ringing = {**moving, "algorithm": "ring"}
     (tmp_path / "hosts").touch()
-    lists = ["mpirun", "--hostfile", str(tmp_path / "hosts"), "-n", "4", "./app"]
+    (tmp_path / "app").touch(mode=0o755)
+    lists = ["mpirun", "--hostfile", str(tmp_path / "hosts"), "-n", "4", str(tmp_path / "app")]
     assert f"--mpirun '{shlex.join(lists[:-1])}' " in advice(moving, command=lists)[0]
-    assert "--mpirun 'srun -n 4' " in advice(moving, command=["srun", "-n", "2", "app"])[0]
+    export = ["mpirun", "-x", "LD_LIBRARY_PATH=/opt/lib", "-n", "4", str(tmp_path / "app")]
+    assert f"--mpirun '{shlex.join(export[:-1])}' " in advice(moving, command=export)[0]
+    for words in (["-n", "2", "app"], ["--chdir=/scratch", "-n", "2", "./none/app"]):
+        assert "--mpirun 'srun -n 4' " in advice(moving, command=["srun", *words])[0]
     assert advice(ringing) == ["tutti run --compare -- mpirun -n 4 ./app"]
     assert advice() == []
 

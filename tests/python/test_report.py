@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from installed import BUILD, PREFIX, ROOT, mpis, run
 from reporting import late_rank, line_of, write_report
-from tutti import heatmap, reports
+from tutti import heatmap, pages, reports, source_lines
 from tutti.console import Refusal
 
 OTHER = {"collective": "scatter", "site": "app: setup+0x20"}
@@ -206,3 +206,30 @@ def test_a_collective_names_all_its_lines(command, tmp_path):
 def test_a_report_without_any_pattern_is_refused_where_one_is_needed():
     with pytest.raises(Refusal, match="has recorded arrivals"):
         reports.find_pattern([], None, "--site")
+
+
+def test_a_program_that_was_built_after_its_report_has_other_lines(tmp_path):
+    program = tmp_path / "app"
+    program.touch()
+    built = program.stat().st_mtime
+    report = {"program": str(program), "calls": []}
+    assert source_lines.program_of(report, built) == [program]
+    assert source_lines.program_of(report, built - 1) == []
+    assert source_lines.program_of({"calls": []}, built) == []
+
+
+def test_a_report_that_nobody_reads_leaves_the_exit_status():
+    def deliver(*_: object) -> None:
+        raise BrokenPipeError
+
+    assert pages.run(["sh", "-c", "exit 5"], {}, ["sh"], deliver) == 5
+
+
+def test_a_page_suggests_commands_with_its_path(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    parts = {"calls": 3, "waiting": 0.12, "held": 0.0, "moving": 0.001}
+    report = write_report(tmp_path, line_of(late_rank(2, 3, 1), parts=parts))
+    for page in ("out/run.html", str(tmp_path / "out" / "run.html")):
+        assert command("report", report, "--html", page).status == 0
+        assert "--report out/run.html " in Path(page).read_text()

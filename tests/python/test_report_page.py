@@ -199,6 +199,10 @@ def test_call_sites_have_the_line_of_the_call(command, tmp_path):
     page = tmp_path / "run.html"
     command("report", name, "--html", str(page), "--program", str(program))
     assert "app.c:5" in Page(page.read_text()).all_text("script")
+    (tmp_path / "libtool").mkdir()
+    script = tmp_path / "libtool" / "app"
+    script.write_text("#!/bin/sh\n")
+    assert source_lines.lines_of([site], [script, program]) == {site: f"{source}:5"}
 
 
 @pytest.mark.parametrize(
@@ -207,6 +211,9 @@ def test_call_sites_have_the_line_of_the_call(command, tmp_path):
         (["--html", "/none/x.html"], "--html /none/x.html: No such file"),
         (["--program", "a"], "--program a needs --html FILE"),
         (["--html", "/tmp/x.html", "--program", "/none"], "--program /none: no such file"),
+        (["--html", "/tmp/x.html", "--full"], "--html /tmp/x.html excludes --full"),
+        (["--pattern", "1", "--json"], "--pattern 1 excludes --json"),
+        (["--pattern", "1", "--candidates"], "--pattern 1 excludes --candidates"),
     ],
 )
 def test_errors_are_one_line(command, words, text):
@@ -214,9 +221,10 @@ def test_errors_are_one_line(command, words, text):
     assert shown.status == 2 and text in shown.err and shown.err.count("\n") == 1
 
 
-def test_a_page_does_not_replace_its_report(command, tmp_path):
+@pytest.mark.parametrize("words", [["--html"], ["--picture"], ["--pattern", "1", "--output"]])
+def test_no_output_replaces_the_report(command, tmp_path, words):
     report = shutil.copy(SAMPLE, tmp_path / "r.json")
-    shown = command("report", str(report), "--html", str(report))
+    shown = command("report", str(report), *words, str(report))
     assert shown.status == 2 and "is the report to show; expected another file" in shown.err
     assert report.read_text() == SAMPLE.read_text() and len(list(tmp_path.iterdir())) == 1
 

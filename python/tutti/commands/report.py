@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -10,13 +11,24 @@ import typer
 from tutti import pages
 from tutti.arrival_picture import draw
 from tutti.candidates import restricted
-from tutti.commands.options import AsJson, Full
+from tutti.commands.options import AsJson, Full, refuse_others
 from tutti.console import Refusal, console, count, print_json, write
 from tutti.report_text import print_reports, title_of
 from tutti.reports import find_pattern, matching, read, sites_of, with_note, with_patterns
 
+_WITH_PATTERN = ("file", "site", "html", "program", "picture", "pattern", "output")
+_WITH_HTML = (*_WITH_PATTERN, "as_json")
+
+
+def _refuse_report(file: Path, targets: Mapping[str, Path | None]) -> None:
+    """Raises Refusal if an option names the report itself as the file to write."""
+    for option, target in targets.items():
+        if target is not None and target.exists() and target.samefile(file):
+            raise Refusal(f"{option} {target}: is the report to show; expected another file")
+
 
 def report(
+    ctx: typer.Context,
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Report of tutti run --report FILE.json.")
     ],
@@ -73,13 +85,18 @@ def report(
         raise Refusal(f"--output {output} needs --pattern SITE")
     if program and html is None:
         raise Refusal(f"--program {program[0]} needs --html FILE")
+    if pattern is not None:
+        refuse_others(ctx, f"--pattern {pattern}", _WITH_PATTERN)
+    if html is not None:
+        refuse_others(ctx, f"--html {html}", _WITH_HTML)
+    _refuse_report(file, {"--html": html, "--picture": picture, "--output": output})
     shown = sites if site is None else matching(sites, site, "--site")
     parts = reports if site is None else restricted(reports, shown)
-    if html is not None and html.exists() and html.samefile(file):
-        raise Refusal(f"--html {html}: is the report to show; expected another file")
+    written = file.stat().st_mtime
     if html is not None:
         left = f"{len(shown)} of {count(len(sites), 'line')}, by --site {site}"
-        pages.write_page(parts if site is None else with_note(parts, left), html, programs=program or [])
+        noted = parts if site is None else with_note(parts, left)
+        pages.write_page(noted, html, written, programs=program or [])
     if picture is not None:
         draw(title_of(reports[0]), with_patterns(shown), picture)
     if pattern is not None:
@@ -95,4 +112,6 @@ def report(
     if html is not None:
         return
     wanted = None if site is None else shown
-    print_reports(console(), reports, wanted, with_candidates=candidates, full=full)
+    print_reports(
+        console(), reports, wanted, written=written, with_candidates=candidates, full=full
+    )
