@@ -11,6 +11,7 @@
 
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
+#include "core/numbers.hpp"
 #include "cost/bounds.hpp"
 #include "cost/pricing.hpp"
 #include "cost/simulate.hpp"
@@ -65,6 +66,10 @@ Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank 
       wrong = "sizes " + std::to_string(call.sizes[0]) + " and " + std::to_string(call.sizes[i]) +
               ": " + collective + " needs equal sizes" + irregular_form(call.collective);
     }
+  }
+  const double sum = std::accumulate(call.sizes.begin(), call.sizes.end(), 0.0);
+  if (wrong.empty() && sum > 0x1p62) {
+    wrong = "sizes: " + fixed(sum, 0) + " bytes in all; expected at most 2^62";
   }
   if (wrong.empty() && (root < 0 || root >= call.p())) {
     wrong = "root " + std::to_string(root) + ": expected a rank from 0 to " +

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "algorithms/staging.hpp"
 #include "core/numbers.hpp"
@@ -40,7 +41,10 @@ std::vector<std::vector<Rank>> ranks_of(const Nodes& nodes) {
 }
 
 std::string microseconds(double seconds) {
-  return in_characters(seconds * 1e6, std::chars_format::general, 3) + " us";
+  const double value = seconds * 1e6;
+  const std::string text =
+      value < 999.5 ? in_characters(value, std::chars_format::general, 3) : fixed(value, 0);
+  return text + " us";
 }
 
 std::string note_of(const HierarchicalSeconds& seconds) {
@@ -161,6 +165,10 @@ class PyHierarchicalProblem {
       if (!is_irregular(call_.collective) && bytes != call_.sizes[0]) {
         wrong = "sizes: " + std::string(name_of(call_.collective)) + " needs equal sizes";
       }
+    }
+    const double sum = std::accumulate(call_.sizes.begin(), call_.sizes.end(), 0.0);
+    if (wrong.empty() && sum > 0x1p62) {
+      wrong = "sizes: " + fixed(sum, 0) + " bytes in all; expected at most 2^62";
     }
     if (!wrong.empty()) throw nb::value_error(wrong.c_str());
   }

@@ -16,14 +16,18 @@
 Buffers are as in mpi4py: an object with the buffer protocol, or [buffer, counts],
 [buffer, (counts, displs)] or [buffer, counts, displs]. An MPI datatype as last element replaces
 that of the buffer's elements. A buffer that is not significant at a rank is None. On MPICH the
-background thread runs only under `tutti run`. All functions raise MPI.Exception on errors.
+background thread runs only under `tutti run`. All functions raise MPI.Exception on errors of the
+library; what a buffer does not hold is a TypeError, ValueError or OverflowError before any message.
 """
 
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import accumulate
+from numbers import Integral
 from typing import Any
 
 from tutti.c_api import call as _call
@@ -70,15 +74,45 @@ def _ints(numbers: Iterable[Any]) -> list[int]:
     return found
 
 
+def _one_each(numbers: Any, ranks: int, what: str) -> list[int]:
+    """The counts or displacements of all ranks. Raises TypeError or ValueError for other lists."""
+    if not isinstance(numbers, Iterable):
+        raise TypeError(f"{what} {numbers}: expected one for each of {ranks} ranks")
+    found = _ints(numbers)
+    if len(found) != ranks:
+        raise ValueError(f"{len(found)} {what}: expected one for each of {ranks} ranks")
+    return found
+
+
+def _memory_of(buffer: Any, is_sent: bool) -> Any:
+    """The memory of a buffer. Raises TypeError unless it is contiguous, and writable if received."""
+    from mpi4py import MPI
+
+    try:
+        return MPI.memory.frombuffer(buffer, readonly=is_sent)
+    except (BufferError, TypeError, ValueError) as error:
+        accepted = "contiguous" if is_sent else "contiguous, writable"
+        name = type(buffer).__name__
+        raise TypeError(f"buffer of type {name}: expected a {accepted} one ({error})") from None
+
+
+def _type_of(buffer: Any) -> Any:
+    """The MPI datatype of a buffer's elements; ctypes writes a byte order before their code."""
+    from mpi4py import MPI
+
+    native = "<" if sys.byteorder == "little" else ">"
+    return MPI.Datatype.fromcode(memoryview(buffer).format.removeprefix(native))
+
+
 class _Buffer:
     """The MPI arguments of a buffer, and the memory that must live as long as its request."""
 
-    def __init__(self, given: Any, ranks: int, irregular: bool):
+    def __init__(self, given: Any, ranks: int, irregular: bool, is_sent: bool):
         from mpi4py import MPI
 
         self.address: Any = ctypes.c_void_p(None)
-        self.counts: Any = [0] * ranks
-        self.displs: Any = [0] * ranks
+        self.counts = [0] * ranks
+        self.displs = [0] * ranks
         self.type = MPI.BYTE
         if given is None:
             return
@@ -86,22 +120,54 @@ class _Buffer:
             self.address = ctypes.c_void_p(int(given))
             return
         parts = list(given) if isinstance(given, list | tuple) else [given]
-        self.type = parts.pop() if isinstance(parts[-1], MPI.Datatype) else None
-        self.memory = MPI.memory(parts[0])
-        if self.type is None:
-            self.type = MPI.Datatype.fromcode(memoryview(parts[0]).format)
-        self.address = ctypes.c_void_p(self.memory.address)
-        total = self.memory.nbytes // self.type.Get_size()
-        if len(parts) > 3:
+        named = parts.pop() if parts and isinstance(parts[-1], MPI.Datatype) else None
+        if not 1 <= len(parts) <= 3:
             raise ValueError(f"{len(given)} parts of a buffer: expected [buffer, counts, displs, datatype]")
+        self.memory = _memory_of(parts[0], is_sent)
+        self.type = _type_of(parts[0]) if named is None else named
+        self.address = ctypes.c_void_p(self.memory.address)
         spec = parts[1] if len(parts) == 2 else tuple(parts[1:]) or None
         counts, displs = spec if isinstance(spec, tuple) else (spec, None)
-        if counts is None:
-            counts = total // ranks
-        self.counts = _ints(counts) if irregular else _ints([counts]) * ranks
+        self._place(self._share(ranks) if counts is None else counts, displs, irregular)
+        if parts[0] is not MPI.BOTTOM:
+            self._check_blocks()
+
+    def _share(self, ranks: int) -> int:
+        """The elements of each rank in a buffer without counts."""
+        extent = self.type.Get_extent()[1]
+        if extent <= 0 or self.memory.nbytes % (extent * ranks):
+            raise ValueError(
+                f"buffer of {self.memory.nbytes} bytes: expected a multiple of {ranks} elements of "
+                f"{extent} bytes, or counts"
+            )
+        return int(self.memory.nbytes // (extent * ranks))
+
+    def _place(self, counts: Any, displs: Any, irregular: bool) -> None:
+        """Takes the counts, of which one number holds for all ranks, and the displacements."""
+        ranks = len(self.counts)
+        if irregular and not isinstance(counts, Integral):
+            self.counts = _one_each(counts, ranks, "counts")
+        else:
+            self.counts = _ints([counts]) * ranks
         if displs is None:
-            displs = [sum(self.counts[:rank]) for rank in range(len(self.counts))]
-        self.displs = _ints(displs)
+            self.displs = [0, *accumulate(self.counts[:-1])]
+        elif irregular:
+            self.displs = _one_each(displs, ranks, "displacements")
+        else:
+            raise ValueError(f"displacements {displs}: expected none, as all blocks have one size")
+
+    def _check_blocks(self) -> None:
+        """Raises ValueError if a block is not within the memory."""
+        extent = self.type.Get_extent()[1]
+        first, length = self.type.Get_true_extent()
+        for count, displacement in zip(self.counts, self.displs, strict=True):
+            begin = displacement * extent + first
+            end = begin + (count - 1) * extent + length
+            if count > 0 and (begin < 0 or end > self.memory.nbytes):
+                raise ValueError(
+                    f"{count} elements at displacement {displacement}: expected a block within the "
+                    f"buffer of {self.memory.nbytes} bytes"
+                )
 
     def block(self) -> list[Any]:
         """The arguments of the side that has one block: address, count and datatype."""
@@ -112,7 +178,7 @@ class _Buffer:
         if not irregular:
             return self.block()
         ints = ctypes.c_int * len(self.counts)
-        self.arrays = ints(*self.counts), ints(*self.displs)
+        self.arrays = ints(*self.counts), ints(*_ints(self.displs))
         return [self.address, *self.arrays, _handle(self.type)]
 
 
@@ -144,8 +210,9 @@ def _init_function(collective: str, doc: str) -> Callable[..., Request]:
     def make(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> Request:
         at_root = comm.rank == root
         for_block, for_root = (sendbuf, recvbuf) if gathers else (recvbuf, sendbuf)
-        block_buffer = _Buffer(for_block, 1, False)
-        root_buffer = _Buffer(for_root if at_root else None, comm.size, irregular)
+        root_data = for_root if at_root else None
+        block_buffer = _Buffer(for_block, 1, False, is_sent=gathers)
+        root_buffer = _Buffer(root_data, comm.size, irregular, is_sent=not gathers)
         pair = [block_buffer.block(), root_buffer.at_root(irregular)]
         send, receive = pair if gathers else pair[::-1]
         arguments = [*send, *receive, ctypes.c_int(root), _handle(comm)]

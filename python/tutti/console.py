@@ -28,9 +28,16 @@ __all__ = [
 ]  # fmt: skip
 
 
+class _Console(Console):
+    """Does not end the process where nobody reads the output any more."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console(*, error: bool = False) -> Console:
     """Standard output or error, as wide as COLUMNS or else the terminal; 80 columns without one."""
-    return Console(file=sys.stderr if error else sys.stdout, highlight=False, soft_wrap=False)
+    return _Console(file=sys.stderr if error else sys.stdout, highlight=False, soft_wrap=False)
 
 
 def print_json(value: Any) -> None:
@@ -116,7 +123,7 @@ def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) 
 def microseconds(seconds: float) -> str:
     """A time in microseconds with 3 or more significant digits."""
     value = seconds * 1e6
-    return f"{value:,.0f} us" if value >= 1000 else f"{value:.3g} us"
+    return f"{value:,.0f} us" if value >= 999.5 else f"{value:.3g} us"
 
 
 def duration(seconds: float) -> str:

@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tutti import workload
 from tutti._engine import DelayPredictor, Call, Machine, algorithms
 from tutti.explanation import made_for_arrivals
+from tutti.refusal import Refusal
 from tutti.reports import Pattern
 
 MAX_REPLAYS = 16
@@ -117,6 +119,15 @@ def replayed(pattern: Pattern, expected: Expected) -> list[int]:
     return known[::step]
 
 
+def why_not_replayed(collective: str, ranks: int) -> str:
+    """Why the schedules of so many ranks are not built; empty if they are."""
+    try:
+        workload._check_ranks(collective, ranks)
+    except Refusal as refusal:
+        return str(refusal)
+    return ""
+
+
 def replay(
     collective: str,
     block: int,
@@ -140,17 +151,35 @@ def replay(
     """
     names = [listed.name for listed in algorithms() if listed.collective == collective]
     names += made_for_arrivals(collective, len(pattern.ranks), background)
-    calls = replayed(pattern, expected)
     sizes = [block] * len(pattern.ranks)
-    sums: dict[str, list[float]] = {}
+    made: dict[str, Replay] = {}
+    for name in dict.fromkeys(names):
+        one = _replay_of(name, collective, sizes, pattern, expected, machine, background)
+        made.setdefault(one.algorithm, one)
+    return sorted(made.values(), key=lambda one: one.seconds)
+
+
+def _replay_of(
+    name: str, collective: str, sizes: list[int], pattern: Pattern, expected: Expected,
+    machine: Machine, background: bool,
+) -> Replay:  # fmt: skip
+    """Replays one candidate. Schedules serve all calls with the same root and predictions."""
+
+    def parameters_of(at: int) -> tuple[int, list[float]]:
+        return max(pattern.roots[at], 0), expected[at] or []
+
+    def call_with(root: int, times: list[float]) -> Call:
+        return Call(collective, sizes, root, name, machine, times)
+
+    calls = replayed(pattern, expected)
+    parameters = parameters_of(calls[0])
+    call = call_with(*parameters)
+    seconds = bound = 0.0
     for at in calls:
-        late, times = pattern.delays[at], expected[at] or []
-        for name in names:
-            root = max(pattern.roots[at], 0)
-            call = Call(collective, sizes, root, name, machine, times)
-            total = sums.setdefault(call.algorithm, [0.0, 0.0])
-            total[0] += call.simulate(late).run_time
-            total[1] += call.lower_bound(late, background) - min(late)
-    count = len(calls)
-    made = [Replay(name, total[0] / count, total[1] / count) for name, total in sums.items()]
-    return sorted(made, key=lambda one: one.seconds)
+        if parameters_of(at) != parameters:
+            parameters = parameters_of(at)
+            call = call_with(*parameters)
+        late = pattern.delays[at]
+        seconds += call.simulate(late).run_time
+        bound += call.lower_bound(late, background) - min(late)
+    return Replay(call.algorithm, seconds / len(calls), bound / len(calls))

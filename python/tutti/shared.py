@@ -33,7 +33,8 @@ class _Memory:
         self.__array_interface__ = {
             "version": 3, "typestr": "|u1", "shape": (nbytes,), "data": (address, not writable),
         }  # fmt: skip
-        weakref.finalize(self, _call, "TUTTI_Shared_free", ctypes.c_void_p(address))
+        release = weakref.finalize(self, _call, "TUTTI_Shared_free", ctypes.c_void_p(address))
+        release.atexit = False  # arrays may still be in use at exit
 
 
 class SharedResult:

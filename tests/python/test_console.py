@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from tutti import cli, unseen
-from tutti.console import Refusal, console, table, write
+from tutti.console import Refusal, console, microseconds, table, write
 from tutti.measured_crossovers import crossings_of
 
 WORDS = ("hierarchical(linear_sequence,leaders=2)", "measured 1.31x faster than the MPI's own")
@@ -53,6 +53,11 @@ def test_columns_that_do_not_fit_are_below_their_row():
         "   reason: measured 1.31x faster than the MPI's own",
     ]
     assert len(lines(listing(), 20)[1].split()) == 1, "the first column has a line of its own"
+
+
+def test_microseconds_have_three_digits_or_all_before_the_point():
+    shown = [microseconds(value * 1e-6) for value in (0.0012, 12.345, 999.4, 999.5, 999.99, 1234.5)]
+    assert shown == ["0.0012 us", "12.3 us", "999 us", "1,000 us", "1,000 us", "1,234 us"]
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path, monkeypatch):

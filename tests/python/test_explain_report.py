@@ -63,6 +63,22 @@ def test_replays_are_those_of_a_single_call():
     assert seconds["linear"] < seconds["linear_sync"]
 
 
+def test_a_candidate_counts_once_and_its_schedules_serve_equal_calls(monkeypatch):
+    built = []
+
+    def call(*arguments):
+        built.append(arguments[3])
+        return tutti.Call(*arguments)
+
+    monkeypatch.setattr(prediction, "Call", call)
+    pattern, machine = made([[0.0, 0.0, 0.003, 0.0]] * 3), tutti.Machine()
+    replays = prediction.replay("bcast", 1024, pattern, [None] * 3, machine, False)
+    assert len(built) == len(set(built))
+    alone = tutti.Call("bcast", [1024] * 4, 0, "earliest", machine).simulate(pattern.delays[0])
+    seconds = {one.algorithm: one.seconds for one in replays}
+    assert seconds["earliest"] == pytest.approx(alone.run_time)
+
+
 def test_long_patterns_are_replayed_in_part():
     pattern = made(late_rank(3, 100, 1))
     expected = prediction.from_predictor(pattern.delays)
@@ -87,6 +103,14 @@ def test_explain_shows_the_pattern_and_what_each_algorithm_takes(command, tmp_pa
     assert judged["expected"][2] == pytest.approx(0.041)
     vector = write_report(tmp_path, line_of(late_rank(4, 10, 2), collective="bcast"))
     assert "blocks of 16,384 bytes" in command("explain", "--report", vector).out
+
+
+def test_ranks_whose_schedules_take_gigabytes_are_not_replayed(command, tmp_path):
+    line = line_of(late_rank(2049, 2, 2), collective="alltoall")
+    shown = command("explain", "--report", write_report(tmp_path, line))
+    assert shown.status == 0 and "of 2,049 ranks" in shown.out
+    text = " ".join(shown.out.split())
+    assert "No modelled times: 2,049 ranks: expected 1 to 2,048 for alltoall." in text
 
 
 def test_the_librarys_own_expectations_come_first_where_there_are_any(command, tmp_path):

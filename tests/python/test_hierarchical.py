@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from tutti import _engine
@@ -125,3 +126,9 @@ def test_proposals_are_sorted_and_hold_one_call_through_node_memory():
             seconds = [one.seconds for one in proposals]
             assert seconds == sorted(seconds)
             assert sum(one.name.startswith("hierarchical(") for one in proposals) == 1
+
+
+def test_long_parts_of_a_time_have_no_exponent():
+    proposals = _engine.HierarchicalProblem("allgather", [1 << 28] * 4, "2x2").proposals()
+    (note,) = [one.note for one in proposals if one.name.startswith("hierarchical(")]
+    assert "e+" not in note and re.search(r"between nodes \d{5,} us", note)

@@ -101,6 +101,20 @@ def test_sizes_travel_in_few_steps(case):
     assert tutti.Call("gatherv", sizes, root, "linear").knowledge_price().messages == 0
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda sizes: tutti.explain("gatherv", sizes),
+        lambda sizes: _engine.HierarchicalProblem("gatherv", sizes, "2x2"),
+    ],
+    ids=["flat", "hierarchical"],
+)
+def test_sizes_whose_sum_no_integer_holds_are_refused(call):
+    text = "sizes: 18446744073709551616 bytes in all; expected at most 2\\^62"
+    with pytest.raises(ValueError, match=text):
+        call([1 << 62] * 4)
+
+
 def test_one_late_rank_is_simulated_as_in_the_closed_form():
     machine = tutti.Machine()
     machine.latency, machine.per_byte = 2.0, 1.0  # algorithms.md 1.1: P = 8, m = 1, D = 30

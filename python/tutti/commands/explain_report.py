@@ -19,6 +19,7 @@ from tutti.prediction import (
     judge,
     replay,
     replayed,
+    why_not_replayed,
 )
 from tutti.reports import Pattern, Site, find_pattern, read, sites_of
 from tutti.workload import machine_of, source_of_machine
@@ -48,9 +49,11 @@ def explain_report(
     }
     known = {name: one for name, one in judged.items() if one is not None}
     expected = in_run or from_earlier
-    replays = replay(
+    missing = why_not_replayed(site.fields["collective"], ranks)
+    calls = [] if missing else replayed(pattern, expected)
+    replays = [] if missing else replay(
         site.fields["collective"], block, pattern, expected, machine_of(machine), background
-    )
+    )  # fmt: skip
     if as_json:
         print_json(
             {
@@ -61,8 +64,9 @@ def explain_report(
                 "late": site.late,
                 "mean_delay": pattern.mean_delay,
                 "predictions": {name: asdict(one) for name, one in known.items()},
-                "replayed_calls": [pattern.calls[at] for at in replayed(pattern, expected)],
+                "replayed_calls": [pattern.calls[at] for at in calls],
                 "algorithms": [asdict(one) for one in replays],
+                "not_replayed": missing,
                 "tuning": [case.fields for case in cases],
             }
         )
@@ -71,7 +75,10 @@ def explain_report(
     _head(out, site, pattern, block)
     _predictions(out, known)
     _ranks(out, pattern, known)
-    _replays(out, replays, len(replayed(pattern, expected)), source_of_machine(machine))
+    if missing:
+        out.print(f"\nNo modelled times: {missing}.")
+    else:
+        _replays(out, replays, len(calls), source_of_machine(machine))
     print_cases(out, cases, full=True)
 
 

@@ -1,5 +1,7 @@
 """Progress hints and persistent calls from Python; checks its own data."""
 
+import ctypes
+
 import numpy as np
 from mpi4py import MPI
 from tutti import arrival
@@ -56,11 +58,40 @@ try:
     check(False)
 except MPI.Exception as error:
     check(error.Get_error_class() == MPI.ERR_COMM)
-for parts, refusal in ([2**31], OverflowError), ([counts, displs, 0], ValueError):
+
+# A plain buffer at the root is divided among the ranks.
+everything = np.empty((size, 3))
+mine = (ctypes.c_double * 3)(*[rank] * 3)
+request = arrival.gatherv_init(comm, mine, everything if rank == 0 else None)
+request.start()
+request.wait()
+request.free()
+check(rank != 0 or (everything == np.arange(size)[:, None]).all())
+
+
+def refused(error, init, *buffers):
+    """Whether an init ends with this error before it calls other ranks."""
     try:
-        arrival.scatter_init(comm, [columns, *parts, MPI.INT32_T], column, rank)
-        check(False)
-    except refusal:
-        pass
+        init(comm, *buffers, rank)
+    except error:
+        return True
+    return False
+
+
+for parts, error in (
+    ([2**31], OverflowError),
+    ([len(columns)], ValueError),
+    ([counts, displs, 0], ValueError),
+):
+    check(refused(error, arrival.scatter_init, [columns, *parts, MPI.INT32_T], column))
+for parts, error in (
+    ([counts[1:]], ValueError),
+    ([counts, displs[1:]], ValueError),
+    ([counts, [len(columns), *displs[1:]]], ValueError),
+    ([counts, 3], TypeError),
+):
+    check(refused(error, arrival.scatterv_init, [columns, *parts], column))
+check(refused(ValueError, arrival.gatherv_init, column, np.empty(size + 1)))
+check(refused(TypeError, arrival.scatter_init, everything, bytes(24)))
 if rank == 0:
     print("correct")
