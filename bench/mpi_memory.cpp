@@ -107,8 +107,7 @@ Result<bool> run_memory(const Bench& bench, Report* report) {
     CallBuffers at(collective, p, count, bench.job.rank(), false);
     std::fill(at.received.begin(), at.received.end(), 1);
     const auto native = call_of(collective, native_functions(), at);
-    const std::string own(name_of(collective));
-    bench.watchdog.enter(own, 1, 0);
+    bench.watchdog.enter(name_of(collective), 1, 0);
     native(0);  // the MPI may allocate memory that it keeps
     const auto peak = peak_of(bench, native);
     if (report != nullptr) {

@@ -142,8 +142,8 @@ constexpr Option table[] = {
     {"rho", "N", irregular | guidelines, read_count<&Options::rho, 1>,
      "spikes: a block is N times the average with probability 1/N (5)"},
     {"block", "LIST", with_data | guidelines | bit(Command::memory), read_blocks,
-     "ints (1,10,100,1000,10000): average block of a rank; alltoall: of a pair; bcast, "
-     "(all)reduce: of all"},
+     "ints (1,10,100,1000,10000): mean block of a rank; alltoall: of a pair; bcast, "
+     "(all)reduce: of all; memory: one (262144)"},
     {"bytes", "LIST", with_data | guidelines | one_sided | shared, read_totals,
      "instead of --block: all bytes that the root, or any rank, has in the end, e.g. 8,64K,8M"},
     {"gap", "N", spread_at_root, read_count<&Options::gap, 0>,

@@ -26,9 +26,9 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-void Watchdog::enter(const std::string& what, Bytes block, int repetition) {
+void Watchdog::enter(std::string_view what, Bytes block, int repetition) {
   const std::lock_guard lock(mutex_);
-  what_ = &what;
+  what_[what.copy(what_.data(), what_.size() - 1)] = '\0';
   block_ = block;
   repetition_ = repetition;
   since_ = std::chrono::steady_clock::now();
@@ -41,9 +41,10 @@ void Watchdog::watch() {
     // measured ranks a system call.
     if (changed_.wait_until(lock, since_ + limit_) == std::cv_status::timeout && !stop_ &&
         std::chrono::steady_clock::now() >= since_ + limit_) {
-      give_up(what_ == nullptr ? "start"
-                               : *what_ + ", block " + std::to_string(block_) + ", repetition " +
-                                     std::to_string(repetition_));
+      const std::string what = what_.data();
+      give_up(what.empty() ? "start"
+                           : what + ", block " + std::to_string(block_) + ", repetition " +
+                                 std::to_string(repetition_));
     }
   }
 }

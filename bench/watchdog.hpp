@@ -1,10 +1,12 @@
 /// Ends a run that makes no progress.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "core/types.hpp"
@@ -21,8 +23,8 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// Records that this rank begins `what`, which must live until the next call of enter().
-  void enter(const std::string& what, Bytes block, int repetition);
+  /// Records that this rank begins `what`, of which it keeps the first 127 characters.
+  void enter(std::string_view what, Bytes block, int repetition);
 
  private:
   void watch();
@@ -33,7 +35,7 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_ = false;
-  const std::string* what_ = nullptr;
+  std::array<char, 128> what_{};  // a copy without allocation; empty before the first call
   Bytes block_ = 0;
   int repetition_ = 0;
   std::chrono::steady_clock::time_point since_;

@@ -192,6 +192,8 @@ TEST(BenchOptions, HelpNamesEveryCommand) {
     EXPECT_NE(help().find(name), std::string::npos) << name;
   }
   EXPECT_TRUE(parsed({"--help"})->help);
+  const Bytes block = parsed({"memory"})->blocks.front();
+  EXPECT_NE(help().find("memory: one (" + std::to_string(block) + ")"), std::string::npos);
 }
 
 }  // namespace
