@@ -33,13 +33,40 @@ have() { command -v "$1" >/dev/null 2>&1; }
 # The number of processors that this process may use.
 cores() { nproc 2>/dev/null || echo 2; }
 
+# stop NUMBER: after that signal, ends what runs as Ctrl-C does, then what is left of its process
+# group. SIGINT goes to the group of $child, or to $child alone where that passes it on.
+stop() {
+  trap '' HUP INT TERM
+  if [[ -n ${child:-} ]]; then
+    if [[ -n ${passes_on:-} ]]; then kill -INT "$child"; else kill -INT -- "-$child"; fi
+    wait "$child"
+    kill -- "-$child"
+  fi 2>/dev/null
+  exit $((128 + $1))
+}
+trap 'stop 1' HUP
+trap 'stop 2' INT
+trap 'stop 15' TERM
+
+# begin LOG COMMAND...: starts a command as $child, with a process group of its own.
+begin() {
+  local log=$1
+  shift
+  # A job without job control would ignore SIGINT.
+  set -m
+  "$@" >"$log" 2>&1 </dev/null &
+  child=$!
+  set +m
+}
+
 # Runs a step: prints its name and time and, if it fails, the end of its log.
 step() {
-  local name=$1 start=$SECONDS log
+  local name=$1 start=$SECONDS log child
   shift
   log=$logs/${name//[^a-zA-Z0-9]/-}.log
   printf '%-44s' "$name"
-  if "$@" >"$log" 2>&1 </dev/null; then
+  begin "$log" "$@"
+  if wait "$child"; then
     printf 'ok %5ds\n' $((SECONDS - start))
   else
     printf 'FAILED\n'
@@ -105,6 +132,8 @@ may_install() {
 }
 
 install_packages() {
+  # SIGINT does not reach what sudo runs; nothing more starts after it.
+  trap 'exit 130' INT
   as_root apt-get -q update &&
     as_root apt-get -q install -y --no-install-recommends "$@"
 }

@@ -14,17 +14,19 @@ LAYOUT = Layout(3, 10**9)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_during_the_cleanup_does_not_skip_it(monkeypatch, number):
+def test_a_signal_during_the_cleanup_counts_after_it(monkeypatch, number):
     killed = []
 
     def left(spaces, grace):
+        assert signal.getsignal(number) != signal.SIG_IGN, "processes inherit it"
         os.kill(os.getpid(), number)
         return 0
 
     monkeypatch.setattr(session, "_left", left)
     monkeypatch.setattr(machine, "kill", killed.append)
     before = signal.getsignal(number)
-    assert session.run(["true"], LAYOUT, os.environ, 20).status == 0
+    with pytest.raises(KeyboardInterrupt):
+        session.run(["true"], LAYOUT, os.environ, 20)
     assert len(killed) == 1
     assert signal.getsignal(number) is before
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import IO
 
 from tutti.supervised import terminable
@@ -40,17 +41,25 @@ class Ended:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ignores Ctrl-C and signals to end: a cleanup is not interrupted."""
+    """Delays Ctrl-C and signals to end: they raise KeyboardInterrupt when a cleanup is done."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    noted: list[int] = []
+
+    def note(number: int, _: FrameType | None) -> None:
+        """Unlike SIG_IGN, a function is not inherited by what the cleanup starts."""
+        noted.append(number)
+
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    former = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    former = {number: signal.signal(number, note) for number in numbers}
     try:
         yield
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
+    if noted:
+        raise KeyboardInterrupt
 
 
 def _end(process: subprocess.Popen[str]) -> None:
