@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -256,20 +256,30 @@ def main(arguments: list[str] | None = None) -> int:
     Bad input, and output that cannot be written, print one line on standard error and return 2. If
     nobody reads the output any more, the status is 0.
     """
-    if sys.stdout is None:  # it was closed
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    out, err = sys.stdout, sys.stderr  # Typer replaces them if nobody reads the output any more
+    for stream in (out, err):
         if isinstance(stream, TextIOWrapper):  # its encoding may lack letters of names
             stream.reconfigure(errors="backslashreplace")
     status = _status_of(arguments)
+    error = _flush(out)
+    if error is not None and status != 2 and not isinstance(error, BrokenPipeError):
+        status = _refused(_text_of(error))
+    _flush(err)
+    return status
+
+
+def _flush(stream: TextIO) -> OSError | None:
+    """Writes what a stream still holds, or returns why that fails."""
     try:
-        sys.stdout.flush()
+        stream.flush()
     except OSError as error:
         # Else the end of the process would try once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if status != 2 and not isinstance(error, BrokenPipeError):
-            return _refused(_text_of(error))
-    return status
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return error
+    return None
 
 
 def _refused(text: str) -> int:
@@ -304,6 +314,10 @@ def _status_of(arguments: list[str] | None) -> int:
         return 130
     except BrokenPipeError:
         return 0
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # Typer and Rich end the process
+            return 0
+        raise
     except OSError as error:
         return _refused(_text_of(error))
     except Exception as error:

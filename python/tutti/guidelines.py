@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from tutti.fields import COUNT, FLAG, NUMBER, TEXT, fault_of
+from tutti.fields import COUNT, FLAG, NUMBER, TEXT, Each, fault_of
 from tutti.refusal import Refusal
 from tutti.statistics import rank_test
 
@@ -24,7 +24,7 @@ _ROW = {
 _RULE = {
     "guideline": COUNT, "library": TEXT, "left": TEXT, "right": TEXT, "equal_blocks_only": FLAG,
 }  # fmt: skip
-_FIELDS = {"rows": [_ROW], "guidelines": [_RULE]}
+_FIELDS = {"metadata": Each(TEXT), "rows": [_ROW], "guidelines": [_RULE]}
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,23 @@ _ROW = {"bytes": COUNT, "algorithms": [{"name": TEXT, "ran": TEXT, "samples_us":
 
 def settings() -> dict[str, str]:
     """What the environment tells Tutti and MPIs, which measurements depend on."""
-    names = ("TUTTI", "OMPI_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "I_MPI_", "UCX_", "FI_")
+    names = (
+        "TUTTI", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "MPICH_", "I_MPI_", "MV2_",
+        "MVP_", "UCX_", "FI_",
+    )  # fmt: skip
     return {name: value for name, value in sorted(os.environ.items()) if name.startswith(names)}
+
+
+def _different(old: Any, new: Any) -> tuple[Any, Any]:
+    """Two values that differ; of two dictionaries, the entries that do."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return old, new
+    names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+    kept, own = (
+        ", ".join(f"{name}={side[name]}" if name in side else f"no {name}" for name in names)
+        for side in (old, new)
+    )
+    return kept, own
 
 
 class State:
@@ -65,9 +80,10 @@ class State:
         except (ValueError, RecursionError) as error:
             raise Refusal(f"--resume: {path}: invalid JSON: {error}") from None
         for key, value in {"schema": STATE_SCHEMA, **identity}.items():
-            if not isinstance(found, dict) or found.get(key) != value:
-                old = found.get(key) if isinstance(found, dict) else None
-                raise Refusal(f"--resume: {path} has {key} {old}, this run has {value}")
+            old = found.get(key) if isinstance(found, dict) else None
+            if old != value:
+                kept, own = _different(old, value)
+                raise Refusal(f"--resume: {path} has {key} {kept}, this run has {own}")
         if fault := fault_of(found, {"runs": Each([_ROW])}):
             raise Refusal(f"--resume: {path}: {fault}")
         self._content = found

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,27 @@ class Outcome:
 
     def __init__(self, status: int, out: str, err: str) -> None:
         self.status, self.out, self.err = status, out, err
+
+
+_LIMIT = 400
+"""Seconds of a test."""
+
+
+@pytest.fixture(autouse=True)
+def watchdog(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fails a test that hangs, with the place where it waits."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError(f"{request.node.nodeid}: not done after {_LIMIT} s")
+
+    former = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(_LIMIT)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, former)
 
 
 @pytest.fixture(autouse=True)

@@ -51,6 +51,13 @@ def test_check_marks_what_is_broken(command, tmp_path):
     assert [v["broken"] for v in parsed] == [True, False]
 
 
+def test_a_distribution_is_no_markup(command, tmp_path):
+    result = bench_result(9.0)
+    result["rows"][0]["distribution"] = "[/same]"
+    (tmp_path / "bench.json").write_text(json.dumps(result))
+    assert "[/same]" in command("check", "--results", str(tmp_path / "bench.json")).out
+
+
 def test_the_tables_of_check_fit_a_terminal(command, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     lines = command("check", "--results", write_bench(tmp_path, 30.0)).out.splitlines()
@@ -92,6 +99,7 @@ def test_bench_plots_what_was_measured(command, tmp_path):
     ("change", "fault"),
     [
         ({"guidelines": None}, "guidelines: expected a list"),
+        ({"metadata": None}, "metadata: expected an object"),
         ({"rows": [{}]}, "rows[0].distribution: expected a text"),
         ({"rows": [{**bench_result(9.0)["rows"][0], "algorithms": []}]},
          "rows[0].algorithms: no times of native gather"),

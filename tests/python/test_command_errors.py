@@ -21,6 +21,11 @@ from tutti import pages
         (["explain", "--report", "x", "--svg", "y"], "--report x excludes --svg (y)"),
         (["explain", "--report", "x", "gather"], "--report x excludes COLLECTIVE (gather)"),
         (["explain", "bcast", "--nodes", "2,2", "--goal", "y"], "--nodes 2,2 excludes --goal (y)"),
+        (["explain", "bcast", "--ranks", "3", "--algorithm", "chain", "--mpi", "x"],
+         "--algorithm chain excludes --mpi (x)"),
+        (["check", "--results", "x", "--block", "7"], "--results x excludes --block (7)"),
+        (["bench", "--json", "--results", "x", "--plot", "y.svg"], "--results x excludes --json"),
+        (["verify", "--nodes", "2x2", "--sampled", "5"], "--nodes 2x2 excludes --sampled (5)"),
         (["rules", "check", "caf\udce9.json"], "caf\\udce9.json: expected UTF-8"),
         (["tune", "--mpirun", "mpirun -n 'x"], "--mpirun mpirun -n 'x: no closing quotation; expected"),
         (["explain", "gatherv"], "missing --ranks N or --sizes"),
@@ -120,6 +125,22 @@ def test_output_that_cannot_be_written_is_one_line(name, target, status, text):
     script = f"{sys.executable} -m tutti {name} {target}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (status, text)
+
+
+@pytest.mark.parametrize("words", [["list"], ["list", "--json"]])
+def test_output_that_nobody_reads_is_no_error(words):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as unread:
+        done = subprocess.run([sys.executable, "-m", "tutti", *words], stdout=unread,
+                              stderr=subprocess.PIPE, text=True, timeout=60)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_errors_are_no_output_where_standard_error_is_closed():
+    script = f"{sys.executable} -m tutti frobnicate 2>&-"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
 
 
 def test_too_little_memory_is_one_line(command, monkeypatch):

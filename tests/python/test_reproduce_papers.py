@@ -229,6 +229,17 @@ def test_the_published_results_are_those_of_the_command(paper, name, kept):
             assert after == pytest.approx(before, rel=1e-3)
 
 
+@pytest.mark.parametrize("folder", ["bin", "lib/x86_64-linux-gnu/simgrid"])
+def test_results_depend_on_the_library_of_simgrid(tmp_path, folder):
+    library = tmp_path / "lib/x86_64-linux-gnu/libsimgrid.so.3"
+    (tmp_path / folder).mkdir(parents=True)
+    library.parent.mkdir(parents=True, exist_ok=True)
+    library.touch()
+    library.with_suffix("").symlink_to(library)
+    assert simulated._libraries(tmp_path / folder / "smpimain") == [library]
+    assert simulated._libraries(tmp_path / "other/bin/smpimain") == []
+
+
 @pytest.mark.skipif(bool(simulated.refuse_without_simgrid()), reason="SimGrid is not installed")
 def test_orders_by_distance_gain_in_simgrid_where_the_paper_says(tmp_path):
     result = run(named(bhowmik.tables(context(tmp_path, simgrid_ranks=4)), "figure-4"))

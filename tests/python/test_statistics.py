@@ -67,6 +67,7 @@ def result_of(gather, gatherv, distribution="same"):
     samples = {"native gather": gather, "native gatherv": gatherv}
     lines = [{"name": name, "samples_us": times} for name, times in samples.items()]
     return {
+        "metadata": {},
         "rows": [{"distribution": distribution, "block": 1, "total_elements": 4,
                   "largest_elements": 1, "algorithms": lines}],
         "guidelines": [

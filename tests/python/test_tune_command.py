@@ -12,6 +12,7 @@ from simulated_bench import JOB, Bench, Machine, linear, tuned
 from tutti import _engine, tuning_run
 from tutti.cli import app
 from tutti.commands import tune as command
+from tutti.refusal import Refusal
 from typer.testing import CliRunner
 
 
@@ -134,6 +135,26 @@ def test_a_state_of_another_tuning_is_refused(bench: Bench, tmp_path: Path) -> N
     assert "runs: expected an object" in str(invoke("--output", str(output), "--resume").exception)
     state.unlink()
     assert "No such file" in str(invoke("--output", str(output), "--resume").exception)
+
+
+def test_a_state_of_other_settings_is_refused_by_the_variables_that_differ(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("FI_PROVIDER", "PRTE_MCA_rmaps_default_mapping_policy"):
+        monkeypatch.setenv(name, "slot")
+    former = tuning_run.settings()
+    tuning_run.State(tmp_path / "state", {"settings": former}, False).put("a run", [])
+    monkeypatch.delenv("PRTE_MCA_rmaps_default_mapping_policy")
+    for name in ("MPICH_OFI_NIC_POLICY", "MV2_USE_CUDA", "MVP_USE_CUDA"):
+        monkeypatch.setenv(name, "1")
+    with pytest.raises(Refusal) as refused:
+        tuning_run.State(tmp_path / "state", {"settings": tuning_run.settings()}, True)
+    assert str(refused.value) == (
+        f"--resume: {tmp_path}/state has settings no MPICH_OFI_NIC_POLICY, no MV2_USE_CUDA, "
+        "no MVP_USE_CUDA, PRTE_MCA_rmaps_default_mapping_policy=slot, this run has "
+        "MPICH_OFI_NIC_POLICY=1, MV2_USE_CUDA=1, MVP_USE_CUDA=1, "
+        "no PRTE_MCA_rmaps_default_mapping_policy"
+    )
 
 
 @pytest.mark.parametrize(

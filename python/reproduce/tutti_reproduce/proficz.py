@@ -29,10 +29,6 @@ _EAGER_NOTE = (
     "Blocks under 64 KiB (128 to 512 Ki floats) are eager in Open MPI: LIN and SLIN then do not wait "
     "for late ranks, and BSLN gains nothing, published and here."
 )
-_LAB_NOTE = (
-    "The lab measured only some of the algorithms, 3 to 13 repetitions each; ± is the factor's 95 % "
-    "interval by Student's t."
-)
 
 Cell = tuple[str, int, float, int]
 """Collective, size in Ki floats, largest delay in ms, number of processes."""
@@ -134,9 +130,16 @@ def _grid(
     if lab:
         samples = [lab.get((cell[1], cell[2]), {}) if cell[3] == 48 else {} for cell in cells]
         first, second = CONTENDERS[collective]
+        measured = [{name: mean(each) for name, each in line.items()} for line in samples]
+        counts = [len(line[first]) for line in samples if first in line]
+        whole = [line for line in measured if line.keys() >= set(ALGORITHMS[collective])]
+        notes = [_best(cells, whole)] if whole else []
+        if counts:
+            notes.insert(0, f"{min(counts)} to {max(counts)} repetitions; ± is the factor's 95 % "
+                         "interval by Student's t.")  # fmt: skip
         views.append(View(
             "lab", "48 emulated nodes, 1 Gbit/s, Open MPI 4.1.4",
-            [{name: mean(each) for name, each in line.items()} for line in samples], [_LAB_NOTE],
+            measured, notes,
             [quotient_interval(line[first], line[second]) if first in line and second in line else 0.0
              for line in samples],
         ))  # fmt: skip

@@ -46,14 +46,22 @@ def minima(
     ]
 
 
+def _libraries(smpimain: Path) -> list[Path]:
+    """The files of SimGrid's library in the installation that a program of it belongs to."""
+    above = smpimain.resolve().parent.parent
+    folders = ("", "lib*/", "lib*/*/")
+    found = (one for folder in folders for one in above.glob(f"{folder}libsimgrid.so*"))
+    return sorted({one.resolve() for one in found})
+
+
 def bench(
     context: Context, words: Sequence[str], algorithms: Mapping[str, str], machine: Platform,
     ranks: int, ppn: int, selector: str = "ompi", taken: Sequence[int] = (), distances: str = "",
 ) -> list[Numbers]:  # fmt: skip
     """What minima() returns, kept by all that it depends on, the libraries included."""
-    front = running.front()
+    front, smpimain = running.front(), running.smpimain()
     files = [front, front.with_name("libtutti-simgrid-rank.so"), running.program("tutti-bench"),
-             running.smpimain(), Path(running.__file__)]  # fmt: skip
+             smpimain, *_libraries(smpimain), Path(running.__file__)]  # fmt: skip
     settings = {name: value for name, value in os.environ.items() if name.startswith("TUTTI_")}
     found: list[Numbers] = context.result(
         minima, list(words), dict(algorithms), machine, ranks, ppn, selector, list(taken), distances,

@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from tutti import bench as measuring
-from tutti.commands.options import Mpirun
+from tutti.commands.options import Mpirun, refuse_others
 from tutti.console import Refusal, print_json
 from tutti.plot import check as check_plot
 from tutti.plot import plot as draw
 
 
 def bench(
+    ctx: typer.Context,
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
@@ -51,6 +52,7 @@ def bench(
     if results is not None:
         if words or plot is None:
             raise Refusal(f"--results {results} needs --plot FILE and no arguments of tutti-bench")
+        refuse_others(ctx, f"--results {results}", ("results", "plot"))
         draw(measuring.read(results), plot)
         return
     if plot is None and not as_json:

@@ -7,9 +7,10 @@ from statistics import median
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from tutti import bench
-from tutti.commands.options import AsJson, Mpirun
+from tutti.commands.options import AsJson, Mpirun, refuse_others
 from tutti.console import Refusal, console, percent, print_json, table
 from tutti.guidelines import LEVEL, SLACK, Verdict, judge
 
@@ -49,11 +50,12 @@ def _table(result: dict[str, Any], verdicts: list[Verdict], columns: dict[str, s
         shown = row["distribution"] if row["distribution"] != before else ""
         before = row["distribution"]
         padded = f"{row['largest_elements'] * ranks:,}" if ranks else "-"
-        listing.add_row(shown, f"{row['total_elements']:,}", padded, *cells)
+        listing.add_row(escape(shown), f"{row['total_elements']:,}", padded, *cells)
     return listing
 
 
 def check(
+    ctx: typer.Context,
     mpirun: Mpirun = "",
     distribution: Annotated[
         str | None,
@@ -85,6 +87,7 @@ def check(
     ```
     """
     if results:
+        refuse_others(ctx, f"--results {results}", ("results", "as_json"))
         result = bench.read(results)
     else:
         arguments = ["guidelines", "--block", block, "--repetitions", str(repetitions)]
@@ -120,9 +123,11 @@ def check(
             f"the guideline allows, one-sided Mann-Whitney p < {LEVEL}.[/]\n"
         )
         for v in broken:
+            where = f"{v.distribution}, block {v.block}"
+            ratio = f"{v.left} takes {v.ratio:.2f} times {v.right}"
             out.print(
-                f"guideline ({v.guideline}) violated by [bold]{v.library}[/]: {v.distribution}, "
-                f"block {v.block}: {v.left} takes {v.ratio:.2f} times {v.right}"
+                f"guideline ({v.guideline}) violated by [bold]{escape(v.library)}[/]: "
+                + escape(f"{where}: {ratio}")
             )
         out.print(f"{len(broken)} of {len(verdicts)} tests violated" if broken else "none violated")
     if any(verdict.library == "tutti" for verdict in broken):

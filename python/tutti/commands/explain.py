@@ -26,6 +26,7 @@ from tutti.commands.options import (
     Ranks,
     Root,
     Sizes,
+    refuse_others,
 )
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Explanation
@@ -58,15 +59,6 @@ _WITH_NODES = (
     "collective", "nodes", "node_memory", "ranks", "root", "sizes", "distribution", "block", "algorithm",
     "machine", "steps", "as_json",
 )  # fmt: skip
-
-
-def _refuse_others(ctx: typer.Context, mode: str, used: tuple[str, ...]) -> None:
-    """Raises Refusal if an option was given that the mode does not use."""
-    for name, value in ctx.params.items():
-        source = ctx.get_parameter_source(name)
-        if name not in used and source is not None and source.name == "COMMANDLINE":
-            option = "COLLECTIVE" if name == "collective" else f"--{name.replace('_', '-')}"
-            raise Refusal(f"{mode} excludes {option} ({value})")
 
 
 def _cut(lines: list[str], full: bool) -> list[str]:
@@ -295,7 +287,7 @@ def explain(
     ```
     """
     if report is not None:
-        _refuse_others(ctx, f"--report {report}", _WITH_REPORT)
+        refuse_others(ctx, f"--report {report}", _WITH_REPORT)
         explain_report(report, site, machine, background, as_json)
         return
     if site is not None:
@@ -303,7 +295,7 @@ def explain(
     if collective is None:
         raise Refusal("explain needs a COLLECTIVE or --report FILE")
     if nodes is not None:
-        _refuse_others(ctx, f"--nodes {nodes}", _WITH_NODES)
+        refuse_others(ctx, f"--nodes {nodes}", _WITH_NODES)
         if ranks is None and sizes is None:
             ranks = ranks_on(nodes)
         blocks = sizes_of(collective, ranks, sizes, distribution, block)
@@ -322,6 +314,8 @@ def explain(
         return
     if node_memory is not None:
         raise Refusal(f"--node-memory {node_memory} needs --nodes")
+    if mpi and algorithm != "auto":
+        raise Refusal(f"--algorithm {algorithm} excludes --mpi ({mpi})")
     blocks = sizes_of(collective, ranks, sizes, distribution, block)
     model = machine_of(machine)
     rule = rule_for(collective, blocks, mpi) if algorithm == "auto" else None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from tutti.refusal import Refusal
 from tutti.workload import MAX_RANKS, MAX_RANKS_OF_PAIRS
 
 Mpirun = Annotated[
@@ -63,3 +65,14 @@ Machine = Annotated[
 ]
 Full = Annotated[bool, typer.Option("--full", help="Show everything, however long.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def refuse_others(ctx: typer.Context, mode: str, used: Collection[str]) -> None:
+    """Raises Refusal if an option was given that the mode does not use."""
+    for one in ctx.command.params:
+        name = one.name or ""
+        source = ctx.get_parameter_source(name)
+        if name not in used and source is not None and source.name == "COMMANDLINE":
+            option = one.opts[0] if one.param_type_name == "option" else name.upper()
+            value = ctx.params[name]
+            raise Refusal(f"{mode} excludes {option}" + ("" if value is True else f" ({value})"))

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from tutti import _engine
-from tutti.commands.options import AsJson
+from tutti.commands.options import AsJson, refuse_others
 from tutti.console import Refusal, console, print_json
 from tutti.verification import verify as verify_all
 from tutti.verification import verify_hierarchical
@@ -53,6 +53,7 @@ def _with_bar(
 
 
 def verify(
+    ctx: typer.Context,
     max_ranks: Annotated[
         int, typer.Option(metavar="N", min=1, max=_MAX_RANKS, help="Verify every number of ranks up to N.")
     ] = 33,
@@ -90,8 +91,8 @@ def verify(
     ```
     """
     start = time.monotonic()
-    if nodes and algorithm:
-        raise Refusal(f"--nodes {nodes} excludes --algorithm")
+    if nodes:
+        refuse_others(ctx, f"--nodes {nodes}", ("nodes", "collective", "as_json"))
     if algorithm and collective in _engine.collectives():
         _engine.setting(collective, algorithm)  # raises ValueError, with the collective's algorithms
     results = _with_bar(max_ranks, sampled, collective, algorithm, nodes)
