@@ -26,13 +26,17 @@ using tutti::simgrid::behind;
 namespace {
 
 /// Keeps the memory of a request that the MPI has freed, so that no other request gets its handle
-/// while the program still has it. glibc hands out next what was freed last, if the size is equal.
+/// while the program still has it. glibc hands out soon what was freed last, if the size is equal.
 class Plug {
  public:
   explicit Plug(MPI_Request request) : request_(request), bytes_(malloc_usable_size(request)) {}
   /// Call it once the MPI has completed the request.
   void close() {
-    memory_.reset(std::malloc(bytes_));
+    std::vector<Memory> others;
+    do {
+      others.emplace_back(std::move(memory_));
+      memory_.reset(std::malloc(bytes_));
+    } while (memory_.get() != request_ && others.size() < max_tries);
     if (memory_.get() != request_) memory_.reset();
   }
 
@@ -40,9 +44,12 @@ class Plug {
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
   };
+  using Memory = std::unique_ptr<void, Free>;
+  static constexpr std::size_t max_tries = 64;
+
   MPI_Request request_;
   std::size_t bytes_;
-  std::unique_ptr<void, Free> memory_;
+  Memory memory_;
 };
 
 /// A request that completed while a copy of its handle was tested or waited for.
@@ -55,13 +62,12 @@ struct Completed {
 
 /// What a rank has tested since it last waited, and what has completed since.
 struct Polling {
-  const MPI_Request* requests = nullptr;  ///< of the latest test in vain; null if there was none
-  std::vector<MPI_Request> tested;        ///< those requests
-  int tests = 0;                          ///< different ones in vain since the rank last waited
-  double at = -1;                         ///< simulated seconds of the latest test
-  int repeats = 0;                        ///< of that test, at the same time
-  int yields = 0;                         ///< without any test, one after the other
-  bool skipped = false;                   ///< the latest test was not passed on to SimGrid
+  std::vector<MPI_Request> tested;  ///< by the latest test in vain
+  int tests = 0;                    ///< different ones in vain since the rank last waited
+  double at = -1;                   ///< simulated seconds of the latest test
+  int repeats = 0;                  ///< tests in vain since something completed
+  int yields = 0;                   ///< without any test, one after the other
+  bool skipped = false;             ///< the latest test was not passed on to SimGrid
   std::map<MPI_Request, Completed> completed;  ///< until a test or a wait reports it
 };
 
@@ -78,34 +84,39 @@ Polling& polling() {
 /// Sleeps for longer the more often the rank has come here in vain.
 void nap(int times) { sg_actor_sleep_for(std::min(longest_nap, shortest_nap * (1 + times))); }
 
-/// Whether this test equals the latest one and no time has passed: the result is the same.
-bool repeats_latest(Polling& own, const MPI_Request* requests, int count) {
-  if (own.requests != requests || std::cmp_not_equal(own.tested.size(), count) ||
-      own.at != simgrid_get_clock()) {
-    return false;
-  }
-  if (++own.repeats % free_repeats == 0) {
-    nap(own.repeats / free_repeats);
-    return false;
-  }
+bool equals_latest(const Polling& own, const MPI_Request* requests, int count) {
+  return own.tests > 0 &&
+         std::equal(own.tested.begin(), own.tested.end(), requests, requests + count);
+}
+
+/// Counts a test in vain. Lets time pass, and returns true, once there are many.
+bool tires(Polling& own) {
+  if (++own.repeats % free_repeats != 0) return false;
+  nap(own.repeats / free_repeats);
   return true;
 }
 
+/// Whether this test equals the latest one and no time has passed: the result is the same.
+bool repeats_latest(Polling& own, const MPI_Request* requests, int count) {
+  return own.at == simgrid_get_clock() && equals_latest(own, requests, count) && !tires(own);
+}
+
 void note_in_vain(Polling& own, const MPI_Request* requests, int count) {
-  if (own.requests != requests || std::cmp_not_equal(own.tested.size(), count)) {
-    ++own.tests;
-    own.repeats = 0;
-  }
-  own.requests = requests;
+  if (!equals_latest(own, requests, count)) ++own.tests;
+  tires(own);
   own.tested.assign(requests, requests + count);
   own.at = simgrid_get_clock();
 }
 
 void forget_tests(Polling& own) {
-  own.requests = nullptr;
   own.tests = 0;
   own.repeats = 0;
   own.yields = 0;
+}
+
+/// The same where SimGrid has been asked: the next test may be skipped.
+void note_asked(Polling& own) {
+  forget_tests(own);
   own.skipped = false;
 }
 
@@ -122,8 +133,8 @@ bool skips(Polling& own, const void* caller) {
 /// Blocks until one of the latest test's requests completes, and keeps the result for the next.
 void wait_for_tested(Polling& own) {
   static const auto wait = behind<decltype(&PMPI_Waitany)>("PMPI_Waitany");
-  const std::vector<MPI_Request> tested = std::move(own.tested);
-  forget_tests(own);
+  const std::vector<MPI_Request> tested = own.tested;
+  note_asked(own);
   std::vector<MPI_Request> copies = tested;
   std::vector<Plug> plugs(tested.begin(), tested.end());
   int which = MPI_UNDEFINED;
@@ -208,7 +219,6 @@ TUTTI_EXPORT void tutti_simgrid_yield(void) {
     return sg_actor_yield();
   }
   const int times = ++own.yields;
-  own.requests = nullptr;
   own.tests = 0;
   nap(times);
 }
@@ -237,7 +247,7 @@ TUTTI_EXPORT int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) 
   if (repeats_latest(own, request, 1)) return MPI_SUCCESS;
   if (!skips(own, __builtin_return_address(0))) error = test(request, flag, status);
   if (*flag != 0) {
-    forget_tests(own);
+    note_asked(own);
   } else {
     note_in_vain(own, request, 1);
   }
@@ -255,7 +265,7 @@ TUTTI_EXPORT int PMPI_Testsome(int count, MPI_Request* requests, int* completed,
     error = test(count, requests, completed, indices, statuses);
   }
   if (*completed != 0) {
-    forget_tests(own);
+    note_asked(own);
   } else {
     note_in_vain(own, requests, count);
   }
@@ -279,7 +289,7 @@ TUTTI_EXPORT int PMPI_Testall(int count, MPI_Request* requests, int* flag, MPI_S
       note_in_vain(own, &requests[i], 1);
       return error;
     }
-    forget_tests(own);
+    note_asked(own);
     if (request == MPI_REQUEST_NULL) plug.close();
     own.completed.insert_or_assign(requests[i], Completed{request, status, error, std::move(plug)});
   }
@@ -305,7 +315,7 @@ TUTTI_EXPORT int PMPI_Testany(int count, MPI_Request* requests, int* which, int*
   if (*flag != 0 || repeats_latest(own, requests, count)) return error;
   if (!skips(own, __builtin_return_address(0))) error = test(count, requests, which, flag, status);
   if (*flag != 0) {
-    forget_tests(own);
+    note_asked(own);
   } else {
     note_in_vain(own, requests, count);
   }
@@ -364,23 +374,36 @@ TUTTI_EXPORT int PMPI_Request_free(MPI_Request* request) {
   int error = MPI_SUCCESS;
   forget_tests(own);
   const bool is_taken = take_completed(own, *request, MPI_STATUS_IGNORE, error);
-  return is_taken && *request == MPI_REQUEST_NULL ? error : free(request);
+  return is_taken && *request == MPI_REQUEST_NULL ? MPI_SUCCESS : free(request);
+}
+
+TUTTI_EXPORT int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  static const auto get = behind<decltype(&PMPI_Request_get_status)>("PMPI_Request_get_status");
+  const Polling& own = polling();
+  const auto found = own.completed.find(request);
+  if (found == own.completed.end()) return get(request, flag, status);
+  *flag = 1;
+  if (status != MPI_STATUS_IGNORE) *status = found->second.status;
+  return MPI_SUCCESS;
 }
 
 TUTTI_EXPORT int PMPI_Cancel(MPI_Request* request) {
   static const auto cancel = behind<decltype(&PMPI_Cancel)>("PMPI_Cancel");
+  forget_tests(polling());
   return polling().completed.contains(*request) ? MPI_SUCCESS : cancel(request);
 }
 
 /// A test of a persistent request that is not active completes it.
 TUTTI_EXPORT int PMPI_Start(MPI_Request* request) {
   static const auto start = behind<decltype(&PMPI_Start)>("PMPI_Start");
+  forget_tests(polling());
   polling().completed.erase(*request);
   return start(request);
 }
 
 TUTTI_EXPORT int PMPI_Startall(int count, MPI_Request* requests) {
   static const auto start = behind<decltype(&PMPI_Startall)>("PMPI_Startall");
+  forget_tests(polling());
   for (int i = 0; i < count; ++i) polling().completed.erase(requests[i]);
   return start(count, requests);
 }

@@ -166,7 +166,7 @@ def test_requests_tested_in_vain_together_complete_in_any_way(command, tmp_path)
     source = Path(__file__).parents[1] / "simgrid" / "requests.c"
     subprocess.run(["smpicc", str(source), "-o", "requests"], cwd=tmp_path, check=True)
     done = command("simgrid", "--platform", "switch:2", "--", str(tmp_path / "requests"))
-    assert (done.status, done.out) == (0, "16 of 16\n")
+    assert (done.status, done.out) == (0, "17 of 17\n")
 
 
 def checked(ranks: int, ppn: int, *arguments: str, settings: tuple[str, ...] = ()) -> list[int]:
