@@ -79,6 +79,8 @@ int pack(Collective collective, const CallSide& side, int blocks, RmaSystem& sys
   const TypeInfo type = info_at(side.address, types.of(side.type, system.comm()));
   if (!type.valid) return MPI_ERR_TYPE;
   bytes = type.size * count;
+  const bool is_nowhere = side.address == nullptr || side.address == MPI_IN_PLACE;
+  if (type.contiguous && bytes > 0 && is_nowhere) return MPI_ERR_BUFFER;
   if (type.contiguous || bytes == 0) return MPI_SUCCESS;
   if (collective == Collective::rma_reduce) return MPI_ERR_TYPE;
   if (bytes * blocks > std::numeric_limits<int>::max()) return MPI_ERR_COUNT;
@@ -144,11 +146,23 @@ int begin(Collective collective, const CallSide& side, MPI_Op op, MPI_Aint displ
   call.set(*choice.specification);
   auto* const users =
       made.packed.empty() ? static_cast<std::byte*>(side.address) : made.packed.data();
-  error = system.begin(call, owner->order_for(*choice.specification, call.region.bytes), users,
-                       made.outcome);
-  if (error != MPI_SUCCESS) return error;
-  *request = keep(std::move(made), owner->comm(), collective, choice);
-  return MPI_SUCCESS;
+  const auto outcome = made.outcome;
+  std::vector<Rank> order = owner->order_for(*choice.specification, call.region.bytes);
+  // Kept first: a begun operation needs its memory.
+  const TUTTI_Rma_request kept = keep(std::move(made), owner->comm(), collective, choice);
+  try {
+    error = system.begin(call, std::move(order), users, outcome);
+  } catch (const std::bad_alloc&) {
+    error = MPI_ERR_NO_MEM;
+  }
+  if (error == MPI_SUCCESS) {
+    *request = kept;
+    return MPI_SUCCESS;
+  }
+  RmaState& all = of_process<RmaState>();
+  const std::lock_guard lock(all.mutex);
+  all.requests.erase(kept);
+  return error;
 }
 
 /// Begins an operation, for all entry points that do so. `site`: their return address.
@@ -190,17 +204,17 @@ int forget(TUTTI_Rma_request* request) {
 
 /// Completes an operation if it is over, or `waits` for its end. Sets `over` to whether it is.
 int complete(TUTTI_Rma_request* request, bool waits, bool& over) {
-  over = true;
-  if (request == nullptr) return MPI_ERR_REQUEST;
-  if (*request == TUTTI_RMA_REQUEST_NULL) return MPI_SUCCESS;
-  const Request* known = request_of(*request);
+  over = request != nullptr && *request == TUTTI_RMA_REQUEST_NULL;
+  if (over) return MPI_SUCCESS;
+  const Request* known = request == nullptr ? nullptr : request_of(*request);
   if (known == nullptr) return MPI_ERR_REQUEST;
-  RmaSystem& system = known->owner->system();
+  const std::shared_ptr<RmaComm> owner = known->owner;
+  RmaSystem& system = owner->system();
   const auto is_over = [&] { return known->outcome->is_over.load(); };
   const int error = waits ? system.wait(is_over) : is_over() ? MPI_SUCCESS : system.go_on();
-  if (error != MPI_SUCCESS) return error;
+  if (error != MPI_SUCCESS) return raise(owner->comm(), error);
   over = is_over();
-  return over ? forget(request) : MPI_SUCCESS;
+  return over ? raise_if(owner->comm(), forget(request)) : MPI_SUCCESS;
 }
 
 int open(MPI_Comm comm) {

@@ -69,11 +69,13 @@ RmaSystem::~RmaSystem() {
 }
 
 int RmaSystem::close() {
-  while (!windows_.empty()) {
-    if (const int error = remove_window(windows_.begin()->first)) return error;
+  for (int number = first_window(); number > 0; number = first_window()) {
+    if (const int error = remove_window(number)) return error;
   }
   Background::of_process().remove(*this);
   if (const int error = mpi().Barrier(comm())) return error;
+  // Another thread may still be waiting for one of the last operations.
+  const std::lock_guard lock(mutex_);
   int error = MPI_SUCCESS;
   for (auto& each : notifications_) {
     if (each != nullptr && error == MPI_SUCCESS) error = each->close();
@@ -102,9 +104,11 @@ int RmaSystem::begin(RmaControlMessage control, std::vector<Rank> order, std::by
       return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     control.root = rank_;
-    control.operation = begun_++;
+    control.operation = begun_;
     control.number = found->second->next_number();
     waiting_.emplace_back(control, std::move(order), users, std::move(outcome));
+    ++begun_;
+    found->second->count_begun();
   }
   const int error = go_on();
   Background::of_process().wake();

@@ -105,6 +105,7 @@ class RmaSystem : public BackgroundTask {
   }
   [[nodiscard]] bool has_own_operations(int window) const;
   void forget(std::int64_t operation);
+  int first_window();
   int drop_window(int number);
   void note_handle(int number, const MPI_Win* handle);
 

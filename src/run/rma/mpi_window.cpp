@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstring>
 
+#include "run/mpi/agree.hpp"
 #include "run/mpi/devices.hpp"
 #include "run/mpi/exchange.hpp"
+#include "run/mpi/quirks.hpp"
 #include "run/mpi/types.hpp"
 
 namespace tutti {
@@ -52,7 +54,8 @@ int put_and_poll(MPI_Comm comm, const AllocatedWindow& window, char& seen) {
       seen = __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0 ? 1 : 0;
     }
   }
-  return error != MPI_SUCCESS ? error : mpi().Bcast(&seen, 1, mpi().byte, p - 1, comm);
+  const int polled = mpi().Bcast(&seen, 1, mpi().byte, p - 1, comm);
+  return error != MPI_SUCCESS ? error : polled;
 }
 
 }  // namespace
@@ -83,9 +86,16 @@ int RmaWindow::open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& m
   }
   if (error != MPI_SUCCESS) return error;
   window->handle_ = handle;
-  error = mpi().Win_lock_all(0, handle);
-  made = std::move(window);
-  return error;
+  const int locked = mpi().Win_lock_all(0, handle);
+  bool all_locked = false;
+  error = true_on_all(comm, locked == MPI_SUCCESS, all_locked);
+  if (all_locked) {
+    made = std::move(window);
+    return MPI_SUCCESS;
+  }
+  if (locked != MPI_SUCCESS) return locked;
+  mpi().Win_unlock_all(handle);
+  return error != MPI_SUCCESS ? error : MPI_ERR_OTHER;
 }
 
 int RmaWindow::check(const RmaRegion& region) const {
@@ -141,6 +151,9 @@ int AllocatedWindow::open(MPI_Comm comm, std::size_t bytes, int unit) {
   const auto rounded = static_cast<MPI_Aint>((bytes + 63) / 64 * 64);
   int error = mpi().Win_allocate(rounded, unit, mpi().info_null, comm, static_cast<void*>(&memory),
                                  &handle);
+  if (error == MPI_SUCCESS && !has_other_errors_return()) {
+    error = mpi().Win_set_errhandler(handle, mpi().errors_return);
+  }
   if (error != MPI_SUCCESS) return error;
   std::memset(memory, 0, static_cast<std::size_t>(rounded));
   error = mpi().Win_lock_all(0, handle);

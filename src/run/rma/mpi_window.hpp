@@ -35,7 +35,9 @@ class RmaWindow {
   int sync() { return mpi().Win_sync(handle_); }
 
   RmaArrivals& arrivals(Rank root) { return arrivals_[root]; }
-  std::int64_t next_number() { return ++begun_; }
+  /// The number of the next operation of this rank, which counts once it has begun.
+  [[nodiscard]] std::int64_t next_number() const { return begun_ + 1; }
+  void count_begun() { ++begun_; }
 
  private:
   struct Part {

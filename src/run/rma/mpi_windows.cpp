@@ -47,6 +47,12 @@ int RmaSystem::find_number(int& number) {
   return MPI_SUCCESS;
 }
 
+/// The least number of a window; 0 if there is none.
+int RmaSystem::first_window() {
+  const std::lock_guard lock(mutex_);
+  return windows_.empty() ? 0 : windows_.begin()->first;
+}
+
 /// All ranks have forwarded the operations that a rank sees complete: after the barrier none is in
 /// transit.
 int RmaSystem::remove_window(int number) {
