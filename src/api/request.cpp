@@ -227,6 +227,8 @@ void PersistentRequest::start_schedule() {
     is_planned_ = false;
     error_ = MPI_SUCCESS;
     epoch_ = nullptr;
+    // So that messages which a failed start has left match none of this one.
+    schedule_comm_->executor().begin_call();
   }
   if (uses_epoch()) arrival_->expect_epoch(number_);
   if (runs_in_background()) Background::of_process().wake();
