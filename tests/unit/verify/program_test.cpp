@@ -156,6 +156,30 @@ TEST_F(PlantedInPrograms, SlotHeldByAMessageThatNeedsAnother) {
   expect(0, find(0, OperationKind::recv, 3), "may hold a slot for ever: rank 2's operation");
 }
 
+TEST_F(PlantedInPrograms, SlotsWithDifferentLimits) {
+  reset(Collective::gather, "linear_pull:flight=3,order=natural", 4);
+  const int block = find(2, OperationKind::send, 1);
+  Operation& needs = operation(2, block);
+  needs.first_need = static_cast<int>(program(2).needs.size());
+  needs.last_need = needs.first_need + 1;
+  program(2).needs.push_back(find(2, OperationKind::send));  // its announcement
+  ASSERT_FALSE(made_->check(verifier_, 1)) << "nothing waits for a slot";
+  operation(0, find(0, OperationKind::recv, 5)).slots = 1;
+  expect(0, find(0, OperationKind::recv, 3), "may hold a slot for ever: rank 2's operation");
+}
+
+TEST_F(PlantedInPrograms, SlotsAtBothEnds) {
+  reset(Collective::alltoall, "linear:order=natural", 3);
+  for (Rank rank = 0; rank < 3; ++rank) {
+    for (Operation& each : program(rank).operations) {
+      if (each.kind == OperationKind::send || each.kind == OperationKind::recv) each.slots = 1;
+    }
+  }
+  const auto fault = made_->check(verifier_, 1);
+  ASSERT_TRUE(fault);
+  EXPECT_NE(fault->text.find("needs a slot"), std::string::npos) << fault->text;
+}
+
 TEST_F(PlantedInPrograms, MessagesOfOneTagOutOfSequence) {
   reset(Collective::bcast, "chain:parts=3080", 2, 0, 3080);
   const int send = find(0, OperationKind::send, message_tags + 1);
@@ -265,7 +289,8 @@ TEST(Allreduce, ThatCombinesInAnotherSequenceOnOneRank) {
   const Problems problems(spec, call);
   std::vector<Schedule> schedules;
   for (Rank me = 0; me < 3; ++me) {
-    ScheduleBuilder schedule(problems.at(me));
+    const Problem problem = problems.at(me);
+    ScheduleBuilder schedule(problem);
     std::vector<StepId> received(3, ScheduleBuilder::none);
     for (Rank other = 0; other < 3; ++other) {
       if (other != me) schedule.send(other, {0, 1});
