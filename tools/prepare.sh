@@ -21,7 +21,7 @@ export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_
 # being preprocessed first.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}locale
-export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore DEBIAN_FRONTEND=noninteractive
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_INPUT=1 DEBIAN_FRONTEND=noninteractive
 
 say() { printf '%s\n' "$*"; }
 fail() {
@@ -36,16 +36,24 @@ cores() { nproc 2>/dev/null || echo 2; }
 # stop NUMBER: after that signal, ends what runs as Ctrl-C does, then what is left of its process
 # group. SIGINT goes to the group of $child, or to $child alone where that passes it on.
 stop() {
-  trap '' HUP INT TERM
+  local tries=20
+  trap '' HUP INT QUIT TERM
+  [[ -z ${passes_on:-} ]] || tries=100
   if [[ -n ${child:-} ]]; then
     if [[ -n ${passes_on:-} ]]; then kill -INT "$child"; else kill -INT -- "-$child"; fi
-    wait "$child"
+    # A command that is just starting may miss it.
+    for ((; tries > 0; --tries)); do
+      kill -0 "$child" || break
+      sleep 0.1
+    done
     kill -- "-$child"
+    wait "$child"
   fi 2>/dev/null
   exit $((128 + $1))
 }
 trap 'stop 1' HUP
 trap 'stop 2' INT
+trap 'stop 3' QUIT
 trap 'stop 15' TERM
 
 # begin LOG COMMAND...: starts a command as $child, with a process group of its own.
