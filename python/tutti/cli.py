@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from io import TextIOWrapper
@@ -283,7 +284,8 @@ def _flush(stream: TextIO) -> OSError | None:
 
 
 def _refused(text: str) -> int:
-    print(f"tutti: {text}", file=sys.stderr)
+    with suppress(OSError):  # nobody reads it any more
+        print(f"tutti: {text}", file=sys.stderr)
     return 2
 
 

@@ -107,6 +107,8 @@ class _Region:
 
 def _region_of(rule: Rule) -> _Region:
     keys = {**_keys_of(rule), "bytes": rule.bytes}
+    if not any(word in rule.collective for word in ("reduce", "scan")):
+        keys["commutative"] = ""  # only operations commute
     ranges = {name: limits(keys[name]) for name in _RANGES}
     return _Region(rule, ranges, {name: keys[name] for name in keys if name not in _RANGES})
 
@@ -182,7 +184,7 @@ def _by_collective(rules: Rules) -> dict[str, list[_Region]]:
 
 def _compared(sides: _Sides, names: Sequence[str]) -> list[_Found]:
     """The differences of regions that hold for the same values of all keys but these."""
-    if not any(sides):
+    if not any(sides) or _are_alike(sides, names):
         return []
     if not names:
         left, right = (side[0].rule.use if side else "" for side in sides)
@@ -193,6 +195,15 @@ def _compared(sides: _Sides, names: Sequence[str]) -> list[_Found]:
         for text, inner in parts(sides, names[0], names[1:])
         for texts, left, right in inner
     ]
+
+
+def _are_alike(sides: _Sides, names: Sequence[str]) -> bool:
+    """Have both sides the same rules in the same sequence, apart from other keys?"""
+
+    def told(one: _Region) -> list[object]:
+        return [one.rule.use, *(one.ranges.get(name, one.words.get(name)) for name in names)]
+
+    return list(map(told, sides[0])) == list(map(told, sides[1]))
 
 
 def _by_range(sides: _Sides, name: str, rest: Sequence[str]) -> list[tuple[str, list[_Found]]]:

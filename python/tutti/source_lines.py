@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
+import stat
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -79,7 +80,11 @@ def name_functions(report: dict[str, Any], written: float) -> None:
 
 def _is_unchanged(file: Path, written: float) -> bool:
     """Is a file there, and not changed since a time of the file system?"""
-    return file.is_file() and file.stat().st_mtime <= written
+    try:
+        about = file.stat()
+    except (OSError, ValueError):  # another user's folder, or a name that no file can have
+        return False
+    return stat.S_ISREG(about.st_mode) and about.st_mtime <= written
 
 
 def _holders_of_sites(report: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:

@@ -41,7 +41,8 @@ class Ended:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Delays Ctrl-C and signals to end: they raise KeyboardInterrupt when a cleanup is done."""
+    """Delays Ctrl-C and signals to end: they raise KeyboardInterrupt when a cleanup is done. Those
+    that are ignored, such as SIGHUP under nohup, stay ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -52,7 +53,8 @@ def _undisturbed() -> Iterator[None]:
         noted.append(number)
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    former = {number: signal.signal(number, note) for number in numbers}
+    handled = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    former = {number: signal.signal(number, note) for number in handled}
     try:
         yield
     finally:

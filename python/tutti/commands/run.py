@@ -112,8 +112,11 @@ def prepare(
         check_settings({**environment, **settings})
     except Refusal as error:
         raise Refusal(_by_option(settings, str(error))) from None
+    folders = [str(folder) for folder in (own_folder(), libraries.programs()) if folder]
+    # Behind the user's, so that ranks find the user's Python and MPI.
+    path = os.pathsep.join([environment.get("PATH") or os.defpath, *dict.fromkeys(folders)])
     first = command[0]
-    if shutil.which(first, path=environment.get("PATH")) is None:
+    if shutil.which(first, path=path) is None:
         why = "not executable (chmod +x)" if Path(first).is_file() else "no such program"
         hint = "; give the words of the command unquoted, each on its own" if " " in first else ""
         raise Refusal(f"{first}: {why}{hint}")
@@ -124,11 +127,7 @@ def prepare(
         raise Refusal(f"no backend for {mpi}, the MPI of this command; {libraries.INSTALL}")
     if environment.get("LD_PRELOAD"):
         preload += ":" + environment["LD_PRELOAD"]
-    added = {**settings, "LD_PRELOAD": preload}
-    folders = [str(folder) for folder in (own_folder(), libraries.programs()) if folder]
-    # Behind the user's, so that ranks find the user's Python and MPI.
-    path = environment.get("PATH", os.defpath)
-    added["PATH"] = os.pathsep.join([path, *dict.fromkeys(folders)])
+    added = {**settings, "LD_PRELOAD": preload, "PATH": path}
     names = ["LD_PRELOAD", *sorted({name for name in {**environment, **settings} if _ours(name)})]
     words = launcher.pass_on(command, launcher.find(command, version), names, environment)
     return Start(words, added)
