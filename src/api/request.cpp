@@ -106,6 +106,12 @@ PersistentRequest::~PersistentRequest() {
 }
 
 int PersistentRequest::start() {
+  if (schedule_comm_ != nullptr) {
+    // First, so that all ranks count alike: messages that a failed start has left match none of
+    // this one.
+    const std::lock_guard lock(mutex_);
+    schedule_comm_->executor().begin_call();
+  }
   if (arrival_ != nullptr) {
     arrival_->begin_computing();
     number_ = arrival_->begin_call(call_.collective);
@@ -227,8 +233,6 @@ void PersistentRequest::start_schedule() {
     is_planned_ = false;
     error_ = MPI_SUCCESS;
     epoch_ = nullptr;
-    // So that messages which a failed start has left match none of this one.
-    schedule_comm_->executor().begin_call();
   }
   if (uses_epoch()) arrival_->expect_epoch(number_);
   if (runs_in_background()) Background::of_process().wake();
