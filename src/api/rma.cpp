@@ -245,6 +245,7 @@ int close(MPI_Comm comm) {
   RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
   std::erase(all.opened, opened);
+  opened->forget_comm();
   return error;
 }
 

@@ -1,6 +1,7 @@
 /// One-sided collectives: those of a communicator, at the end of MPI, and of windows.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -24,7 +25,9 @@ class RmaComm {
   /// Collective. Returns an MPI error code.
   static int open(const Communicator& communicator, std::shared_ptr<RmaComm>& made);
 
+  /// Null once one-sided collectives have ended on it, when the program may free it.
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  void forget_comm() { comm_ = mpi().comm_null; }
   /// See Agreement.
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] RmaSystem& system() const { return *system_; }
@@ -39,7 +42,7 @@ class RmaComm {
  private:
   RmaComm(MPI_Comm comm, std::uint64_t id) : comm_(comm), id_(id) {}
 
-  MPI_Comm comm_;  ///< the program's
+  std::atomic<MPI_Comm> comm_;  ///< the program's
   std::uint64_t id_;
   std::unique_ptr<RmaSystem> system_;
   std::mutex mutex_;  ///< for the members below

@@ -40,6 +40,13 @@ int true_on_all(MPI_Comm comm, bool mine, bool& all) {
   return error;
 }
 
+int agreed_error(MPI_Comm comm, int error) {
+  bool all_succeeded = false;
+  const int exchanged = true_on_all(comm, error == MPI_SUCCESS, all_succeeded);
+  if (error != MPI_SUCCESS || all_succeeded) return error;
+  return exchanged != MPI_SUCCESS ? exchanged : MPI_ERR_OTHER;
+}
+
 int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum) {
   return combine(comm, mine, sum, MpiFunctions::sum);
 }

@@ -16,6 +16,8 @@ namespace tutti {
 
 /// Sets `all` to whether `mine` is true on every rank.
 int true_on_all(MPI_Comm comm, bool mine, bool& all);
+/// `error` of this rank; without one an error if another rank has one.
+[[nodiscard]] int agreed_error(MPI_Comm comm, int error);
 /// Sets `sum` to the sum of `mine` over the ranks.
 int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum);
 /// Sets `max` to the maximum of `mine` over the ranks.

@@ -52,6 +52,7 @@ int RmaSystem::open(MPI_Comm comm, const NodeSettings& settings, bool wants_wind
   if (error == MPI_SUCCESS) {
     error = open_message_queue(own, system->of(Notifications::messages));
   }
+  error = agreed_error(own, error);
   if (error == MPI_SUCCESS) error = true_on_all(own, !wants_windows, nobody_wants_windows);
   if (error == MPI_SUCCESS && !nobody_wants_windows) {
     error = open_request_windows(own, system->of(Notifications::windows));

@@ -87,15 +87,13 @@ int RmaWindow::open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& m
   if (error != MPI_SUCCESS) return error;
   window->handle_ = handle;
   const int locked = mpi().Win_lock_all(0, handle);
-  bool all_locked = false;
-  error = true_on_all(comm, locked == MPI_SUCCESS, all_locked);
-  if (all_locked) {
+  error = agreed_error(comm, locked);
+  if (error == MPI_SUCCESS) {
     made = std::move(window);
-    return MPI_SUCCESS;
+  } else if (locked == MPI_SUCCESS) {
+    mpi().Win_unlock_all(handle);
   }
-  if (locked != MPI_SUCCESS) return locked;
-  mpi().Win_unlock_all(handle);
-  return error != MPI_SUCCESS ? error : MPI_ERR_OTHER;
+  return error;
 }
 
 int RmaWindow::check(const RmaRegion& region) const {
@@ -151,14 +149,14 @@ int AllocatedWindow::open(MPI_Comm comm, std::size_t bytes, int unit) {
   const auto rounded = static_cast<MPI_Aint>((bytes + 63) / 64 * 64);
   int error = mpi().Win_allocate(rounded, unit, mpi().info_null, comm, static_cast<void*>(&memory),
                                  &handle);
-  if (error == MPI_SUCCESS && !has_other_errors_return()) {
+  if (error != MPI_SUCCESS) return error;
+  if (!has_other_errors_return()) {
     error = mpi().Win_set_errhandler(handle, mpi().errors_return);
   }
-  if (error != MPI_SUCCESS) return error;
   std::memset(memory, 0, static_cast<std::size_t>(rounded));
-  error = mpi().Win_lock_all(0, handle);
+  if (error == MPI_SUCCESS) error = mpi().Win_lock_all(0, handle);
   if (error == MPI_SUCCESS) error = mpi().Win_sync(handle);
-  return error == MPI_SUCCESS ? mpi().Barrier(comm) : error;
+  return agreed_error(comm, error);
 }
 
 int AllocatedWindow::close() {
