@@ -103,9 +103,9 @@ bool repeats_latest(Polling& own, const MPI_Request* requests, int count) {
 
 void note_in_vain(Polling& own, const MPI_Request* requests, int count) {
   if (!equals_latest(own, requests, count)) ++own.tests;
-  tires(own);
   own.tested.assign(requests, requests + count);
   own.at = simgrid_get_clock();
+  tires(own);
 }
 
 void forget_tests(Polling& own) {
@@ -289,6 +289,9 @@ TUTTI_EXPORT int PMPI_Testall(int count, MPI_Request* requests, int* flag, MPI_S
       note_in_vain(own, &requests[i], 1);
       return error;
     }
+    const bool is_inactive = request != MPI_REQUEST_NULL && status.MPI_SOURCE == MPI_ANY_SOURCE &&
+                             status.MPI_TAG == MPI_ANY_TAG;
+    if (is_inactive) continue;
     note_asked(own);
     if (request == MPI_REQUEST_NULL) plug.close();
     own.completed.insert_or_assign(requests[i], Completed{request, status, error, std::move(plug)});

@@ -155,7 +155,11 @@ static int started(int rank) {
   }
   MPI_Recv_init(&received[0], 1, MPI_INT, 0, first_tag, MPI_COMM_WORLD, &requests[0]);
   MPI_Irecv(&received[1], 1, MPI_INT, 0, second_tag, MPI_COMM_WORLD, &requests[1]);
+  int which = -1;
+  int some = -1;
   MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE);
+  MPI_Testany(2, requests, &which, &some, MPI_STATUS_IGNORE);
+  flag += some;
   MPI_Start(&requests[0]);
   MPI_Send(&value, 1, MPI_INT, 0, continue_tag, MPI_COMM_WORLD);
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
