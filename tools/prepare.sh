@@ -33,6 +33,13 @@ have() { command -v "$1" >/dev/null 2>&1; }
 # The number of processors that this process may use.
 cores() { nproc 2>/dev/null || echo 2; }
 
+# has_ended TENTHS: waits so many tenths of a second at most for the end of $child.
+has_ended() {
+  local tries=$1
+  while kill -0 "$child" && ((tries-- > 0)); do sleep 0.1; done
+  ! kill -0 "$child"
+}
+
 # stop NUMBER: after that signal, ends what runs as Ctrl-C does, then what is left of its process
 # group. SIGINT goes to the group of $child, or to $child alone where that passes it on.
 stop() {
@@ -42,12 +49,9 @@ stop() {
   if [[ -n ${child:-} ]]; then
     if [[ -n ${passes_on:-} ]]; then kill -INT "$child"; else kill -INT -- "-$child"; fi
     # A command that is just starting may miss it.
-    for ((; tries > 0; --tries)); do
-      kill -0 "$child" || break
-      sleep 0.1
-    done
+    has_ended "$tries"
     kill -- "-$child"
-    wait "$child"
+    has_ended 100 || kill -KILL -- "-$child"
   fi 2>/dev/null
   exit $((128 + $1))
 }
