@@ -7,11 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
-#include "core/numbers.hpp"
 #include "cost/bounds.hpp"
 #include "cost/pricing.hpp"
 #include "cost/simulate.hpp"
@@ -67,10 +65,7 @@ Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank 
               ": " + collective + " needs equal sizes" + irregular_form(call.collective);
     }
   }
-  const double sum = std::accumulate(call.sizes.begin(), call.sizes.end(), 0.0);
-  if (wrong.empty() && sum > 0x1p62) {
-    wrong = "sizes: " + fixed(sum, 0) + " bytes in all; expected at most 2^62";
-  }
+  if (wrong.empty()) wrong = fault_of_sum(call.sizes);
   if (wrong.empty() && (root < 0 || root >= call.p())) {
     wrong = "root " + std::to_string(root) + ": expected a rank from 0 to " +
             std::to_string(call.p() - 1);

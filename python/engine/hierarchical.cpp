@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "algorithms/staging.hpp"
 #include "core/numbers.hpp"
@@ -166,10 +165,7 @@ class PyHierarchicalProblem {
         wrong = "sizes: " + std::string(name_of(call_.collective)) + " needs equal sizes";
       }
     }
-    const double sum = std::accumulate(call_.sizes.begin(), call_.sizes.end(), 0.0);
-    if (wrong.empty() && sum > 0x1p62) {
-      wrong = "sizes: " + fixed(sum, 0) + " bytes in all; expected at most 2^62";
-    }
+    if (wrong.empty()) wrong = fault_of_sum(call_.sizes);
     if (!wrong.empty()) throw nb::value_error(wrong.c_str());
   }
 

@@ -3,8 +3,11 @@
 
 #include <nanobind/nanobind.h>
 
+#include <numeric>
 #include <string>
+#include <vector>
 
+#include "core/numbers.hpp"
 #include "core/result.hpp"
 #include "core/types.hpp"
 
@@ -19,5 +22,12 @@ T value_or_raise(Result<T> result) {
 
 /// The collective of that name, or a ValueError that lists the names.
 [[nodiscard]] Collective collective_or_raise(const std::string& name);
+
+/// Why bytes cannot be added up; empty if they can.
+[[nodiscard]] inline std::string fault_of_sum(const std::vector<Bytes>& sizes) {
+  const double sum = std::accumulate(sizes.begin(), sizes.end(), 0.0);
+  if (sum <= 0x1p62) return "";
+  return "sizes: " + fixed(sum, 0) + " bytes in all; expected at most 2^62";
+}
 
 }  // namespace tutti

@@ -6,10 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tutti import workload
 from tutti._engine import DelayPredictor, Call, Machine, algorithms
 from tutti.explanation import made_for_arrivals
-from tutti.refusal import Refusal
 from tutti.reports import Pattern
 
 MAX_REPLAYS = 16
@@ -117,15 +115,6 @@ def replayed(pattern: Pattern, expected: Expected) -> list[int]:
     known = known or list(range(len(pattern.calls)))
     step = math.ceil(len(known) / MAX_REPLAYS)
     return known[::step]
-
-
-def why_not_replayed(collective: str, ranks: int) -> str:
-    """Why the schedules of so many ranks are not built; empty if they are."""
-    try:
-        workload._check_ranks(collective, ranks)
-    except Refusal as refusal:
-        return str(refusal)
-    return ""
 
 
 def replay(

@@ -70,7 +70,7 @@ def run(
         signals.append(number)
 
     # Before the start, so that no signal is lost.
-    with _handling({**dict.fromkeys((*_ENDING, *_OTHERS), pass_on), signal.SIGINT: note}):
+    with handling({**dict.fromkeys((*_ENDING, *_OTHERS), pass_on), signal.SIGINT: note}):
         start = time.monotonic()
         try:
             child = subprocess.Popen(
@@ -87,7 +87,7 @@ def run(
 
 
 @contextmanager
-def _handling(handlers: Mapping[signal.Signals, _Handler]) -> Iterator[None]:
+def handling(handlers: Mapping[signal.Signals, _Handler]) -> Iterator[None]:
     """Handles signals meanwhile. Those that this process ignores stay ignored, here and in its
     children: SIGHUP under nohup, SIGINT in a background job of a script."""
     former = {
@@ -122,5 +122,5 @@ def terminable() -> Iterator[None]:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with _handling(dict.fromkeys((signal.SIGTERM, signal.SIGHUP), interrupt)):
+    with handling(dict.fromkeys((signal.SIGTERM, signal.SIGHUP), interrupt)):
         yield

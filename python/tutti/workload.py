@@ -133,11 +133,18 @@ MAX_RANKS_OF_PAIRS = 2048
 _OF_PAIRS = ("allgather", "alltoall", "reduce_scatter")
 
 
-def _check_ranks(collective: str, ranks: int) -> None:
-    """Raises Refusal for calls whose schedules would take many gigabytes."""
+def fault_of_ranks(collective: str, ranks: int) -> str:
+    """Why no call of so many ranks is built: its schedules would take many gigabytes. Empty if it
+    is."""
     most = MAX_RANKS_OF_PAIRS if collective.lower().startswith(_OF_PAIRS) else MAX_RANKS
-    if not 1 <= ranks <= most:
-        raise Refusal(f"{ranks:,} ranks: expected 1 to {most:,} for {collective.lower()}")
+    if 1 <= ranks <= most:
+        return ""
+    return f"{ranks:,} ranks: expected 1 to {most:,} for {collective.lower()}"
+
+
+def _check_ranks(collective: str, ranks: int) -> None:
+    if fault := fault_of_ranks(collective, ranks):
+        raise Refusal(fault)
 
 
 def _check_sum(total: int, option: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import IO
 
-from tutti.supervised import terminable
+from tutti.supervised import handling, terminable
 
 from tutti_lab import machine
 from tutti_lab.layout import Layout
@@ -52,14 +52,8 @@ def _undisturbed() -> Iterator[None]:
         """Unlike SIG_IGN, a function is not inherited by what the cleanup starts."""
         noted.append(number)
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    handled = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
-    former = {number: signal.signal(number, note) for number in handled}
-    try:
+    with handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), note)):
         yield
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
     if noted:
         raise KeyboardInterrupt
 

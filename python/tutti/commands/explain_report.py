@@ -19,10 +19,9 @@ from tutti.prediction import (
     judge,
     replay,
     replayed,
-    why_not_replayed,
 )
 from tutti.reports import Pattern, Site, find_pattern, read, sites_of
-from tutti.workload import machine_of, source_of_machine
+from tutti.workload import fault_of_ranks, machine_of, source_of_machine
 
 _MAX_RANKS = 8
 
@@ -49,7 +48,7 @@ def explain_report(
     }
     known = {name: one for name, one in judged.items() if one is not None}
     expected = in_run or from_earlier
-    missing = why_not_replayed(site.fields["collective"], ranks)
+    missing = fault_of_ranks(site.fields["collective"], ranks)
     calls = [] if missing else replayed(pattern, expected)
     replays = [] if missing else replay(
         site.fields["collective"], block, pattern, expected, machine_of(machine), background
