@@ -2,7 +2,8 @@
 #include "lowering/hierarchical.hpp"
 
 #include <algorithm>
-#include <set>
+#include <map>
+#include <utility>
 
 #include "lowering/hierarchical_chunk.hpp"
 
@@ -22,26 +23,30 @@ Bytes max_elements(const HierarchicalProblem& call) {
 /// Does every rank know the sizes of all blocks?
 bool knows_all(Collective collective) { return size_exchange_words(collective, 1, false) == 0; }
 
-/// Bounds the memory of a program with call.chunks chunks; also with more chunks if nodes may not
-/// know how many others need.
-Bytes bound_on(const HierarchicalProblem& call, const Nodes& nodes, int node) {
-  const Bytes own = hierarchical_memory(call, nodes, node);
-  if (call.chunks > 1 || knows_all(call.collective)) return own;
+/// Bounds the memory of node `own`, also with more chunks because other nodes may need them.
+Bytes own_memory(const HierarchicalProblem& call, const Nodes& nodes, int own) {
+  const Bytes memory = hierarchical_memory(call, nodes, own);
+  if (call.chunks > 1) return memory;
   HierarchicalProblem halved = call;
   halved.chunks = 2;
-  return std::max(own, hierarchical_memory(halved, nodes, node));
+  return std::max(memory, hierarchical_memory(halved, nodes, own));
 }
 
-/// The largest bound on the nodes whose sizes node `own` knows.
+/// The largest bound on the nodes whose sizes node `own` knows. Of nodes with equally many ranks,
+/// the root's needs most, or else the one whose ranks have the largest blocks.
 Bytes max_memory(const HierarchicalProblem& call, const Nodes& nodes, int own) {
-  if (!knows_all(call.collective)) return bound_on(call, nodes, own);
-  Bytes most = 0;
-  std::set<int> seen;
+  if (!knows_all(call.collective)) return own_memory(call, nodes, own);
+  const std::vector<Bytes> blocks = largest_chunk(call).sizes.by_rank;  // empty if all are equal
+  std::map<int, std::pair<Bytes, int>> fullest;  // by ranks: the bytes of a node, and its number
   for (int node = 0; node < nodes.count(); ++node) {
-    // With equal blocks, nodes of the same size need the same, except the root's.
-    const bool as_others = !is_irregular(call.collective) && node != nodes.node_of(call.root);
-    if (as_others && !seen.insert(nodes.size(node)).second) continue;
-    most = std::max(most, bound_on(call, nodes, node));
+    Bytes bytes = 0;
+    for (const Rank rank : nodes.ranks(node)) bytes += blocks.empty() ? 0 : blocks[index(rank)];
+    std::pair<Bytes, int>& known = fullest[nodes.size(node)];
+    known = std::max(known, std::pair(bytes, node));
+  }
+  Bytes most = hierarchical_memory(call, nodes, nodes.node_of(call.root));
+  for (const auto& [ranks, one] : fullest) {
+    most = std::max(most, hierarchical_memory(call, nodes, one.second));
   }
   return most;
 }

@@ -107,8 +107,7 @@ inline constexpr int max_chunks = 1 << 17;
 /// single elements, or max_chunks, need more. Equal on all nodes except for alltoallv, gatherv and
 /// scatterv, where each node knows only its own part: there the caller takes the maximum over
 /// nodes, by one allgather on lane 0, and each node's bound still holds. O(log chunks) times the
-/// cost of hierarchical_memory for one chunk, on each node whose sizes it knows; with equal blocks,
-/// on one node of each size.
+/// cost of hierarchical_memory for one chunk, on the root's node and one of each number of ranks.
 [[nodiscard]] std::optional<int> chunks_for(const HierarchicalProblem& call, const Nodes& nodes,
                                             Rank rank, Bytes bound);
 

@@ -60,21 +60,6 @@ Regions regions_of(const HierarchicalView& view) {
   return regions;
 }
 
-/// The call as a single chunk, in which each block has the size of its largest part.
-HierarchicalProblem largest_chunk(const HierarchicalProblem& call) {
-  HierarchicalProblem largest = call;
-  largest.chunks = 1;
-  const auto cut = [&call](Bytes& bytes) {
-    const Bytes elements = (bytes / call.unit + call.chunks - 1) / call.chunks;
-    bytes = elements * call.unit + bytes % call.unit;
-  };
-  cut(largest.sizes.each);
-  for (auto* sizes : {&largest.sizes.by_rank, &largest.sizes.sent, &largest.sizes.received}) {
-    std::ranges::for_each(*sizes, cut);
-  }
-  return largest;
-}
-
 /// Appends one rank's part in one chunk to its program, step by step.
 class ChunkLowerer {
  public:
@@ -361,6 +346,20 @@ Program hierarchical_chunks(const HierarchicalProblem& call, const Nodes& nodes,
   done.lanes = std::clamp(call.leaders, 1, nodes.most());
   done.node_memory = memory;
   return done;
+}
+
+HierarchicalProblem largest_chunk(const HierarchicalProblem& call) {
+  HierarchicalProblem largest = call;
+  largest.chunks = 1;
+  const auto cut = [&call](Bytes& bytes) {
+    const Bytes elements = (bytes / call.unit + call.chunks - 1) / call.chunks;
+    bytes = elements * call.unit + bytes % call.unit;
+  };
+  cut(largest.sizes.each);
+  for (auto* sizes : {&largest.sizes.by_rank, &largest.sizes.sent, &largest.sizes.received}) {
+    std::ranges::for_each(*sizes, cut);
+  }
+  return largest;
 }
 
 Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes, int node) {

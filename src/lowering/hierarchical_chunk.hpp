@@ -56,6 +56,9 @@ class NodeProgramBuilder {
 [[nodiscard]] Program hierarchical_chunks(const HierarchicalProblem& call, const Nodes& nodes,
                                           Rank rank);
 
+/// The call as a single chunk, in which each block has the size of its largest part.
+[[nodiscard]] HierarchicalProblem largest_chunk(const HierarchicalProblem& call);
+
 /// Combines consecutive vectors of `bytes` from `base`, one for each local rank, from the right:
 /// the last one becomes v0 op (v1 op (.. op v)). With groups, each rank first combines a slice of
 /// its group's vectors, then a smaller one of the groups' sums. So only one vector of each group

@@ -29,12 +29,10 @@ Operation& ProgramBuilder::append(OperationKind kind, Runner runner) {
   return operation;
 }
 
-/// The last operation needs those that find(needs) appends, but for completed ones.
-template <class Find>
-void ProgramBuilder::need(Find find) {
+/// Ends the last operation. Drops from its needs what is listed twice or has completed.
+void ProgramBuilder::end_operation() {
   std::vector<int>& needs = program_.needs;
   Operation& operation = program_.operations.back();
-  find(needs);
   const auto first = needs.begin() + operation.first_need;
   std::sort(first, needs.end());
   needs.erase(std::unique(first, needs.end()), needs.end());
@@ -57,12 +55,13 @@ BufferRef ProgramBuilder::use(const Blocks& blocks, Spot spot, Bytes offset, Byt
     ref.blocks = blocks;
     ref.whole = bytes == blocks_.size(blocks_.everything());
   }
-  need([&](std::vector<int>& needs) {
-    const bool is_adjacent = blocks.holes.empty() || !is_typed(spot) || ref.area == Area::send;
-    if (is_adjacent) return memory_.use(count() - 1, moved(spot, offset), bytes, writes, needs);
-    blocks.for_each_run([&](BlockRange run) {
-      memory_.use(count() - 1, blocks_.result_of(run.begin), blocks_.size(run), writes, needs);
-    });
+  std::vector<int>& needs = program_.needs;
+  if (blocks.holes.empty() || !is_typed(spot) || ref.area == Area::send) {
+    memory_.use(count() - 1, moved(spot, offset), bytes, writes, needs);
+    return ref;
+  }
+  blocks.for_each_run([&](BlockRange run) {
+    memory_.use(count() - 1, blocks_.result_of(run.begin), blocks_.size(run), writes, needs);
   });
   return ref;
 }
@@ -72,6 +71,7 @@ void ProgramBuilder::add_local(OperationKind kind, const Piece& piece, Runner ru
   Operation& operation = append(kind, is_callers ? Runner::caller : runner);
   operation.from = use(piece.blocks, piece.from, 0, piece.bytes, false);
   operation.to = use(piece.blocks, piece.to, 0, piece.bytes, true);
+  end_operation();
 }
 
 void ProgramBuilder::add_message(const Step& step, Spot spot) {
@@ -82,21 +82,20 @@ void ProgramBuilder::add_message(const Step& step, Spot spot) {
   operation.message = static_cast<int>(before.size());
   operation.slots = step.slots;
   if (operation.message >= message_tags) {
-    need([&](std::vector<int>& needs) {
-      needs.push_back(before[index(operation.message - message_tags)]);
-    });
+    program_.needs.push_back(before[index(operation.message - message_tags)]);
   }
   before.push_back(count() - 1);
   if (step.after >= 0) {
-    need([&](std::vector<int>& needs) {
-      const int end = first_operation_[index(step.after) + 1];
-      for (int other = first_operation_[index(step.after)]; other < end; ++other) {
-        needs.push_back(other);
-      }
-    });
+    const int end = first_operation_[index(step.after) + 1];
+    for (int other = first_operation_[index(step.after)]; other < end; ++other) {
+      program_.needs.push_back(other);
+    }
   }
-  if (step.bytes == 0) return;
-  (sends ? operation.from : operation.to) = use(step.blocks, spot, step.offset, step.bytes, !sends);
+  if (step.bytes > 0) {
+    (sends ? operation.from : operation.to) =
+        use(step.blocks, spot, step.offset, step.bytes, !sends);
+  }
+  end_operation();
 }
 
 void ProgramBuilder::add_wait(const Step& step) {

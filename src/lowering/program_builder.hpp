@@ -44,8 +44,7 @@ class ProgramBuilder {
  private:
   [[nodiscard]] int count() const { return static_cast<int>(program_.operations.size()); }
   Operation& append(OperationKind kind, Runner runner);
-  template <class Find>
-  void need(Find find);
+  void end_operation();
   BufferRef use(const Blocks& blocks, Spot spot, Bytes offset, Bytes bytes, bool writes);
   void complete(int operation);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <map>
@@ -81,12 +82,12 @@ std::vector<int> beside(const fs::path& root, int processor) {
 }  // namespace
 
 std::vector<int> processors_of(pid_t process) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
+  // Linux refuses a set that holds fewer processors than the machine might have.
+  std::array<cpu_set_t, max_processors / CPU_SETSIZE> allowed{};
   std::vector<int> processors;
-  if (sched_getaffinity(process, sizeof allowed, &allowed) != 0) return processors;
-  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
-    if (CPU_ISSET(processor, &allowed)) processors.push_back(processor);
+  if (sched_getaffinity(process, sizeof allowed, allowed.data()) != 0) return processors;
+  for (int processor = 0; processor < max_processors; ++processor) {
+    if (CPU_ISSET_S(processor, sizeof allowed, allowed.data())) processors.push_back(processor);
   }
   return processors;
 }

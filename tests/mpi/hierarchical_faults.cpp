@@ -122,6 +122,29 @@ void bad_root_at_first(Context& context) {
   if (!bad && value != 7) context.fail("wrong data");
 }
 
+/// The first rank of a node has an invalid root where ranks exchange sizes: the others get an
+/// error, and the next call is sound.
+void bad_root_before_sizes(Context& context) {
+  if (!ranks_together(context)) return;
+  const Through nodes("gatherv", "hierarchical(native)");
+  const std::vector<int> node_of = nodes_of_world(context);
+  const OwnComm world;
+  const OwnComm comm(node_of[static_cast<std::size_t>(world.rank())], world.rank());
+  if (comm.size() == 1) return;
+  std::vector<int> places(static_cast<std::size_t>(comm.size()));
+  std::iota(places.begin(), places.end(), 0);
+  const std::vector<int> counts(places.size(), 1);
+  for (const bool wrong : {true, false}) {
+    const int root = wrong && comm.rank() == 0 ? comm.size() : 1;
+    const int sent = comm.rank();
+    std::vector<int> received(places.size(), -1);
+    const int code = TUTTI_Gatherv(&sent, 1, MPI_INT, received.data(), counts.data(), places.data(),
+                                   MPI_INT, root, comm.get());
+    if ((code != MPI_SUCCESS) != wrong) context.fail("the error is " + error_text(code));
+    if (!wrong && comm.rank() == 1 && received != places) context.fail("wrong data");
+  }
+}
+
 /// A leader that does not know the size asks the others, which may be calls ahead by then.
 void late_leader(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
@@ -173,6 +196,7 @@ void add_hierarchical_faults(Suite& suite) {
   suite.add("levels, a rank far ahead", far_ahead);
   suite.add("levels, contradicting sizes", contradicting_sizes);
   suite.add("levels, a bad root at first", bad_root_at_first);
+  suite.add("levels, a bad root before sizes", bad_root_before_sizes);
   suite.add("levels, a leader that is late", late_leader);
   suite.add("levels, orders between nodes", orders_between_nodes);
 }

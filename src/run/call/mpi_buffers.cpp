@@ -27,7 +27,7 @@ void append_iov(Iov& iov, MPI_Aint displacement, MPI_Count count, MPI_Aint exten
 
 /// Copies the elements in `iov` of a contiguous buffer to (`packs`) or from packed memory. False if
 /// they are not `bytes` long.
-bool copy_packed(const TypedBuffer& buffer, const Iov& iov, std::byte* packed, Bytes bytes,
+bool copy_packed(const CallSide& buffer, const Iov& iov, std::byte* packed, Bytes bytes,
                  bool packs) {
   MPI_Count elements = 0;
   for (const auto& [displacement, count] : iov) elements += count;
@@ -82,31 +82,28 @@ Rank CallBuffers::rank_of(BlockIndex block, Area area) const {
   return order_.rank_at(static_cast<Position>(at));
 }
 
-TypedBuffer CallBuffers::find_iov(const BufferRef& ref) {
-  const CallSide& buffer = side(ref.area);
-  TypedBuffer typed = {buffer.address, buffer.type, buffer.info};
+CallSide CallBuffers::find_iov(const BufferRef& ref) {
+  CallSide found = side(ref.area);
   iov_.clear();
   if (has_one_block(call_.collective, ref.area)) {
-    append_iov(iov_, 0, buffer.blocks.count(0), buffer.info.extent);
-    return typed;
+    append_iov(iov_, 0, found.blocks.count(0), found.info.extent);
+    return found;
   }
   ref.blocks.for_each_run([&](BlockRange range) {
     for (BlockIndex block = range.begin; block < range.end; ++block) {
       const Rank rank = rank_of(block, ref.area);
-      if (buffer.types != nullptr) {
-        // Blocks of different types are never in one BufferRef.
-        typed.type = buffer.types[rank];
-        typed.info = buffer.infos[rank];
-      }
-      append_iov(iov_, buffer.displacement(rank), buffer.blocks.count(rank), typed.info.extent);
+      // Blocks of different types are never in one BufferRef.
+      found.type = found.type_for(rank);
+      found.info = found.info_for(rank);
+      append_iov(iov_, found.displacement(rank), found.blocks.count(rank), found.info.extent);
     }
   });
-  return typed;
+  return found;
 }
 
 /// The part `ref` of the blocks in iov_: one region if the iov has one range, else all ranges by an
 /// indexed datatype (Träff 2017, section 3).
-int CallBuffers::find_in(const TypedBuffer& buffer, const BufferRef& ref, Region& region) {
+int CallBuffers::find_in(const CallSide& buffer, const BufferRef& ref, Region& region) {
   if (iov_.size() != 1) {
     IndexedType& type = made_.emplace_back();
     const int error = type.make(buffer.type, iov_);
@@ -142,7 +139,7 @@ bool CallBuffers::copy(const BufferRef& from, const BufferRef& to) {
   const BufferRef& blocks = packs ? from : to;
   if (blocks.blocks.range.count() == 1 || has_one_block(call_.collective, blocks.area))
     return false;
-  const TypedBuffer buffer = find_iov(blocks);
+  const CallSide buffer = find_iov(blocks);
   if (!buffer.info.contiguous) return false;
   return copy_packed(buffer, iov_, scratch_ + (packs ? to.offset : from.offset), blocks.bytes,
                      packs);

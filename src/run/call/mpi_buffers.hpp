@@ -12,13 +12,6 @@
 
 namespace tutti {
 
-/// A buffer of elements of one datatype.
-struct TypedBuffer {
-  void* address = nullptr;
-  MPI_Datatype type{};
-  TypeInfo info = {};
-};
-
 /// Packed memory, kept from call to call.
 class Scratch {
  public:
@@ -65,9 +58,9 @@ class CallBuffers final : public Buffers {
   }
   /// The rank that a block of one side goes to or comes from.
   [[nodiscard]] Rank rank_of(BlockIndex block, Area area) const;
-  /// The buffer of `ref`; sets iov_ to the address ranges of its blocks there.
-  TypedBuffer find_iov(const BufferRef& ref);
-  int find_in(const TypedBuffer& buffer, const BufferRef& ref, Region& region);
+  /// The side of `ref`, with the type of its blocks; sets iov_ to their address ranges there.
+  CallSide find_iov(const BufferRef& ref);
+  int find_in(const CallSide& buffer, const BufferRef& ref, Region& region);
 
   const MpiCall& call_;
   const Order& order_;

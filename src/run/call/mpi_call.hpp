@@ -186,7 +186,6 @@ struct CallContext {
   // By these the background thread finds the epoch of a call.
   std::shared_ptr<Arrival> arrival = nullptr;  ///< null: arrivals are not exchanged
   CallNumber number = 0;                       ///< of the call, in the exchange of arrivals
-  bool agrees_on_order = false;                ///< all ranks need the order, not only the root
 };
 
 }  // namespace tutti

@@ -40,11 +40,11 @@ void SharedMemory::release() {
 
 void* HeldResults::hold(std::shared_ptr<SharedMemory> memory, SegmentView view) {
   const std::lock_guard lock(mutex_);
-  Mapping mapped = memory->view(view);
+  Mapping mapped = memory->segment().map(view);
   if (!mapped) {
     // The reserved addresses may be the obstacle.
     reserved_ = {};
-    mapped = memory->view(view);
+    mapped = memory->segment().map(view);
   }
   if (!mapped) return nullptr;
   void* const address = data_of(mapped);

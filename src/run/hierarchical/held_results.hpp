@@ -25,7 +25,6 @@ class SharedMemory {
   [[nodiscard]] Bytes capacity() const { return segment_.bytes() - page_bytes(); }
   /// Writable data, for the ranks that fill the result.
   [[nodiscard]] std::byte* data() const { return all_.data() + page_bytes(); }
-  [[nodiscard]] Mapping view(SegmentView view) const { return segment_.map(view); }
 
   /// Begins a result with `holders` ranks, after which `kept` bytes stay for the next one. For the
   /// first rank of a node, while no rank holds the memory.

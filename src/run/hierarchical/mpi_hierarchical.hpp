@@ -105,6 +105,7 @@ class HierarchicalRunner {
   int exchange_sizes(HierarchicalCall& hierarchical);
   using WordsByCall = RankWords::ByCall RankWords::*;
   [[nodiscard]] std::atomic_ref<std::int64_t> word_of_call(WordsByCall words, int local) const;
+  [[nodiscard]] std::int64_t mark_of_call() const;
   void note(WordsByCall words, std::optional<std::int64_t> number);
   [[nodiscard]] std::optional<std::int64_t> recorded(WordsByCall words, int local) const;
   [[nodiscard]] bool fits(const HierarchicalCall& hierarchical) const;

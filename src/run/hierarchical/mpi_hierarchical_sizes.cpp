@@ -7,10 +7,10 @@ namespace tutti {
 
 namespace {
 
-/// A word of RankWords::ByCall holds a number below this, plus a multiple that identifies the call.
+/// A word of RankWords::ByCall, or `chunks`, holds a number below this, plus the mark of its call.
 /// So a reader ignores the word of an earlier or later call.
 constexpr std::int64_t max_recorded = std::int64_t{1} << 48;
-constexpr std::int64_t distinguished_calls = std::int64_t{1} << 15;
+constexpr NodeSignal::Count distinguished_calls = 1 << 15;
 
 }  // namespace
 
@@ -32,19 +32,24 @@ std::atomic_ref<std::int64_t> HierarchicalRunner::word_of_call(WordsByCall words
   return std::atomic_ref(by_call[begin_ / sequence_numbers_of_call % by_call.size()]);
 }
 
+/// A multiple of max_recorded for the call that begins now. All ranks count calls alike, even after
+/// errors.
+std::int64_t HierarchicalRunner::mark_of_call() const {
+  return static_cast<std::int64_t>(begin_ / sequence_numbers_of_call % distinguished_calls) *
+         max_recorded;
+}
+
 /// Records a number from 0, or none, for the call that begins now. Ranks that then see this rank's
-/// signal may read it. All ranks count calls alike, even after errors.
+/// signal may read it.
 void HierarchicalRunner::note(WordsByCall words, std::optional<std::int64_t> number) {
-  const std::int64_t call = begin_ / sequence_numbers_of_call % distinguished_calls;
   word_of_call(words, node_->local())
-      .store(call * max_recorded + (number ? *number + 1 : 0), std::memory_order_relaxed);
+      .store(mark_of_call() + (number ? *number + 1 : 0), std::memory_order_relaxed);
 }
 
 std::optional<std::int64_t> HierarchicalRunner::recorded(WordsByCall words, int local) const {
   const std::int64_t word = word_of_call(words, local).load(std::memory_order_relaxed);
-  const std::int64_t call = begin_ / sequence_numbers_of_call % distinguished_calls;
-  const bool is_known = word / max_recorded == call && word % max_recorded > 0;
-  return is_known ? std::optional(word % max_recorded - 1) : std::nullopt;
+  const std::int64_t number = word - mark_of_call();
+  return 0 < number && number < max_recorded ? std::optional(number - 1) : std::nullopt;
 }
 
 /// Do the sizes match, as far as the node knows? A gatherv or scatterv compares this rank's size
@@ -95,10 +100,13 @@ int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& l
             .value_or(refused_chunks);
     std::vector<int> all = {chunks};
     if (!lanes.empty()) error = gather_at_all(chunks, all, lanes.front()->handle());
-    node_->words(0).chunks = std::ranges::max(all);
+    node_->words(0).chunks = mark_of_call() + std::ranges::max(all);
   }
   keep_first(error, signal_and_await(begin_ + chunks_sequence, 0, 1));
-  hierarchical.call.chunks = static_cast<int>(node_->words(0).chunks);
+  const std::int64_t chunks = node_->words(0).chunks - mark_of_call();
+  // A first rank that has left the call has signalled, but has recorded no number for it.
+  if (chunks < 1 || chunks > refused_chunks) keep_first(error, MPI_ERR_OTHER);
+  if (error == MPI_SUCCESS) hierarchical.call.chunks = static_cast<int>(chunks);
   return error;
 }
 
@@ -118,17 +126,24 @@ int HierarchicalRunner::exchange_sizes(HierarchicalCall& hierarchical) {
   // Wait until all have read the sizes of the last call.
   if (const int error = node_->wait(0, node_->ranks(), begin_)) return error;
   std::ranges::copy(hierarchical.own_sizes, exchanged_sizes(node_->local()));
+  node_->words(node_->local()).exchanged = mark_of_call() + 1;
   return signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
 }
 
+/// Ranks that have left the call without their sizes count as ranks with empty blocks.
 void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
   const Nodes& nodes = node_->nodes();
   const auto p = index(nodes.p());
   HierarchicalSizes& sizes = hierarchical.call.sizes;
   const int here = nodes.node_of(node_->rank());
+  const std::vector<std::int64_t> none(2 * p, 0);
+  const auto sizes_of = [&](int local) -> const std::int64_t* {
+    const bool is_current = node_->words(local).exchanged == mark_of_call() + 1;
+    return is_current ? exchanged_sizes(local) : none.data();
+  };
   if (hierarchical.call.collective == Collective::alltoallv) {
     for (int local = 0; local < node_->ranks(); ++local) {
-      const std::int64_t* exchanged = exchanged_sizes(local);
+      const std::int64_t* exchanged = sizes_of(local);
       sizes.sent.insert(sizes.sent.end(), exchanged, exchanged + p);
       sizes.received.insert(sizes.received.end(), exchanged + p, exchanged + 2 * p);
     }
@@ -136,21 +151,21 @@ void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
     for (int from = 0; from < node_->ranks(); ++from) {
       const auto sender = index(nodes.rank_at(here, from));
       for (int to = 0; to < node_->ranks(); ++to) {
-        sizes.received[index(to) * p + sender] = exchanged_sizes(from)[nodes.rank_at(here, to)];
+        sizes.received[index(to) * p + sender] = sizes_of(from)[nodes.rank_at(here, to)];
       }
     }
     return;
   }
   if (nodes.node_of(hierarchical.call.root) == here) {
     // The root's counts apply.
-    const std::int64_t* exchanged = exchanged_sizes(nodes.local_of(hierarchical.call.root)) + 1;
+    const std::int64_t* exchanged = sizes_of(nodes.local_of(hierarchical.call.root)) + 1;
     sizes.by_rank.assign(exchanged, exchanged + p);
     return;
   }
   sizes.by_rank.assign(p, 0);
   for (int local = 0; local < node_->ranks(); ++local) {
     const auto rank = index(nodes.rank_at(here, local));
-    sizes.by_rank[rank] = exchanged_sizes(local)[0];
+    sizes.by_rank[rank] = sizes_of(local)[0];
   }
 }
 

@@ -145,6 +145,38 @@ TEST(HierarchicalPrograms, OfUnlikeNodesStayWithinTheBoundOnNodeMemory) {
   }
 }
 
+// Every rank knows all sizes. Of nodes with equally many ranks the fullest one decides.
+TEST(HierarchicalPrograms, OfUnlikeBlocksStayWithinTheBoundOnNodeMemory) {
+  const Nodes nodes = *nodes_from("3x2,2x1,3:round_robin");
+  for (const Collective collective : {Collective::allgatherv, Collective::reduce_scatter}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      Call call = small_call(collective, nodes.p(), 0);
+      call.sizes = distribute(Distribution::random, nodes.p(), 50, seed);
+      for (Bytes& bytes : call.sizes) bytes *= call.unit;
+      HierarchicalOptions options{2, 1, true, false};
+      for (Bytes bound = 256; bound < 4096; bound += 64) {
+        const Result<int> chunks = agreed_chunks(call, nodes, options, bound);
+        if (!chunks) continue;
+        options.chunks = *chunks;
+        for (const Program& program : programs_of(call, nodes, options)) {
+          ASSERT_LE(program.node_memory, bound)
+              << name_of(collective) << " " << seed << " " << *chunks;
+        }
+      }
+    }
+  }
+}
+
+// To lay out all 262,144 blocks for each of 65,536 nodes would take many minutes.
+TEST(HierarchicalPrograms, FindTheChunksOfManyNodesInLinearTime) {
+  const Nodes nodes = Nodes::consecutive(std::vector<int>(65536, 4));
+  HierarchicalProblem call;
+  call.collective = Collective::allgatherv;
+  call.sizes.by_rank.assign(index(nodes.p()), 100);
+  EXPECT_EQ(chunks_for(call, nodes, 0, max_node_memory), 1);
+  EXPECT_EQ(chunks_for(call, nodes, 0, Bytes{1} << 20), 100);  // one byte of each block
+}
+
 TEST(HierarchicalPrograms, RefuseWhatDoesNotFitElementByElement) {
   const Nodes nodes = *nodes_from("3,5,4");
   const auto refused =
