@@ -52,10 +52,9 @@ class RecentMean {
  public:
   static constexpr int min_numbers = 8;
 
-  /// Of some `most` latest ones.
-  explicit RecentMean(int most) : most_(most) {}
-  /// Begins as if so many numbers had the value.
-  RecentMean(int most, double value, int numbers) : most_(most), value_(value), numbers_(numbers) {}
+  /// Of some `most` latest ones. Begins as if `numbers` of them had the value.
+  explicit RecentMean(int most, double value = 0, int numbers = 0)
+      : most_(most), value_(value), numbers_(numbers) {}
   void add(double number);
   /// Were there enough numbers?
   [[nodiscard]] bool is_known() const { return numbers_ >= min_numbers; }
@@ -63,8 +62,8 @@ class RecentMean {
 
  private:
   int most_;
-  double value_ = 0;
-  int numbers_ = 0;
+  double value_;
+  int numbers_;
 };
 
 /// An interval that holds the median of the distribution of times.

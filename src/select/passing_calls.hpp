@@ -110,7 +110,7 @@ class PassingCalls {
   /// The latest call has not passed.
   void note_inspected(Collective collective);
   /// The calls that have passed since the last time, of those to be counted.
-  std::uint32_t take_uncounted() { return std::exchange(uncounted_, 0); }
+  std::uint64_t take_uncounted() { return std::exchange(uncounted_, 0); }
 
  private:
   struct Signatures {
@@ -139,7 +139,7 @@ class PassingCalls {
 
   tutti_passing& record_;
   unsigned generation_ = 0;              ///< the one for which all else is valid
-  std::uint32_t uncounted_ = 0;          ///< between 2 inspected calls at most 2^30
+  std::uint64_t uncounted_ = 0;          ///< since take_uncounted()
   PerCollective<std::uint32_t> left_{};  ///< counted calls that may still pass
   PerCollective<std::uint32_t> let_{};   ///< the number of calls at first
   PerCollective<Which> which_{};

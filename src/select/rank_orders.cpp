@@ -15,7 +15,7 @@ namespace tutti {
 namespace {
 
 /// With more ranks, local searches start only from the natural order and the fastest other one.
-constexpr int max_evaluations_of_all = 128;
+constexpr int max_ranks_of_all_searches = 128;
 
 /// True if each position sends only to the next one.
 bool is_ring(const Traffic& traffic) {
@@ -126,7 +126,7 @@ Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block, 
     }
     const auto greedy = found.all.size();
     std::ranges::stable_sort(found.all.begin() + 1, found.all.end(), {}, &CandidateOrder::seconds);
-    for (std::size_t i = 0; i < (p > max_evaluations_of_all ? 2 : greedy); ++i) {
+    for (std::size_t i = 0; i < (p > max_ranks_of_all_searches ? 2 : greedy); ++i) {
       add(found.all[i].name + " + swaps",
           local_search(found.all[i].ranks, traffic, fabric, anchor.fixed, evaluations));
     }

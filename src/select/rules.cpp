@@ -29,9 +29,11 @@ bool is_version(std::string_view version, std::string_view asked) {
   return version.size() == asked.size() || version[asked.size()] == '.';
 }
 
+/// Where a rule is from, as far as that is known.
 std::string cited(const RuleEvidence& evidence) {
-  if (evidence.source.empty() || evidence.date.empty()) return evidence.source + evidence.date;
-  return evidence.source + ", " + evidence.date;
+  if (evidence.source.empty() && evidence.date.empty()) return "";
+  const char* const comma = evidence.source.empty() || evidence.date.empty() ? "" : ", ";
+  return " (" + evidence.source + comma + evidence.date + ")";
 }
 
 /// Why a rule selects what it does.
@@ -47,8 +49,7 @@ std::string reason_of(const Rule& rule) {
   } else {
     reason += "selected without a measurement";
   }
-  const std::string source = cited(evidence);
-  return source.empty() ? reason : reason + " (" + source + ")";
+  return reason + cited(evidence);
 }
 
 /// Why a call does not permit what a rule selects; empty if it does.
@@ -139,9 +140,8 @@ std::vector<RuleSpan> spans_of(const Rules& rules, const Features& features) {
 RuleChoice choice_of(const Rule& rule, const Features& features, const RuleLimits& limits) {
   const std::string why = why_not(rule, features, limits);
   if (why.empty()) return {rule.use, reason_of(rule)};
-  const std::string source = cited(rule.evidence);
-  return {flat_native, "rules: not " + to_text(rule.use) + ", because " + why +
-                           (source.empty() ? "" : " (" + source + ")")};
+  return {flat_native,
+          "rules: not " + to_text(rule.use) + ", because " + why + cited(rule.evidence)};
 }
 
 }  // namespace tutti

@@ -256,15 +256,12 @@ std::string json_of(const Object& object) {
 
 Result<NumberRange> number_range(std::string_view text) {
   const std::size_t dots = text.find("..");
+  const std::string_view most = dots == std::string_view::npos ? text : text.substr(dots + 2);
   NumberRange range;
-  if (dots == std::string_view::npos) {
-    if (text == "inf" || !read_bound(text, range.least)) return Error{std::string(expected_range)};
-    range.most = range.least;
-    return range;
-  }
-  const bool is_read = read_bound(text.substr(0, dots), range.least) &&
-                       read_bound(text.substr(dots + 2), range.most);
-  if (!is_read) return Error{std::string(expected_range)};
+  const bool is_read =
+      read_bound(text.substr(0, dots), range.least) && read_bound(most, range.most);
+  // to_text would write inf..inf as inf, which is no number.
+  if (!is_read || range.least == NumberRange::inf) return Error{std::string(expected_range)};
   if (range.least > range.most) {
     return Error{"the range is empty; " + std::string(expected_range)};
   }

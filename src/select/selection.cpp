@@ -26,21 +26,20 @@ std::string why_unfit(const Specification& asked, bool through_nodes, const Feat
 }
 
 Choice choose_reduction(const Setting& setting, const Features& features) {
-  if (setting.kind == Setting::Kind::native) return {std::nullopt, "requested", {}};
+  if (setting.kind == Setting::Kind::native) return {std::nullopt, "requested"};
   std::string why_not;
   if (setting.kind == Setting::Kind::forced) {
     const Specification& asked = setting.specification;
     const std::string why = why_unfit(asked, setting.asks_for_hierarchical(), features);
-    if (why.empty()) return {asked, "requested", {}};
+    if (why.empty()) return {asked, "requested"};
     why_not = to_text(asked) + " was requested, but " + why;
   }
   const auto reason = [&](const char* usual) { return why_not.empty() ? usual : why_not; };
-  if (features.p == 1) return {std::nullopt, reason("the communicator has a single rank"), {}};
+  if (features.p == 1) return {std::nullopt, reason("the communicator has a single rank")};
   if (features.reproducible) {
-    return {fixed_reduction(features.collective), reason("results must be reproducible"), {}};
+    return {fixed_reduction(features.collective), reason("results must be reproducible")};
   }
-  return {
-      std::nullopt, reason("nothing is measured to be faster; float sums are not explored"), {}};
+  return {std::nullopt, reason("nothing is measured to be faster; float sums are not explored")};
 }
 
 double seconds_of(const Specification& specification, const Features& features, int p,
@@ -82,11 +81,11 @@ std::string out_of_reach(const Setting& setting, bool has_distances) {
 Choice choose(const Setting& setting, const Features& features, const Machine& machine) {
   const bool one_sided = is_one_sided(features.collective);
   if (reduces(features.collective) && !one_sided) return choose_reduction(setting, features);
-  if (setting.kind == Setting::Kind::native) return {std::nullopt, "requested", {}};
-  if (setting.kind == Setting::Kind::forced) return {setting.specification, "requested", {}};
-  if (features.p == 1) return {std::nullopt, "the communicator has a single rank", {}};
+  if (setting.kind == Setting::Kind::native) return {std::nullopt, "requested"};
+  if (setting.kind == Setting::Kind::forced) return {setting.specification, "requested"};
+  if (features.p == 1) return {std::nullopt, "the communicator has a single rank"};
   if (one_sided) return choose_one_sided(features, {machine});
-  return {std::nullopt, "no measurement shows a faster algorithm", {}};
+  return {std::nullopt, "no measurement shows a faster algorithm"};
 }
 
 Choice choose_one_sided(const Features& features, const OneSidedMachine& machine) {

@@ -73,7 +73,7 @@ struct Candidate {
 struct Choice {
   std::optional<Specification> specification;  ///< none: the MPI's own
   std::string reason;
-  std::vector<Candidate> candidates;  ///< one-sided collectives: by modelled time
+  std::vector<Candidate> candidates = {};  ///< one-sided collectives: by modelled time
 };
 
 /// The algorithm that combines contributions in the sequence of ranks, independent of the vector's

@@ -140,15 +140,10 @@ Result<std::optional<Level>> level(std::string_view text) {
   if (text == "auto") return std::optional<Level>();
   if (text == "flat") return std::optional(Level{});
   if (text == "hierarchical" || text == "node") return std::optional(Level{true});
-  std::string_view leaders = text;
-  if (text.starts_with("node:leaders=")) {
-    leaders.remove_prefix(std::string_view("node:leaders=").size());
-  } else if (text.starts_with("hierarchical(leaders=") && text.ends_with(')')) {
-    leaders.remove_prefix(std::string_view("hierarchical(leaders=").size());
-    leaders.remove_suffix(1);
-  } else {
-    leaders = {};
-  }
+  std::string_view leaders;
+  const bool encloses = text.starts_with("hierarchical(leaders=") && text.ends_with(')');
+  if (encloses || text.starts_with("node:leaders=")) leaders = text.substr(text.find('=') + 1);
+  if (encloses) leaders.remove_suffix(1);
   Level level{true};
   if (!read_leaders(leaders, level.leaders)) {
     return Error{

@@ -37,7 +37,7 @@ std::uint64_t place_in_window(std::uint64_t offset, std::uint64_t window_begin) 
 }  // namespace
 
 void Tuner::start_from(SizeClass size_class, const TuningEvidence& kept) {
-  cases_[static_cast<std::size_t>(size_class)].emplace().start_from(kept);
+  cases_[index(size_class)].emplace().start_from(kept);
   selects_native_ = selects_native_ && kept.candidate == 0;
 }
 
@@ -195,7 +195,7 @@ void Tuner::add_samples(std::span<const WindowCall> calls) {
   seen_ = {};
   for (const WindowCall& call : calls) {
     if (!call.size_class) continue;
-    const auto at = static_cast<std::size_t>(*call.size_class);
+    const std::size_t at = index(*call.size_class);
     std::optional<TuningCase>& known = cases_[at];
     if (!known) known.emplace();
     seen_[at] = true;
@@ -230,7 +230,7 @@ std::vector<SizeClass> Tuner::seen_classes() const {
   std::vector<SizeClass> all;
   for (int i = 1; i <= size_classes; ++i) {
     const SizeClass size_class = (latest_unpaid_ + i) % size_classes;
-    if (seen_[static_cast<std::size_t>(size_class)]) all.push_back(size_class);
+    if (seen_[index(size_class)]) all.push_back(size_class);
   }
   return all;
 }

@@ -147,7 +147,7 @@ class Tuner {
   [[nodiscard]] double spent() const { return budget_.spent(); }
   /// What is known of a class; null before any call of it was noted.
   [[nodiscard]] const TuningCase* known(SizeClass size_class) const {
-    const auto& known = cases_[static_cast<std::size_t>(size_class)];
+    const auto& known = cases_[index(size_class)];
     return known ? &*known : nullptr;
   }
 
@@ -167,9 +167,7 @@ class Tuner {
   }
   [[nodiscard]] bool explores(const TuningCase& known, std::uint64_t call) const;
   [[nodiscard]] const TuningCase* find(std::optional<SizeClass> size_class) const;
-  [[nodiscard]] TuningCase& case_of(SizeClass size_class) {
-    return *cases_[static_cast<std::size_t>(size_class)];
-  }
+  [[nodiscard]] TuningCase& case_of(SizeClass size_class) { return *cases_[index(size_class)]; }
   [[nodiscard]] WindowCall agreed_call(std::span<const MaxAndSum> numbers) const;
   void count_time(std::span<WindowCall> calls);
   void add_samples(std::span<const WindowCall> calls);

@@ -186,10 +186,9 @@ std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Mac
     }
   }
   std::vector<Setting> all = {flat_native};
-  for (const auto* more : {features.knows_arrivals ? &flat : &hierarchical,
-                           features.knows_arrivals ? &hierarchical : &flat}) {
-    all.insert(all.end(), more->begin(), more->end());
-  }
+  all.insert(all.end(), flat.begin(), flat.end());
+  all.insert(features.knows_arrivals ? all.end() : all.begin() + 1, hierarchical.begin(),
+             hierarchical.end());
   const auto caller = std::ranges::find(
       flat, Runner::caller, [](const Setting& one) { return one.specification.runner; });
   if (!hierarchical.empty() && caller != flat.end()) {

@@ -125,11 +125,6 @@ bool TuningCase::has_drifted() const {
   return exceeds(least, drift, usual) || exceeds(usual, drift, std::max(most, negligible));
 }
 
-bool TuningCase::is_faster(int candidate, int other) const {
-  return are_shorter(at(candidate).samples.latest(at(candidate).fresh),
-                     at(other).samples.latest(at(other).fresh));
-}
-
 /// Do ranks pay for what others gain? Both must have been measured.
 bool TuningCase::is_unfair(int candidate, int other) const {
   const State& one = at(candidate);
@@ -192,12 +187,12 @@ void TuningCase::select_fastest() {
     if (challenger() != 0 && candidate != challenger()) continue;
     if (!is_representative(candidate)) continue;
     state.rejected.reset();
-    const CallSamples fresh = state.samples.latest(state.fresh);
-    const CallSamples beside = at(selected_).samples.latest(at(selected_).fresh);
+    const CallSamples fresh = state.fresh_samples();
+    const CallSamples beside = at(selected_).fresh_samples();
     if (!are_shorter(fresh, beside)) continue;
     const bool is_clear = exceeds(beside.median(), clear_gain, fresh.median());
     if (candidate == challenger() && !is_clear && state.fresh < min_calls_to_confirm) continue;
-    if (candidate != 0 && !is_faster(candidate, 0)) continue;
+    if (candidate != 0 && !are_shorter(fresh, at(0).fresh_samples())) continue;
     if (candidate != 0 && (is_unfair(candidate, 0) || is_unfair(candidate, selected_))) {
       state.rejected = CandidateState::unfair;
     }
@@ -246,7 +241,7 @@ void TuningCase::drop_slow() {
     const int count = state.fresh;
     const bool is_challenger = candidate == challenger();
     if (candidate == selected_ || count < (is_challenger ? min_calls : 1) || best == 0) continue;
-    const Nanoseconds median = state.samples.latest(count).median();
+    const Nanoseconds median = state.fresh_samples().median();
     const int enough = is_challenger ? min_calls_to_confirm : min_calls_to_drop;
     const double most = count >= 2 ? max_loss : max_loss_at_once;
     const bool is_clear = exceeds(median, max_loss_in_noise, best) || selected_rarely_takes(median);
@@ -316,7 +311,7 @@ bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
     return false;
   }
   // What was never measured is expected to take twice the time of the MPI's own.
-  const CallSamples fresh = at(candidate).samples.latest(at(candidate).fresh);
+  const CallSamples fresh = at(candidate).fresh_samples();
   const CallSamples& samples = fresh.count() > 0 ? fresh : at(candidate).samples;
   const bool is_known = samples.count() > 0;
   const Nanoseconds loss = is_known ? samples.median() - native_median_ : native_median_;
@@ -341,7 +336,6 @@ void TuningCase::reopen(int selected) {
     State fresh;
     fresh.former = known(state);
     fresh.is_excluded = state.is_excluded;
-    fresh.is_deferred = state.is_deferred;
     fresh.rejected = state.rejected;
     state = std::move(fresh);
   }

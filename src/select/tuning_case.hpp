@@ -170,18 +170,15 @@ class TuningCase {
     bool is_excluded = false;
     bool is_deferred = false;
     bool is_ignored = false;
+    [[nodiscard]] CallSamples fresh_samples() const { return samples.latest(fresh); }
     [[nodiscard]] bool is_out() const {
       return is_dropped || is_excluded || is_deferred || is_ignored;
     }
     /// Why it was not selected although it was measured to be faster.
     std::optional<CandidateState> rejected;
   };
-  [[nodiscard]] const State& at(int candidate) const {
-    return candidates_[static_cast<std::size_t>(candidate)];
-  }
-  [[nodiscard]] State& at(int candidate) {
-    return candidates_[static_cast<std::size_t>(candidate)];
-  }
+  [[nodiscard]] const State& at(int candidate) const { return candidates_[index(candidate)]; }
+  [[nodiscard]] State& at(int candidate) { return candidates_[index(candidate)]; }
   void add_sample(int candidate, const SizedTimes& times);
   [[nodiscard]] Nanoseconds loss_of(Nanoseconds time, Nanoseconds native) const;
   [[nodiscard]] Nanoseconds median_of(int candidate) const;
@@ -189,7 +186,6 @@ class TuningCase {
   /// The candidate whose gain is being confirmed and may run; 0: none.
   [[nodiscard]] int challenger() const { return at(challenger_).is_out() ? 0 : challenger_; }
   [[nodiscard]] static bool are_shorter(const CallSamples& samples, const CallSamples& others);
-  [[nodiscard]] bool is_faster(int candidate, int other) const;
   [[nodiscard]] bool is_unfair(int candidate, int other) const;
   [[nodiscard]] bool is_representative(int candidate) const;
   [[nodiscard]] bool is_uneven(int candidate) const;

@@ -133,6 +133,9 @@ TEST(Rules, ErrorsNameLineFieldValueAndWhatIsAccepted) {
                 .find("line 3: p \"9..8\": the range "
                       "is empty"),
             0U);
+  EXPECT_EQ(error_of(R"({"collective": "bcast", "bytes": "inf..inf", "use": "native"})")
+                .find("line 3: bytes \"inf..inf\": expected a number or a range"),
+            0U);
   EXPECT_NE(error_of("{\"collective\": \"bcst\"}").find("did you mean bcast?"), std::string::npos);
   EXPECT_NE(error_of("{\"collective\": \"rma_bcast\"}").find("expected one of gather"),
             std::string::npos);
