@@ -181,7 +181,7 @@ void ArrivalCoordinator::make_epoch(const std::vector<double>& estimates, double
 
 double ArrivalCoordinator::worst_error() const {
   double worst = 0;
-  for (const double error : errors_) worst = std::max(worst, std::isnan(error) ? worst : error);
+  for (const double error : errors_) worst = std::fmax(worst, error);  // which ignores NaN
   return worst;
 }
 
@@ -198,14 +198,10 @@ void ArrivalCoordinator::profile(const Estimates& estimates) {
   if (std::ranges::any_of(arrivals, is_nan) || std::ranges::any_of(errors_, is_nan)) {
     return;
   }
-  ProfilePredictor& predictor = predictors_[static_cast<std::size_t>(estimates.after)];
+  ProfilePredictor& predictor = predictors_[estimates.after];
   if (!predictor.take(std::move(arrivals), worst_error())) return;
-  change(predictor.profile(), estimates.after);
-}
-
-void ArrivalCoordinator::change(const ArrivalProfile& profile, Collective after) {
   epoch_length_ = 1;
-  extend_until(extended_until_ + 1, &profile, after);
+  extend_until(extended_until_ + 1, &predictor.profile(), estimates.after);
   short_until_ = extended_until_ + min_profile_calls;
 }
 
@@ -262,11 +258,12 @@ void ArrivalMember::take(const ArrivalMessage& words) {
 }
 
 void ArrivalMember::take_extension(const ArrivalMessage& words) {
-  Extension extension = {words[2], extensions_.empty() ? Profiles{} : extensions_.back().profiles};
+  Extension extension = extensions_.empty() ? Extension{} : extensions_.back();
+  extension.last = words[2];
   constexpr std::size_t head = max_arrival_words(0);
   if (words.size() > head) {
     changed_ = words[1];
-    extension.profiles[index(words[3])] = epoch_from(words, head, words[4]);
+    extension.profiles[static_cast<Collective>(words[3])] = epoch_from(words, head, words[4]);
   }
   extensions_.push_back(std::move(extension));
 }
@@ -276,7 +273,7 @@ bool ArrivalMember::find_profile(CallNumber call, Collective after,
   const auto extension =
       std::ranges::find_if(extensions_, [&](const Extension& one) { return call <= one.last; });
   if (extension == extensions_.end()) return false;
-  profile = extension->profiles[static_cast<std::size_t>(after)];
+  profile = extension->profiles[after];
   return true;
 }
 

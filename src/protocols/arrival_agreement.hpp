@@ -19,7 +19,6 @@
 /// Messages between two ranks must arrive in the sequence in which they were sent.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -84,8 +83,6 @@ class ArrivalCoordinator {
   [[nodiscard]] std::vector<ArrivalMessage> take(Rank from, const ArrivalMessage& words,
                                                  double now);
 
-  /// All ranks have sent their farewell.
-  [[nodiscard]] bool is_over() const { return left_ == p_; }
   /// Some rank wants an epoch for a call that has none yet.
   [[nodiscard]] bool owes_epoch() const { return wanted_ > assigned_; }
 
@@ -104,7 +101,6 @@ class ArrivalCoordinator {
   void make_epoch(const std::vector<double>& estimates, double not_before);
   [[nodiscard]] double worst_error() const;
   void profile(const Estimates& estimates);
-  void change(const ArrivalProfile& profile, Collective after);
   void extend(CallNumber call);
   void extend_until(CallNumber last, const ArrivalProfile* profile, Collective after);
   void publish(CallNumber first, CallNumber last);
@@ -127,12 +123,12 @@ class ArrivalCoordinator {
   std::int64_t published_ = 0;  ///< number of the newest epoch that the ranks have received
   std::vector<double> arrivals_;
 
-  std::array<ProfilePredictor, all_collectives.size()> predictors_;  ///< by the call before
-  bool uses_profiles_ = false;     ///< some rank asked for a profile
-  CallNumber extended_until_ = 0;  ///< all profiles hold up to this call
-  CallNumber epoch_length_ = 1;    ///< number of calls of the next extension
-  CallNumber short_until_;         ///< the epoch length does not grow up to this call
-  std::int64_t profiles_ = 0;      ///< number of the newest profile
+  PerCollective<ProfilePredictor> predictors_;  ///< by the call before
+  bool uses_profiles_ = false;                  ///< some rank asked for a profile
+  CallNumber extended_until_ = 0;               ///< all profiles hold up to this call
+  CallNumber epoch_length_ = 1;                 ///< number of calls of the next extension
+  CallNumber short_until_;                      ///< the epoch length does not grow up to this call
+  std::int64_t profiles_ = 0;                   ///< number of the newest profile
 };
 
 /// One rank's side: makes its messages and keeps the coordinator's assignments.
@@ -172,10 +168,9 @@ class ArrivalMember {
     std::shared_ptr<const ArrivalEpoch> epoch;
   };
 
-  using Profiles = std::array<std::shared_ptr<const ArrivalEpoch>, all_collectives.size()>;
   struct Extension {
-    CallNumber last;  ///< the first call is the one behind the extension before
-    Profiles profiles;
+    CallNumber last = 0;  ///< the first call is the one behind the extension before
+    PerCollective<std::shared_ptr<const ArrivalEpoch>> profiles;
   };
   void take_extension(const ArrivalMessage& words);
 

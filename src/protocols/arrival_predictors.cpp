@@ -33,8 +33,7 @@ bool is_flat(const ArrivalProfile& profile, double errors) {
 
 double first_of(std::span<const double> arrivals) {
   double first = std::numeric_limits<double>::infinity();
-  for (const double arrival : arrivals)
-    first = std::min(first, std::isnan(arrival) ? first : arrival);
+  for (const double arrival : arrivals) first = std::fmin(first, arrival);  // which ignores NaN
   return first;
 }
 

@@ -1,5 +1,6 @@
 /// One-sided broadcasts: only the root calls, and all other ranks get the data.
 #include <array>
+#include <limits>
 #include <numeric>
 
 #include "rma_window.hpp"
@@ -241,6 +242,9 @@ void errors(Context& context) {
   expect_class(context, bcast(1, MPI_CHAR, 1000, window.window()), MPI_ERR_RMA_RANGE, "beyond");
   expect_class(context, bcast(1000, MPI_CHAR, 1, window.window()), MPI_ERR_RMA_RANGE, "across");
   expect_class(context, bcast(1, MPI_CHAR, -1, window.window()), MPI_ERR_RMA_RANGE, "before");
+  constexpr MPI_Aint anywhere = std::numeric_limits<MPI_Aint>::max();
+  expect_class(context, bcast(0, MPI_CHAR, anywhere, window.window()), MPI_SUCCESS, "nothing");
+  window.flush(request);
   expect_class(context, bcast(-1, MPI_CHAR, 0, window.window()), MPI_ERR_COUNT, "count");
   expect_class(context, bcast(1, MPI_DATATYPE_NULL, 0, window.window()), MPI_ERR_TYPE, "type");
   expect_class(context, bcast(1, MPI_CHAR, 0, 987654), MPI_ERR_WIN, "no window");

@@ -16,7 +16,7 @@ void MessageQueue::close() {
   channel_.reset();
 }
 
-void MessageQueue::write(Rank to, std::vector<std::int64_t> words) {
+void MessageQueue::write(Rank to, ControlWords words) {
   const std::lock_guard lock(mutex_);
   written_.push_back({to, std::move(words)});
 }

@@ -11,6 +11,9 @@
 
 namespace tutti {
 
+/// The words of a message; messages to several ranks share them.
+using ControlWords = std::shared_ptr<const std::vector<std::int64_t>>;
+
 /// Control messages of whole words between ranks. Between two ranks they arrive in the sequence in
 /// which they were sent. One thread at a time. Functions return an error code, 0 for none, and do
 /// not wait.
@@ -18,7 +21,7 @@ class ControlChannel {
  public:
   virtual ~ControlChannel() = default;
   /// Sends a message, which an error loses.
-  virtual int send(Rank to, std::vector<std::int64_t> words) = 0;
+  virtual int send(Rank to, ControlWords words) = 0;
   /// Sets `words` to the next message; empty if there is none yet. May return an error together
   /// with a message, and can then be called again.
   virtual int receive(Rank& from, std::vector<std::int64_t>& words) = 0;
@@ -40,7 +43,7 @@ class MessageQueue {
   void close();
 
   /// Queues a message. Messages leave in the sequence of these calls, at the next turn.
-  void write(Rank to, std::vector<std::int64_t> words);
+  void write(Rank to, ControlWords words);
   /// Sends and receives all messages; true if this thread received any. Does nothing while another
   /// thread has the turn: that thread checks again for written messages afterwards.
   bool take_turn();
@@ -62,7 +65,7 @@ class MessageQueue {
 
   struct ControlMessage {
     Rank to;
-    std::vector<std::int64_t> words;
+    ControlWords words;
   };
   mutable std::mutex mutex_;  ///< guards the members below; never held for long
   std::vector<ControlMessage> written_;

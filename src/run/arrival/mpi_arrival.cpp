@@ -306,7 +306,7 @@ void Arrival::ask(std::vector<std::int64_t> question) {
 /// Sends a message to rank 0; rank 0, the coordinator, takes its own directly.
 void Arrival::send(std::vector<std::int64_t> words) {
   if (rank_ != 0) {
-    queue_.write(0, std::move(words));
+    queue_.write(0, std::make_shared<const ArrivalMessage>(std::move(words)));
   } else {
     coordinate(0, words);
   }
@@ -327,7 +327,8 @@ void Arrival::coordinate(Rank from, const std::vector<std::int64_t>& words) {
   has_answered_ = has_answered_ || !messages.empty();
   for (const ArrivalMessage& message : messages) {
     member_.take(message);
-    for (Rank rank = 1; rank < p_; ++rank) queue_.write(rank, message);
+    const auto words_for_all = std::make_shared<const ArrivalMessage>(message);
+    for (Rank rank = 1; rank < p_; ++rank) queue_.write(rank, words_for_all);
   }
 }
 

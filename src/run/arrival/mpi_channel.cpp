@@ -37,10 +37,10 @@ int MpiChannel::listen() {
                      comm_.handle(), &listening_);
 }
 
-int MpiChannel::send(Rank to, std::vector<std::int64_t> words) {
+int MpiChannel::send(Rank to, ControlWords words) {
   ControlMessage& message = leaving_.emplace_back(ControlMessage{std::move(words), {}});
-  const int error = mpi().Isend(message.words.data(), bytes_of(message.words), mpi().byte, to, tag,
-                                comm_.handle(), &message.request);
+  const int error = mpi().Isend(message.words->data(), bytes_of(*message.words), mpi().byte, to,
+                                tag, comm_.handle(), &message.request);
   if (error == MPI_SUCCESS) return forget_what_has_left();
   leaving_.pop_back();
   return error;

@@ -19,13 +19,13 @@ class MpiChannel final : public ControlChannel {
   static int open(MPI_Comm of, std::size_t longest, std::unique_ptr<MpiChannel>& made);
   ~MpiChannel() override;
 
-  int send(Rank to, std::vector<std::int64_t> words) override;
+  int send(Rank to, ControlWords words) override;
   int receive(Rank& from, std::vector<std::int64_t>& words) override;
   [[nodiscard]] bool is_empty() const override { return leaving_.empty(); }
 
  private:
   struct ControlMessage {
-    std::vector<std::int64_t> words;
+    ControlWords words;
     MPI_Request request;
   };
 

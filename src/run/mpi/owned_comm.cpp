@@ -77,13 +77,6 @@ QuietErrors::~QuietErrors() {
   mpi().Errhandler_free(&usual_);
 }
 
-OwnedComm& OwnedComm::operator=(OwnedComm&& other) noexcept {
-  if (this == &other) return *this;
-  free();
-  comm_ = other.release();
-  return *this;
-}
-
 int OwnedComm::duplicate(MPI_Comm of, OwnedComm& made) {
   const QuietErrors quiet(of);
   MPI_Group group = mpi().group_null;

@@ -1,6 +1,8 @@
 /// A communicator of Tutti's own.
 #pragma once
 
+#include <utility>
+
 #include "run/mpi/functions.hpp"
 
 namespace tutti {
@@ -30,7 +32,10 @@ class OwnedComm {
   OwnedComm() = default;
   ~OwnedComm() { free(); }
   OwnedComm(OwnedComm&& other) noexcept : comm_(other.release()) {}
-  OwnedComm& operator=(OwnedComm&& other) noexcept;
+  OwnedComm& operator=(OwnedComm&& other) noexcept {
+    std::swap(comm_, other.comm_);
+    return *this;
+  }
 
   /// Duplicates without calling the program's attribute functions. Collective over `of`. Returns an
   /// MPI error code, also if the MPI would wait for ever (makes_communicators_nonblocking).

@@ -3,41 +3,33 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstring>
 
 #include "run/mpi/functions.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
-namespace {
-
-const char* version_text() {
-  // MPI may return up to MPI_MAX_LIBRARY_VERSION_STRING of the loaded library, which may be more
-  // than the header's.
-  static const auto text = [] {
+const std::string& library_version() {
+  return of_process([] {
+    // MPI may return up to MPI_MAX_LIBRARY_VERSION_STRING of the loaded library, which may be more
+    // than the header's.
     std::array<char, 16384> version{};
     int length = 0;
     mpi().Get_library_version(version.data(), &length);
-    return version;
-  }();
-  return text.data();
+    return std::string(version.data());
+  });
 }
 
-}  // namespace
-
-std::string library_version() { return version_text(); }
-
 std::string library_name() {
-  const std::string version = version_text();
+  const std::string& version = library_version();
   std::string line = version.substr(0, version.find_first_of("\n,"));
   std::ranges::replace(line, '\t', ' ');
   return line;
 }
 
 bool typed_receives_truncate() {
-  static const bool answer = std::strstr(version_text(), "MPICH Version:") != nullptr &&
-                             std::strstr(version_text(), "ch4") != nullptr;
+  static const bool answer = library_version().find("MPICH Version:") != std::string::npos &&
+                             library_version().find("ch4") != std::string::npos;
   return answer;
 }
 
@@ -45,7 +37,7 @@ bool has_other_errors_return() {
 #if defined(OPEN_MPI) || defined(MPICH_VERSION) || defined(I_MPI_VERSION)
   return false;
 #else
-  return std::strstr(version_text(), "Intel(R) MPI") != nullptr;
+  return library_version().find("Intel(R) MPI") != std::string::npos;
 #endif
 }
 

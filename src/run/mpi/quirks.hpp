@@ -6,7 +6,7 @@
 namespace tutti {
 
 /// The version text of the loaded MPI.
-[[nodiscard]] std::string library_version();
+[[nodiscard]] const std::string& library_version();
 /// The first line of that.
 [[nodiscard]] std::string library_name();
 

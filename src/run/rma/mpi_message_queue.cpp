@@ -51,13 +51,12 @@ class RmaMessageQueue : public RmaNotifications {
     return on_way_[index(to)] < max_on_way;
   }
 
-  [[nodiscard]] std::span<std::byte> compose(RmaControlMessage control,
-                                             const std::vector<Rank>& order,
+  [[nodiscard]] std::span<std::byte> compose(RmaControlMessage control, std::span<const Rank> order,
                                              Bytes carried) override {
     if (spare_.empty()) spare_.emplace_front();
     std::vector<std::byte>& message = spare_.front().message;
     control.listed = static_cast<std::int32_t>(order.size());
-    const std::size_t listed = order.size() * sizeof(Rank);
+    const std::size_t listed = order.size_bytes();
     message.resize(sizeof control + listed + static_cast<std::size_t>(carried));
     std::memcpy(message.data(), &control, sizeof control);
     if (listed > 0) std::memcpy(message.data() + sizeof control, order.data(), listed);

@@ -34,7 +34,7 @@ class RmaNotifications {
   /// Begins a notification that carries `carried` bytes, up to max_carried, and lists an order, or
   /// none. Returns where to write the bytes.
   [[nodiscard]] virtual std::span<std::byte> compose(RmaControlMessage control,
-                                                     const std::vector<Rank>& order,
+                                                     std::span<const Rank> order,
                                                      Bytes carried) = 0;
   /// Sends the notification that was composed last. Flush the puts that it announces first: MPI
   /// orders nothing after puts.
@@ -46,8 +46,8 @@ class RmaNotifications {
 // Both functions are collective over `comm`, and return an MPI error code.
 
 /// Notifications as messages between the ranks' threads, in which data may travel. The queue owns
-/// all messages between two ranks on `comm`. It takes 256 KiB on each rank, besides messages in
-/// transit.
+/// all messages between two ranks on `comm`. It takes 256 KiB on each rank, and 32 bytes for each
+/// rank of `comm`, besides messages in transit.
 int open_message_queue(MPI_Comm comm, std::unique_ptr<RmaNotifications>& made);
 
 /// Notifications in three windows, the system of Paznikov 2024. They carry no data, list no order,

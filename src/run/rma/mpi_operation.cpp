@@ -8,7 +8,6 @@
 #include "algorithms/problems.hpp"
 #include "lowering/lower.hpp"
 #include "run/mpi/types.hpp"
-#include "run/process.hpp"
 
 namespace tutti {
 
@@ -73,11 +72,11 @@ int RmaOperation::proceed(bool& moved) {
   return error == MPI_SUCCESS ? executor_.damage() : error;
 }
 
-const std::vector<Rank>& RmaOperation::order_for(Rank peer) {
-  const auto& none = of_process([] { return std::vector<Rank>(); });
+std::span<const Rank> RmaOperation::order_for(Rank peer) {
   // Ranks further down the tree receive the order from above.
   const bool is_below = !listed_.empty() && order_.position_of(peer) > position_;
-  return is_below && introduced_.insert(peer).second ? listed_ : none;
+  if (!is_below || !introduced_.insert(peer).second) return {};
+  return listed_;
 }
 
 std::byte* RmaOperation::memory_of(const BufferRef& ref) {

@@ -75,7 +75,7 @@ class RmaOperation final : public Buffers, public Transport {
   void take(std::span<const std::byte> carried);
   /// The order to send along to `peer`, if that has not received the operation yet; else an empty
   /// one.
-  [[nodiscard]] const std::vector<Rank>& order_for(Rank peer);
+  [[nodiscard]] std::span<const Rank> order_for(Rank peer);
   [[nodiscard]] std::byte* memory_of(const BufferRef& ref);
   /// Calls visit(memory, bytes) for the next `bytes` bytes of the message.
   template <class Visit>

@@ -59,7 +59,7 @@ class RmaRequestWindows : public RmaNotifications {
     return is_counted && made_[number] - taken < static_cast<Count>(slots);
   }
 
-  [[nodiscard]] std::span<std::byte> compose(RmaControlMessage control, const std::vector<Rank>&,
+  [[nodiscard]] std::span<std::byte> compose(RmaControlMessage control, std::span<const Rank>,
                                              Bytes) override {
     composed_ = control;
     return {};

@@ -99,17 +99,20 @@ int RmaSystem::begin(RmaControlMessage control, std::vector<Rank> order, std::by
     const std::lock_guard lock(mutex_);
     const auto found = windows_.find(control.window);
     if (found == windows_.end()) return MPI_ERR_WIN;
-    if (const int error = found->second->check(control.region)) return error;
+    RmaWindow& window = *found->second;
+    // An empty region may be anywhere, and its address could overflow.
+    if (control.region.bytes == 0) control.region.displacement = 0;
+    if (const int error = window.check(control.region)) return error;
     const bool needs_windows = control.parameters.protocol == Notifications::windows;
     if (needs_windows && (of(Notifications::windows) == nullptr || !order.empty())) {
       return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     control.root = rank_;
     control.operation = begun_;
-    control.number = found->second->next_number();
+    control.number = window.begun() + 1;
     waiting_.emplace_back(control, std::move(order), users, std::move(outcome));
     ++begun_;
-    found->second->count_begun();
+    ++window.begun();
   }
   const int error = go_on();
   Background::of_process().wake();

@@ -85,6 +85,7 @@ int RmaWindow::open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& m
     if (error == MPI_SUCCESS) error = static_cast<int>(part.valid);
   }
   if (error != MPI_SUCCESS) return error;
+  window->min_unit_ = std::ranges::min_element(window->parts_, {}, &Part::unit)->unit;
   window->handle_ = handle;
   const int locked = mpi().Win_lock_all(0, handle);
   error = agreed_error(comm, locked);
@@ -103,7 +104,7 @@ int RmaWindow::check(const RmaRegion& region) const {
                (part.bytes - region.bytes) / std::max<std::int64_t>(part.unit, 1);
   };
   const bool good = region.displacement >= 0 && std::ranges::all_of(parts_, holds);
-  return good || region.bytes == 0 ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+  return good ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 
 std::byte* RmaWindow::at(const RmaRegion& region) const {
@@ -113,8 +114,7 @@ std::byte* RmaWindow::at(const RmaRegion& region) const {
 
 /// Two displacements are closest in the window with the smallest unit.
 bool RmaWindow::may_overlap(const RmaRegion& a, const RmaRegion& b) const {
-  const std::int64_t unit = std::ranges::min_element(parts_, {}, &Part::unit)->unit;
-  const Bytes apart = (a.displacement - b.displacement) * unit;
+  const Bytes apart = (a.displacement - b.displacement) * min_unit_;
   return apart < b.bytes && -apart < a.bytes;
 }
 

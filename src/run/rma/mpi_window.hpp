@@ -21,7 +21,7 @@ class RmaWindow {
   /// Ends the epoch. No operation may be in transit.
   int close() { return mpi().Win_unlock_all(handle_); }
 
-  /// MPI_ERR_RMA_RANGE if the region exceeds some rank's window.
+  /// MPI_ERR_RMA_RANGE if the region exceeds some rank's window. O(p).
   [[nodiscard]] int check(const RmaRegion& region) const;
   /// The address of the region in this rank's memory.
   [[nodiscard]] std::byte* at(const RmaRegion& region) const;
@@ -35,9 +35,8 @@ class RmaWindow {
   int sync() { return mpi().Win_sync(handle_); }
 
   RmaArrivals& arrivals(Rank root) { return arrivals_[root]; }
-  /// The number of the next operation of this rank, which counts once it has begun.
-  [[nodiscard]] std::int64_t next_number() const { return begun_ + 1; }
-  void count_begun() { ++begun_; }
+  /// The number of operations that this rank has begun.
+  std::int64_t& begun() { return begun_; }
 
  private:
   struct Part {
@@ -50,8 +49,9 @@ class RmaWindow {
   MPI_Win handle_{};
   Rank rank_ = 0;
   std::vector<Part> parts_;  ///< by rank
+  std::int64_t min_unit_ = 1;
   std::map<Rank, RmaArrivals> arrivals_;
-  std::int64_t begun_ = 0;  ///< operations of this rank
+  std::int64_t begun_ = 0;
 };
 
 /// Zeroed memory of each rank in a passive-target epoch of all ranks. Functions return an MPI error

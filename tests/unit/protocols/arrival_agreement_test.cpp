@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <random>
@@ -84,10 +85,7 @@ class Job {
   enum HintRate : unsigned { every_call, every_second_call, never, sometimes };
 
   [[nodiscard]] bool is_over() const {
-    for (const ArrivalMember& member : members_) {
-      if (!member.is_over()) return false;
-    }
-    return coordinator_.is_over();
+    return std::ranges::all_of(members_, &ArrivalMember::is_over);
   }
 
   bool gives_hint(std::size_t rank) {

@@ -7,13 +7,17 @@
 #include <functional>
 #include <future>
 #include <map>
+#include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace tutti {
 namespace {
 
 using Words = std::vector<std::int64_t>;
+
+ControlWords control_words(Words words) { return std::make_shared<const Words>(std::move(words)); }
 
 /// What the channel saw; outlives it.
 struct Seen {
@@ -29,9 +33,9 @@ class FakeChannel final : public ControlChannel {
  public:
   explicit FakeChannel(Seen& seen) : seen_(seen) {}
 
-  int send(Rank, Words words) override {
+  int send(Rank, ControlWords words) override {
     const Use use(seen_);
-    seen_.sent.push_back(std::move(words));
+    seen_.sent.push_back(*words);
     return seen_.error;
   }
 
@@ -70,7 +74,7 @@ TEST(MessageQueue, LeavesNothingBehindAndKeepsEachWritersSequence) {
   for (std::int64_t writer = 0; writer < 4; ++writer) {
     writers.emplace_back([&mail, writer] {
       for (std::int64_t letter = 0; letter < letters; ++letter) {
-        mail.write(0, {writer, letter});
+        mail.write(0, control_words({writer, letter}));
         mail.take_turn();
       }
     });
@@ -97,7 +101,7 @@ TEST(MessageQueue, LetsNobodyWaitForTheThreadThatIsAtIt) {
   mail.open(std::make_unique<FakeChannel>(seen), ignore);
   std::thread other([&] { mail.take_turn(); });
   inside.get_future().wait();
-  mail.write(0, {7});
+  mail.write(0, control_words({7}));
   EXPECT_FALSE(mail.take_turn()) << "returns while the other thread is in receive()";
   go_on.set_value();
   other.join();
@@ -111,7 +115,7 @@ TEST(MessageQueue, SendsWhatItsReaderWrites) {
   std::vector<Words> read;
   mail.open(std::make_unique<FakeChannel>(seen), [&](Rank from, const Words& words) {
     read.push_back(words);
-    mail.write(from, {10 * words[0]});
+    mail.write(from, control_words({10 * words[0]}));
   });
   EXPECT_TRUE(mail.take_turn());
   EXPECT_EQ(read, (std::vector<Words>{{1}, {2}, {3}}));
@@ -124,19 +128,19 @@ TEST(MessageQueue, KeepsItsFirstErrorAndGoesOn) {
   seen.error = 5;
   MessageQueue mail;
   mail.open(std::make_unique<FakeChannel>(seen), ignore);
-  mail.write(0, {1});
+  mail.write(0, control_words({1}));
   bool over = false;
   EXPECT_EQ(mail.take_own_turn(over), 5);
   EXPECT_TRUE(over);
   seen.error = 6;
-  mail.write(0, {2});
+  mail.write(0, control_words({2}));
   mail.take_turn();
   EXPECT_EQ(mail.first_error(), 5);
   EXPECT_EQ(seen.sent.size(), 2U);
   mail.fail(7);
   EXPECT_EQ(mail.first_error(), 5);
   mail.close();
-  mail.write(0, {3});
+  mail.write(0, control_words({3}));
   EXPECT_FALSE(mail.take_turn()) << "what is written after the end goes nowhere";
   EXPECT_EQ(seen.sent.size(), 2U);
 }
