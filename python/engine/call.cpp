@@ -38,6 +38,17 @@ std::string flaw_of(const std::vector<double>& arrivals, int p) {
   return finite ? "" : "arrivals: expected finite numbers of seconds";
 }
 
+/// The fault of a model's machine, whose times may have any scale; empty if there is none.
+std::string flaw_of(const Machine& machine) {
+  for (const double seconds : {machine.latency, machine.per_byte, machine.overhead, machine.gap,
+                               machine.polling, machine.serving}) {
+    if (!std::isfinite(seconds) || seconds < 0) {
+      return "machine: " + std::to_string(seconds) + " s: expected a finite time of at least 0";
+    }
+  }
+  return machine.per_byte > 0 ? "" : "machine: per_byte 0: expected more than 0 s";
+}
+
 /// The irregular form of a collective, as the end of an error message.
 std::string irregular_form(Collective collective) {
   if (collective == Collective::reduce_scatter_block) return "; try reduce_scatter";
@@ -47,6 +58,8 @@ std::string irregular_form(Collective collective) {
 
 Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank root,
                   const Machine& machine, std::vector<double> expected) {
+  std::string wrong = flaw_of(machine);
+  if (!wrong.empty()) throw nb::value_error(wrong.c_str());
   Call call{collective_or_raise(collective),
             root,
             std::move(sizes),
@@ -54,7 +67,6 @@ Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank 
             std::move(expected),
             1 / machine.per_byte};
   call.memory = default_staging;
-  std::string wrong;
   if (call.sizes.empty()) wrong = "sizes: expected at least one rank's";
   for (std::size_t i = 0; i < call.sizes.size(); ++i) {
     if (call.sizes[i] < 0) {

@@ -10,19 +10,10 @@
 #include "algorithms/staging.hpp"
 #include "protocols/fixed_tree.hpp"
 #include "protocols/tree_construction.hpp"
-#include "shapes/knomial.hpp"
 
 namespace tutti {
 
 namespace {
-
-TreeEdges edges_of(const Order& order, const Knomial& tree, Rank rank) {
-  const Position me = order.position_of(rank);
-  TreeEdges edges;
-  if (me != 0) edges.parent = order.rank_at(tree.parent(me));
-  for (const Position child : tree.children(me)) edges.children.push_back(order.rank_at(child));
-  return edges;
-}
 
 /// The protocols of all ranks, and what they learn.
 class Protocols {
@@ -34,11 +25,11 @@ class Protocols {
     const Order order =
         subtrees ? order_of(spec, call.p(), call.root, {nullptr, &call.arrivals, &call.rank_order})
                  : Order::rotated(call.p(), call.root);
-    const Knomial tree(call.p(), subtrees ? spec.parameters.k : 2);
+    const int k = subtrees ? spec.parameters.k : 2;
     sizes_.resize(call.sizes.size(), subtrees ? std::vector<Bytes>() : call.sizes);
     for (Rank rank = 0; rank < call.p(); ++rank) {
       const auto at = static_cast<std::size_t>(rank);
-      TreeEdges edges = edges_of(order, tree, rank);
+      TreeEdges edges = knomial_edges(order, k, rank);
       all.push_back(subtrees ? subtree_sizes(std::move(edges), call.sizes[at],
                                              fixed_growth(spec, call.p(), call.memory).heaviest(),
                                              sizes_[at])

@@ -97,6 +97,10 @@ struct Specification {
     return order == OrderName::arrival || order == OrderName::late_leaf || parameters.arrivals ||
            follows_arrivals();
   }
+  /// True if all ranks need the order. In rooted linear shapes only the root does.
+  [[nodiscard]] bool order_matters_everywhere() const {
+    return !has_root(algorithm->collective) || algorithm->shape != Shape::line;
+  }
   /// True if arrivals or the background thread take part.
   [[nodiscard]] bool uses_background() const {
     return runner == Runner::background || needs_arrivals();

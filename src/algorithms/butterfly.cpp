@@ -4,11 +4,8 @@
 /// the groups whose data it has before the step form a cyclic range. Its type has
 ///
 ///     Butterfly(int groups)
-///     int steps()
 ///     int partner(int group, int step)
 ///     int first_held(int group, int step)    the first of these 2^step groups
-#include <bit>
-
 #include "schedule/builder.hpp"
 #include "shapes/bine.hpp"
 #include "shapes/folded.hpp"
@@ -18,18 +15,11 @@ namespace tutti {
 namespace {
 
 /// The hypercube: in step j the groups g and g xor 2^j exchange.
-class Hypercube {
- public:
-  explicit Hypercube(int groups) : groups_(groups) {}
+struct Hypercube {
+  explicit Hypercube(int) {}
 
-  [[nodiscard]] int steps() const {
-    return static_cast<int>(std::bit_width(static_cast<unsigned>(groups_))) - 1;
-  }
   [[nodiscard]] int partner(int group, int step) const { return group ^ (1 << step); }
   [[nodiscard]] int first_held(int group, int step) const { return group & ~((1 << step) - 1); }
-
- private:
-  int groups_;
 };
 
 /// Runs `steps()` at the positions that lead groups of folded positions. The second position of a
@@ -81,7 +71,7 @@ class Exchanges {
 
   /// In each step two groups exchange all blocks that they have.
   void allgather() {
-    for (int step = 0; step < butterfly_.steps(); ++step) {
+    for (int step = 0; step < folded_.steps(); ++step) {
       const int partner = butterfly_.partner(group_, step);
       schedule_.send(leader(partner), held(group_, step));
       schedule_.recv(leader(partner), held(partner, step));
@@ -91,7 +81,7 @@ class Exchanges {
   /// The allgather backwards: in each step two groups exchange their contributions to the blocks
   /// that the other one has before this step of the allgather.
   void reduce_scatter() {
-    for (int step = butterfly_.steps() - 1; step >= 0; --step) {
+    for (int step = folded_.steps() - 1; step >= 0; --step) {
       const int partner = butterfly_.partner(group_, step);
       const bool from_below =
           butterfly_.first_held(partner, step) < butterfly_.first_held(group_, step);
@@ -103,7 +93,7 @@ class Exchanges {
 
   /// Up the tree of the steps to group 0, with the blocks that a group has.
   void gather() {
-    for (int step = 0; step < butterfly_.steps(); ++step) {
+    for (int step = 0; step < folded_.steps(); ++step) {
       const int partner = butterfly_.partner(group_, step);
       if (partner < group_) {
         schedule_.send(leader(partner), held(group_, step));

@@ -73,7 +73,11 @@ namespace {
 std::vector<Position> receiving_sequence(const Specification& specification, int p) {
   const Algorithm& algorithm = *specification.algorithm;
   const int k = specification.parameters.k;
-  if (algorithm.is_served_in_turn()) return as_the_root_serves(p);
+  if (algorithm.is_served_in_turn()) {
+    std::vector<Position> in_turn(index(p - 1));
+    std::iota(in_turn.begin(), in_turn.end(), 1);
+    return in_turn;
+  }
   if (algorithm.shape == Shape::relay) {
     return RelayTree(p, specification.parameters.late).sequence();
   }

@@ -41,7 +41,7 @@ struct Call {
 };
 
 /// Gives each rank exactly the knowledge that its protocol would acquire (the central twin of the
-/// protocols). Construction O(p log p), each problem O(its tree degree).
+/// protocols). Construction O(p log p), each problem O(its tree degree), of an alltoallv O(p).
 class Problems {
  public:
   Problems(const Specification& specification, const Call& call);

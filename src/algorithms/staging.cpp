@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "protocols/fixed_tree.hpp"
 #include "shapes/knomial.hpp"
 
 namespace tutti {
@@ -54,6 +55,15 @@ std::vector<Bytes> by_position(const std::vector<Bytes>& sizes, const Order& ord
     sorted.push_back(sizes[index(order.rank_at(at))]);
   }
   return sorted;
+}
+
+TreeEdges knomial_edges(const Order& order, int k, Rank rank) {
+  const Knomial tree(order.size(), k);
+  const Position me = order.position_of(rank);
+  TreeEdges edges;
+  if (me != 0) edges.parent = order.rank_at(tree.parent(me));
+  for (const Position child : tree.children(me)) edges.children.push_back(order.rank_at(child));
+  return edges;
 }
 
 Growth fixed_growth(const Specification& specification, int p, Bytes memory) {

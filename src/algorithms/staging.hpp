@@ -6,6 +6,8 @@
 
 namespace tutti {
 
+struct TreeEdges;
+
 /// The default bound of a rank's staging memory, in bytes.
 inline constexpr Bytes default_staging = Bytes{64} << 20;
 
@@ -36,6 +38,10 @@ inline constexpr Bytes default_staging = Bytes{64} << 20;
 
 /// Reorders sizes by rank into sizes by position.
 [[nodiscard]] std::vector<Bytes> by_position(const std::vector<Bytes>& sizes, const Order& order);
+
+/// The neighbours of `rank` in the k-nomial tree over the positions of `order`, smallest subtrees
+/// first.
+[[nodiscard]] TreeEdges knomial_edges(const Order& order, int k, Rank rank);
 
 /// The rules of a k-nomial tree over the positions of an order.
 [[nodiscard]] Growth fixed_growth(const Specification& specification, int p, Bytes memory);

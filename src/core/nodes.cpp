@@ -29,7 +29,7 @@ bool read_item(std::string_view item, std::vector<int>& sizes) {
   if (!read_count(item.substr(times == std::string_view::npos ? 0 : times + 1), ranks)) {
     return false;
   }
-  if (max_ranks / ranks < nodes) return false;
+  if (max_ranks / ranks < nodes || index(max_ranks - nodes) < sizes.size()) return false;
   sizes.insert(sizes.end(), index(nodes), ranks);
   return true;
 }

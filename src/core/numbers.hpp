@@ -21,7 +21,7 @@ template <class Number>
 /// reads back as the same number.
 template <class... Format>
 [[nodiscard]] std::string in_characters(double value, Format... format) {
-  char text[64];
+  char text[400];  // the largest double has 309 digits before the decimal point
   const auto end = std::to_chars(text, text + sizeof text, value, format...);
   return {text, end.ptr};
 }

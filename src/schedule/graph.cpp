@@ -29,12 +29,10 @@ bool overlap(const Blocks& a, const Blocks& b) {
   return false;
 }
 
-bool is_message(const Step& step) {
-  return step.kind == StepKind::send || step.kind == StepKind::recv;
-}
-
 /// The step names a peer: it is a message or a one-sided step.
-bool has_peer(const Step& step) { return is_message(step) || is_one_sided(step.kind); }
+bool has_peer(const Step& step) {
+  return step.kind == StepKind::send || step.kind == StepKind::recv || is_one_sided(step.kind);
+}
 
 bool receives(const Step& step) {
   return step.kind == StepKind::recv || step.kind == StepKind::await;

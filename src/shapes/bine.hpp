@@ -87,9 +87,6 @@ class BineButterfly {
   /// `groups` is a power of two.
   explicit BineButterfly(int groups) : groups_(groups) {}
 
-  [[nodiscard]] int steps() const {
-    return static_cast<int>(std::bit_width(static_cast<unsigned>(groups_))) - 1;
-  }
   [[nodiscard]] int partner(int group, int step) const {
     // The sum of (-2)^i for i from 0 to the step.
     const int distance = (1 + (step % 2 == 0 ? 2 : -2) * (1 << step)) / 3;

@@ -1,6 +1,8 @@
 /// Positions folded into a power of two of groups, for shapes that need one.
 #pragma once
 
+#include <bit>
+
 #include "core/types.hpp"
 
 namespace tutti {
@@ -18,6 +20,8 @@ class Folded {
   }
 
   [[nodiscard]] int groups() const { return groups_; }
+  /// log2 of their number.
+  [[nodiscard]] int steps() const { return std::countr_zero(static_cast<unsigned>(groups_)); }
   [[nodiscard]] int group_of(Position v) const { return v < 2 * pairs_ ? v / 2 : v - pairs_; }
   /// The positions of `count` groups from `first` on, modulo the number of groups; the end may be
   /// above p.

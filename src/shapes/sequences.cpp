@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <tuple>
 
 #include "shapes/knomial.hpp"
@@ -25,12 +24,6 @@ std::vector<Position> largest_first(int p, Key key) {
 }
 
 }  // namespace
-
-std::vector<Position> as_the_root_serves(int p) {
-  std::vector<Position> sequence(index(std::max(p - 1, 0)));
-  std::iota(sequence.begin(), sequence.end(), 1);
-  return sequence;
-}
 
 std::vector<Position> large_subtrees_first(int p, int k) {
   return largest_first(p, [&](Position v) {

@@ -8,9 +8,6 @@
 
 namespace tutti {
 
-/// Positions 1..p-1 of a linear shape, in the sequence in which the root serves them.
-[[nodiscard]] std::vector<Position> as_the_root_serves(int p);
-
 /// Positions 1..p-1 of a k-nomial tree in the sequence in which a scatter reaches them: large
 /// subtrees first, subtrees of one size in the sequence in which a parent sends (Proficz 2020,
 /// section 4, for any k). A gather uses the reverse: early ranks are leaves and send first.

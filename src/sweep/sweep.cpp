@@ -309,7 +309,7 @@ void SweepResult::refuse(FailedCase failure) {
   ++failed;
   const auto at = std::ranges::upper_bound(failures, size_of(failure), {}, size_of);
   failures.insert(at, std::move(failure));
-  if (failures.size() > failures_at_most) failures.pop_back();
+  if (failures.size() > max_failures) failures.pop_back();
 }
 
 void SweepResult::add(const SweepResult& other) {

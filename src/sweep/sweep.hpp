@@ -30,7 +30,7 @@ struct FailedCase {
 };
 
 struct SweepResult {
-  static constexpr std::size_t failures_at_most = 20;
+  static constexpr std::size_t max_failures = 20;
 
   long cases = 0;                    ///< sets of schedules, or hierarchical calls
   long programs = 0;                 ///< sets of programs, made from these

@@ -24,8 +24,8 @@ struct RankLocation {
 /// row is its rank in the world. Otherwise the ranks of a node, by rank in the world, get the
 /// node's rows in sequence. So a file serves any communicator of the job in which it was measured,
 /// and other jobs on the same nodes with at most as many ranks on each. The error names the first
-/// rank without a row, by its rank in the world; if the file has no node names, the two numbers of
-/// ranks.
+/// rank without a row, in the sequence of the world; if the file has no node names, the two numbers
+/// of ranks.
 [[nodiscard]] Result<std::vector<int>> rows_for(const DistanceFile& file,
                                                 const std::vector<RankLocation>& ranks, int world);
 

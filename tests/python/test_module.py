@@ -126,6 +126,18 @@ def test_one_late_rank_is_simulated_as_in_the_closed_form():
     assert one_late.spread == 30
 
 
+@pytest.mark.parametrize(("parameter", "value", "fault"), [
+    ("latency", float("nan"), "nan s: expected a finite time of at least 0"),
+    ("gap", -1.0, "-1.000000 s: expected a finite time of at least 0"),
+    ("per_byte", 0.0, "per_byte 0: expected more than 0 s"),
+])  # fmt: skip
+def test_a_machine_without_times_is_refused(parameter, value, fault):
+    machine = tutti.Machine()
+    setattr(machine, parameter, value)
+    with pytest.raises(ValueError, match=fault):
+        tutti.simulate("gather", [1] * 8, algorithm="binomial", machine=machine)
+
+
 def test_verify_finds_nothing_and_reports_progress():
     shares = []
     result = tutti.verify(5, 0, threads=2, algorithm="ring", progress=lambda done, at: shares.append(done))

@@ -14,14 +14,6 @@ namespace tutti {
 
 namespace {
 
-TreeEdges knomial_edges(const Order& order, const Knomial& tree, Rank rank) {
-  TreeEdges edges;
-  const Position me = order.position_of(rank);
-  if (me != 0) edges.parent = order.rank_at(tree.parent(me));
-  for (const Position child : tree.children(me)) edges.children.push_back(order.rank_at(child));
-  return edges;
-}
-
 void append(std::vector<std::int64_t>& words, const Subtree& subtree) {
   words.insert(words.end(), {subtree.root, subtree.blocks.begin, subtree.blocks.end, subtree.bytes,
                              subtree.ready, static_cast<std::int64_t>(subtree.holes.size())});
@@ -81,11 +73,10 @@ int Planner::learn_subtrees(const CallProblem& problem, Executor& executor, Tran
   const Specification& spec = *problem.specification;
   const Order order = order_for(problem);
   const Growth growth = fixed_growth(spec, problem.p, memory_);
-  const Knomial tree(problem.p, spec.parameters.k);
+  TreeEdges edges = knomial_edges(order, spec.parameters.k, problem.rank);
   std::vector<Bytes> received;
-  const int error = executor.run(subtree_sizes(knomial_edges(order, tree, problem.rank),
-                                               problem.own, growth.heaviest(), received),
-                                 transport);
+  const int error = executor.run(
+      subtree_sizes(std::move(edges), problem.own, growth.heaviest(), received), transport);
   if (!problem.at_root() || error != 0) {
     key_.known.assign(received.begin(), received.end());
     return error;
@@ -106,8 +97,7 @@ int Planner::learn_sizes(const CallProblem& problem, Executor& executor, Transpo
   } else {
     sizes.assign(index(problem.p), 0);
   }
-  return executor.run(all_sizes(knomial_edges(order, Knomial(problem.p, 2), problem.rank), sizes),
-                      transport);
+  return executor.run(all_sizes(knomial_edges(order, 2, problem.rank), sizes), transport);
 }
 
 /// The root knows all sizes and takes its own neighbours from the central tree, because only that

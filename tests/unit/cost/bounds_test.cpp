@@ -107,6 +107,24 @@ TEST(Bound, IsNeverBelowTheLastArrival) {
   EXPECT_DOUBLE_EQ(linear_scatter_bound(call), 9);
 }
 
+TEST(Bound, OfAnAlltoallIsThatOfEqualPairs) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 300; ++i) {
+    const std::size_t p = 1 + random() % 9;
+    const std::vector<Bytes> sizes(p, static_cast<Bytes>(random() % 8));
+    const std::vector<Bytes> pairs(p * p, sizes[0]);
+    std::vector<double> arrivals;
+    for (std::size_t rank = 0; rank < p; ++rank) {
+      arrivals.push_back(static_cast<double>(random() % 30));
+    }
+    const Runner receiver = random() % 2 == 0 ? Runner::caller : Runner::background;
+    const BoundCase call{0, sizes, arrivals, 3, 1, receiver};
+    EXPECT_EQ(lower_bound(Collective::alltoall, call),
+              lower_bound(Collective::alltoallv, call, pairs))
+        << "case " << i;
+  }
+}
+
 TEST(Bound, NoSimulatedTimeIsBelowIt) {
   std::mt19937_64 random(1);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };

@@ -105,15 +105,16 @@ TEST(BineTree, HasShorterDistancesThanTheBinomialTree) {
 TEST(BineButterfly, CollectsCyclicRangesFromAllGroups) {
   for (int groups = 1; groups <= 256; groups *= 2) {
     const BineButterfly butterfly(groups);
+    const int steps = std::countr_zero(static_cast<unsigned>(groups));
     for (int group = 0; group < groups; ++group) {
       std::set<int> held = {group};
-      for (int step = 0; step <= butterfly.steps(); ++step) {
+      for (int step = 0; step <= steps; ++step) {
         ASSERT_EQ(held.size(), std::size_t{1} << step);
         for (int i = 0; i < 1 << step; ++i) {
           ASSERT_TRUE(held.contains((butterfly.first_held(group, step) + i) % groups))
               << groups << " groups, group " << group << ", step " << step;
         }
-        if (step == butterfly.steps()) break;
+        if (step == steps) break;
         const int partner = butterfly.partner(group, step);
         ASSERT_EQ(butterfly.partner(partner, step), group);
         for (int i = 0; i < 1 << step; ++i) {

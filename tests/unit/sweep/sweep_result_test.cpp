@@ -15,7 +15,7 @@ TEST(SweepResult, KeepsTheSmallestFailuresAndCountsAll) {
   large.add(small);
   EXPECT_EQ(large.cases, 5);
   EXPECT_EQ(large.failed, 41);
-  ASSERT_EQ(large.failures.size(), SweepResult::failures_at_most);
+  ASSERT_EQ(large.failures.size(), SweepResult::max_failures);
   EXPECT_EQ(large.failures[0].text, "1");
   EXPECT_EQ(large.failures[2].text, "few bytes");
   EXPECT_EQ(large.failures[3].text, "3");
