@@ -164,15 +164,15 @@ int DistanceOrders::between(const Nodes& nodes, DistanceOrders*& between) {
   return error;
 }
 
-int DistanceOrders::find_gain(Collective collective, Bytes block, Rank root,
+int DistanceOrders::find_gain(Collective collective, Bytes block,
                               std::optional<Specification>& found) {
   found.reset();
   if (!known_) return MPI_SUCCESS;
   std::array<char, 80> text{};
   if (rank_ == 0) {
-    found = gaining_by_distance(collective, block, *fabric_, root,
+    found = gaining_by_distance(collective, block, *fabric_, 0,
                                 [&](const Specification& candidate) -> const RankOrders& {
-                                  return rank_orders_here(candidate, root);
+                                  return rank_orders_here(candidate, 0);
                                 });
     if (found) to_text(*found).copy(text.data(), text.size() - 1);
   }

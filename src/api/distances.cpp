@@ -20,8 +20,11 @@ bool write(const std::string& path, const std::string& text) {
   const std::string unfinished = path + ".part";
   std::FILE* file = std::fopen(unfinished.c_str(), "w");
   if (file == nullptr) return false;
-  const bool written = std::fputs(text.c_str(), file) >= 0;
-  return std::fclose(file) == 0 && written && std::rename(unfinished.c_str(), path.c_str()) == 0;
+  bool written = std::fputs(text.c_str(), file) >= 0;
+  written = std::fclose(file) == 0 && written;
+  if (written && std::rename(unfinished.c_str(), path.c_str()) == 0) return true;
+  std::remove(unfinished.c_str());
+  return false;
 }
 
 /// Broadcasts rank 0's text to all ranks, as each may be rank 0 of other communicators.

@@ -24,7 +24,7 @@ std::atomic<int> duplicates = 0;
 
 HierarchicalNodes::~HierarchicalNodes() {
   if (is_counted_) --opened;
-  if (is_flat_counted_) --duplicates;
+  if (flat_ready_.value_or(false)) --duplicates;
 }
 
 int HierarchicalNodes::open_flat(bool& ready) {
@@ -34,12 +34,11 @@ int HierarchicalNodes::open_flat(bool& ready) {
   const MPI_Comm program = communicator_.handle();
   if (const int error = true_on_all(program, duplicates < max_duplicates, ready)) return error;
   if (ready) {
-    is_flat_counted_ = true;
-    ++duplicates;
     const int own = communicator_.open_private();
     if (const int error = true_on_all(program, own == MPI_SUCCESS, ready)) return error;
     if (!ready) communicator_.give_up_private(own);
   }
+  if (ready) ++duplicates;
   flat_ready_ = ready;
   return MPI_SUCCESS;
 }
@@ -55,7 +54,7 @@ int HierarchicalNodes::open_for(Collective collective, Bytes block, const Level&
   // A rank that cannot reach the memory of the others is a node of its own.
   const bool shares = !gave_up_ && nodes_->most() >= level.leaders && nodes_->most() > 1;
   if (!shares) return MPI_SUCCESS;
-  // The memory that a rank could map may differ.
+  // Nodes differ in their ranks: each rank checks its own.
   bool all_fit = false;
   const int error = true_on_all(communicator_.private_comm().handle(),
                                 fits(collective, block, level.leaders), all_fit);
@@ -124,20 +123,18 @@ int HierarchicalNodes::take() {
   return MPI_SUCCESS;
 }
 
-/// Does node memory, which is open, hold the whole call?
+/// Does the memory of this rank's node, which is open, hold the whole call? O(p) for each lane;
+/// alltoall O(p c) on a node of c ranks.
 bool HierarchicalNodes::fits(Collective collective, Bytes block, int leaders) const {
-  const Bytes capacity = communicator_.hierarchical().node().capacity();
   HierarchicalProblem call;
   const bool pairs = block_kind(collective) == BlockKind::pairs;
   call.collective = pairs ? Collective::alltoall : collective;
   call.leaders = leaders;
   call.sizes.each = block;
-  if (is_irregular(call.collective))
-    call.sizes.by_rank.assign(static_cast<std::size_t>(nodes_->p()), block);
-  for (int node = 0; node < nodes_->count(); ++node) {
-    if (hierarchical_memory(call, *nodes_, node) > capacity) return false;
-  }
-  return true;
+  if (is_irregular(call.collective)) call.sizes.by_rank.assign(index(nodes_->p()), block);
+  const int own = nodes_->node_of(communicator_.rank());
+  const Bytes capacity = communicator_.hierarchical().node().capacity();
+  return hierarchical_memory(call, *nodes_, own) <= capacity;
 }
 
 }  // namespace tutti

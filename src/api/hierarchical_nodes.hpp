@@ -51,7 +51,6 @@ class HierarchicalNodes {
   std::optional<Nodes> nodes_;
   bool are_open_ = false;
   bool is_counted_ = false;         ///< towards the limit on communicators with open nodes
-  bool is_flat_counted_ = false;    ///< towards the limit on duplicates
   std::optional<bool> flat_ready_;  ///< what open_flat() found
   bool gave_up_ = false;
 };

@@ -51,7 +51,7 @@ Platform platform() {
 
 /// A file that does not exist has no rules.
 Result<Rules> read_kept() {
-  if (kept_path().empty() || access(kept_path().c_str(), F_OK) != 0) return Rules{};
+  if (access(kept_path().c_str(), F_OK) != 0) return Rules{};
   const Result<std::string> text = read_text_file(kept_path(), max_kept_bytes);
   return text ? rules_from_text(*text, "") : Result<Rules>(Error{text.error()});
 }
@@ -101,16 +101,17 @@ std::string kept_rules(int p) {
 bool keeps_rules() { return environment().keeps && has_world() && rank_in(mpi().comm_world) == 0; }
 
 void note_learned(const Rules& learned) {
-  const std::lock_guard lock(of_process<Collected>().mutex);
-  for (const Rule& rule : learned.all) learn(of_process<Collected>().learned, rule);
+  Collected& all = of_process<Collected>();
+  const std::lock_guard lock(all.mutex);
+  for (const Rule& rule : learned.all) learn(all.learned, rule);
 }
 
 void write_kept_rules() {
-  const std::lock_guard lock(of_process<Collected>().mutex);
-  if (of_process<Collected>().learned.all.empty()) return;
+  Collected& collected = of_process<Collected>();
+  const std::lock_guard lock(collected.mutex);
+  if (collected.learned.all.empty()) return;
   const Result<Rules> others = read_kept();
-  const Rules all =
-      merged(others ? *others : Rules{}, of_process<Collected>().learned, platform(), today());
+  const Rules all = merged(others ? *others : Rules{}, collected.learned, platform(), today());
   const std::string path = kept_path();
   const std::string why = path.empty() ? "neither XDG_CACHE_HOME nor HOME is set"
                                        : replace_text_file(path, to_text(all));

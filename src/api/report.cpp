@@ -268,12 +268,6 @@ void put_own(const Recorder& all, int ranks) {
   }
 }
 
-/// Fetches with the first record what does not change while the program runs.
-void begin(Recorder& all) {
-  all.process = getpid();
-  all.mpi = library_version();
-}
-
 }  // namespace
 
 std::uint64_t new_communicator_id() {
@@ -290,7 +284,10 @@ void record_call(const CallRecord& record) noexcept {
   Recorder& all = of_process<Recorder>();
   try {
     const std::lock_guard lock(all.mutex);
-    if (all.process == 0) begin(all);
+    if (all.process == 0) {
+      all.process = getpid();
+      all.mpi = library_version();
+    }
     all.log.add(record);
   } catch (const std::bad_alloc&) {
     // The call itself succeeded on all ranks; it is only missing in the report.
@@ -318,7 +315,7 @@ void write_report(bool all_ranks) noexcept {
     if (!whole) return;
     ReportContent content = content_of(*whole, library_version());
     content.one_sided = progress_of_rma();
-    put(content, whole->destination);
+    put(std::move(content), whole->destination);
   } catch (const std::exception& error) {
     complain(environment().report, error.what());
   }

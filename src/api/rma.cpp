@@ -63,10 +63,12 @@ std::shared_ptr<RmaComm> opened_on(MPI_Comm comm) {
 /// its communicator.
 template <class Function>
 int on_window(TUTTI_Window window, Function function) {
-  const auto owner =
-      find_opened([&](const RmaComm& one) { return one.system().has_window(window); });
-  if (owner == nullptr) return MPI_ERR_WIN;
-  return raise_if(owner->comm(), contained([&] { return function(owner); }));
+  std::shared_ptr<RmaComm> owner;
+  const int error = contained([&]() -> int {
+    owner = find_opened([&](const RmaComm& one) { return one.system().has_window(window); });
+    return owner == nullptr ? MPI_ERR_WIN : function(owner);
+  });
+  return owner == nullptr ? error : raise_if(owner->comm(), error);
 }
 
 /// Sets `bytes` to the bytes of one vector or block, of which the buffer holds `blocks`. Sets
@@ -106,13 +108,12 @@ int check(MPI_Op op, MPI_Datatype datatype, const RmaSystem& system, std::int64_
 TUTTI_Rma_request keep(Request made, MPI_Comm comm, Collective collective, const Choice& choice) {
   made.decision = to_text(*choice.specification) + ": " + choice.reason;
   Communicator* const communicator = Communicator::known(comm);
+  made.is_reported = communicator != nullptr && communicator->is_reported();
+  // May wait for Python's lock, whose holder may wait for the mutex.
+  if (made.is_reported) made.record.site = program_site(made.record.site);
   RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
-  if (communicator != nullptr) {
-    communicator->note_algorithm(collective, made.decision);
-    made.is_reported = communicator->is_reported();
-    if (made.is_reported) made.record.site = program_site(made.record.site);
-  }
+  if (communicator != nullptr) communicator->note_algorithm(collective, made.decision);
   made.record.collective = collective;
   made.record.communicator = all.id;
   made.record.call = all.calls[collective]++;

@@ -40,17 +40,17 @@ Choice RmaComm::choose(Collective collective, Bytes bytes) {
   const int bits = bits_of(bytes);
   const int patience = bits_of(system_->expected_wait().count()) / 2;
   const std::lock_guard lock(mutex_);
-  const auto [known, is_new] = choices_.try_emplace({collective, bits, patience});
-  if (is_new) {
+  Choice& known = choices_[{collective, bits, patience}];
+  if (!known.specification) {
     // The middle of the sizes with as many bits stands for all of them.
     const Features features{collective, system_->p(), Bytes{3} << bits >> 2};
     OneSidedMachine machine{environment().machine, environment().node_machine, &system_->nodes()};
     double& polling = machine.between.polling;
     polling = std::max(polling, 1e-6 * static_cast<double>(std::int64_t{1} << (2 * patience)));
     if (!system_->progresses()) machine.between.serving = polling;
-    known->second = choose_one_sided(features, machine);
+    known = choose_one_sided(features, machine);
   }
-  return known->second;
+  return known;
 }
 
 std::vector<Rank> RmaComm::order_for(const Specification& specification, Bytes bytes) {

@@ -264,11 +264,10 @@ int Selections::prepare(SizeTable& table, const CallSize& size) {
         return error;
       table.spans.front().most = mean_of_blocks(table.collective, sum, communicator_.p());
     }
-    table.is_ready = true;
-    return MPI_SUCCESS;
-  }
-  for (SizeTable::Span& span : table.spans) {
-    if (const int error = open_for(table.collective, span.decision)) return error;
+  } else {
+    for (SizeTable::Span& span : table.spans) {
+      if (const int error = open_for(table.collective, span.decision)) return error;
+    }
   }
   table.is_ready = true;
   return MPI_SUCCESS;

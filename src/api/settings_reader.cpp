@@ -119,8 +119,7 @@ class Reader {
     read("TUTTI_HIERARCHY", wanted, level);
     for (const Collective collective : all_collectives) {
       Setting& setting = environment_.settings[collective];
-      const bool is_open =
-          setting.kind == Setting::Kind::automatic && can_be_hierarchical(collective);
+      const bool is_open = setting == Setting{} && can_be_hierarchical(collective);
       // The MPI's own reductions need not be reproducible.
       const bool is_fixed = environment_.reproducible && reduces(collective);
       if (!wanted || !is_open || is_fixed) continue;

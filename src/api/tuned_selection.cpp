@@ -102,8 +102,7 @@ class TunedSelection::Host final : public TuningHost {
     std::optional<Specification> found;
     int error = communicator.open_distances();
     if (error == MPI_SUCCESS) {
-      error =
-          communicator.distances().find_gain(state_.collective, largest_of(size_class), 0, found);
+      error = communicator.distances().find_gain(state_.collective, largest_of(size_class), found);
     }
     if (error_ == MPI_SUCCESS) error_ = error;
     if (found) all.push_back({Setting::Kind::forced, *found, Level{}});
@@ -279,8 +278,7 @@ Rules TunedSelection::learned() const {
       const bool was_kept = std::ranges::any_of(kept_.all, is_kept);
       // What is still as it was kept keeps its date.
       if (evidence ? !evidence->date.empty() : !was_kept) continue;
-      const Setting use =
-          evidence ? candidates[static_cast<std::size_t>(evidence->candidate)] : Setting{};
+      const Setting use = evidence ? candidates[index(evidence->candidate)] : Setting{};
       found.all.push_back(learned_rule(features, use, evidence.value_or(TuningEvidence{})));
     }
   }
@@ -373,8 +371,7 @@ Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> siz
   if (!size_class) return decision;
   const auto known = state.candidates.find(*size_class);
   const bool is_known = known != state.candidates.end();
-  const Setting& setting =
-      is_known ? known->second[static_cast<std::size_t>(candidate)] : flat_native;
+  const Setting& setting = is_known ? known->second[index(candidate)] : flat_native;
   if (is_new) {
     decision.level = *setting.level;
     if (setting.kind == Setting::Kind::forced) decision.specification = setting.specification;

@@ -20,8 +20,8 @@ struct ReportedCalls : SiteCalls {
   /// ReportContent::seconds_mean. How the lines share it follows from their means. In a partial
   /// report: of the process.
   double rank_seconds = 0;
-  std::string late =
-      {};  ///< one sentence about the pattern; empty for a single rank, or without times
+  /// One sentence about the pattern; empty for a single rank, or without times.
+  std::string late = {};
   std::string note = {};  ///< why times are unknown, or the number of calls with times; else empty
 
   /// Means over calls whose ranks have times on one clock.

@@ -18,8 +18,8 @@ struct CallTimes {
   std::vector<float> elapsed;  ///< by rank: exit - arrival
   /// By rank: expected arrival minus arrival; NaN without an expectation.
   std::vector<float> ahead;
-  std::vector<float>
-      progress_hint;  ///< by rank: from its progress hint to its arrival; NaN without a hint
+  /// By rank: from its progress hint to its arrival; NaN without a hint.
+  std::vector<float> progress_hint;
 };
 
 /// The time of a rank between its arrival and its exit, in three consecutive intervals. Seconds.

@@ -26,7 +26,7 @@ std::string duration_in_column(double seconds) {
 
 /// Breaks `text` between words into lines that begin with `indent` blanks. Words longer than a line
 /// are cut: names of instantiated templates can be pages long. O(length).
-std::string wrapped(const std::string& text, std::size_t indent) {
+std::string wrapped(const std::string& text, std::size_t indent = 0) {
   const std::size_t width = columns - indent;
   std::string lines;
   std::string line;
@@ -88,21 +88,20 @@ std::string header_of(const ReportContent& content) {
   if (content.nodes) {
     ranks += " on " + std::to_string(*content.nodes) + (*content.nodes == 1 ? " node" : " nodes");
   }
-  std::string text = wrapped("Tutti " + content.version + " with " + content.mpi + ranks, 0);
-  if (!content.partial.empty()) text += wrapped("partial: " + content.partial, 0);
-  text += wrapped("times: " + content.clock, 0);
-  if (!content.one_sided.empty()) text += wrapped("one-sided: " + content.one_sided, 0);
+  std::string text = wrapped("Tutti " + content.version + " with " + content.mpi + ranks);
+  if (!content.partial.empty()) text += wrapped("partial: " + content.partial);
+  text += wrapped("times: " + content.clock);
+  if (!content.one_sided.empty()) text += wrapped("one-sided: " + content.one_sided);
   const std::string all = content.partial.empty() ? " in the mean over ranks, " +
                                                         fixed(content.seconds_max, 6) + " at most"
                                                   : "";
-  text += wrapped("seconds in the calls below: " + fixed(content.seconds_mean, 6) + all, 0);
+  text += wrapped("seconds in the calls below: " + fixed(content.seconds_mean, 6) + all);
   if (content.wall > 0) {
     text += wrapped(percent(content.seconds_mean, content.wall) + " of the " +
-                        fixed(content.wall, 6) + " seconds from the start to MPI_Finalize",
-                    0);
+                    fixed(content.wall, 6) + " seconds from the start to MPI_Finalize");
   }
-  if (!content.others.empty()) text += wrapped(others_of(content.others), 0);
-  for (const std::string& note : content.notes) text += wrapped("note: " + note, 0);
+  if (!content.others.empty()) text += wrapped(others_of(content.others));
+  for (const std::string& note : content.notes) text += wrapped("note: " + note);
   return text;
 }
 
@@ -146,10 +145,9 @@ std::string to_text(const ReportContent& content) {
   }
   if (explored > 0) {
     text += wrapped("not listed: " + std::to_string(explored) +
-                        (explored == 1 ? " call" : " calls") + " that explored candidates",
-                    0);
+                    (explored == 1 ? " call" : " calls") + " that explored candidates");
   }
-  return text + "\n" + std::string(legend) + "\n" + wrapped(account_of(content), 0);
+  return text + "\n" + std::string(legend) + "\n" + wrapped(account_of(content));
 }
 
 }  // namespace tutti

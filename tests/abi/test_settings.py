@@ -27,14 +27,15 @@ def test_off_without_a_report_records_nothing(mpi):
 
 
 def test_all_collectives_through_nodes_but_those_that_have_a_setting(mpi):
-    settings = {"TUTTI_HIERARCHY": "hierarchical(leaders=2)", "TUTTI_NODE": "1,2", "TUTTI_SCATTER": "binomial"}
+    settings = {"TUTTI_HIERARCHY": "hierarchical(leaders=2)", "TUTTI_NODE": "1,2", "TUTTI_SCATTER": "binomial",
+                "TUTTI_GATHER": "auto:hierarchy=flat", "TUTTI_EXPLORE": "0"}
     outcome = mpi.run(mpi.compile("gather.c"), settings=settings)
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
     through_nodes = "hierarchical(native,leaders=2)"
     ran = outcome.algorithms()
     assert {name: ran[name] for name in RAN} == dict.fromkeys(RAN, through_nodes) | {
-        "scatter": "binomial"
+        "scatter": "binomial", "gather": "native"
     }
 
 
