@@ -27,7 +27,7 @@
  *     ends in a zero.
  *  8. The library has its own MPI_Finalize, which ends Tutti's background thread and then calls
  *     the MPI's. Link it before the MPI, as the MPI's compiler wrapper does. A program on MPICH
- * whose MPI_Finalize is the MPI's has no background thread.
+ *     whose MPI_Finalize is the MPI's has no background thread.
  *  9. The environment of rank 0 counts for all ranks of a communicator, and that of the root for
  *     one-sided collectives. TUTTI_Algorithm_set is local to a process: all ranks that take part
  *     must set the same, but for one-sided collectives the root alone decides. */
@@ -302,8 +302,8 @@ int TUTTI_Comm_reorder(MPI_Comm comm, const char* collective, MPI_Comm* newcomm)
  * ranks. The rank with invalid arguments gets MPI_ERR_ARG (`result` is NULL, unknown `mode`, no
  * recvcounts), MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_ROOT, MPI_ERR_BUFFER (NULL, memory of a GPU, or
  * MPI_IN_PLACE, because each result has its own memory) or MPI_ERR_TRUNCATE (a contribution is
- * larger or smaller than the rank's block). On all ranks: MPI_ERR_COMM on an inter-communicator,
- * MPI_ERR_NO_MEM if a node cannot share as much memory. */
+ * larger or smaller than the rank's block). On all ranks: MPI_ERR_COMM on MPI_COMM_NULL and on an
+ * inter-communicator, MPI_ERR_NO_MEM if a node cannot share as much memory. */
 #define TUTTI_SHARED_READ_ONLY 0 /* writing to the result is a protection fault (SIGSEGV) */
 #define TUTTI_COPY_ON_WRITE 1    /* writing to a page gives the rank its own copy of it */
 

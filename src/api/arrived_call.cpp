@@ -1,14 +1,7 @@
 /// Exchanges the arrivals of calls.
 #include "api/arrived_call.hpp"
 
-#include "api/call.hpp"
-
 namespace tutti {
-
-bool order_matters_everywhere(const Specification& specification) {
-  return !has_root(specification.algorithm->collective) ||
-         specification.algorithm->shape != Shape::line;
-}
 
 bool follows_profiles(const Decision& decision) {
   return decision.is_tuned && decision.is_automatic;
@@ -54,7 +47,7 @@ int ArrivedCall::find_epoch(const Specification& specification, bool at_root,
     epoch = profile_;
     return MPI_SUCCESS;
   }
-  const bool everywhere = order_matters_everywhere(specification);
+  const bool everywhere = specification.order_matters_everywhere();
   if (everywhere && !arrival_->has_thread()) return MPI_SUCCESS;  // no thread would answer
   arrival_->expect_epoch(number_);
   if (everywhere) return arrival_->agreed_epoch(number_, epoch);

@@ -5,9 +5,6 @@
 
 namespace tutti {
 
-/// True if all ranks need the order. In rooted linear shapes only the root does.
-[[nodiscard]] bool order_matters_everywhere(const Specification& specification);
-
 /// Do the calls of such a decision follow arrival profiles, where arrivals are exchanged?
 [[nodiscard]] bool follows_profiles(const Decision& decision);
 

@@ -64,16 +64,14 @@ namespace {
 /// The mean over `ranks` blocks of a side; none if arguments are invalid.
 std::optional<Bytes> mean_block(const CallSide& side, int ranks) {
   if (side.types != nullptr || !side.looks_valid(ranks)) return {};
-  MPI_Count count = 0;
-  for (Rank rank = 0; rank < ranks; ++rank) count += side.blocks.count(rank);
   MPI_Count size = 0;
   if (mpi().Type_size_x(side.type, &size) != MPI_SUCCESS) return {};
-  return count * size / ranks;
+  return side.blocks.total(ranks) * size / ranks;
 }
 
 /// Bytes of the rank's block in a gather or scatter; none if its arguments are invalid.
 std::optional<Bytes> own_block(const MpiCall& call, const Communicator& communicator) {
-  // A root whose block buffer is invalid knows the others' blocks by its root buffer.
+  // A root whose root buffer is invalid knows its block all the same.
   if (!call.in_place()) return mean_block(call.own(), 1);
   if (!looks_valid(call, communicator)) return {};
   MPI_Count size = 0;
@@ -240,6 +238,8 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
   PrivateComm& comm = communicator.private_comm();
   comm.begin(call);
   if (uses_unexpected_messages(specification, arrived)) comm.receive_unexpected();
+  // The MPI's own algorithm need not give the same bits again.
+  if (reduces(call.collective) && communicator.is_reproducible()) call.bounded = false;
   const bool valid = looks_valid(call, communicator);
   if (valid && comm.repeat(call, specification, error)) return error;
   Profile epoch;
@@ -251,19 +251,14 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
   context.epoch = epoch.get();
   context.arrival = communicator.arrival();
   context.number = arrived.number();
-  context.agrees_on_order = order_matters_everywhere(specification);
-  is_native = !valid || !comm.learn_types(call);
-  if (is_native) {
-    comm.give_up();
-    return MPI_SUCCESS;
-  }
-  // The MPI's own algorithm need not give the same bits again.
-  if (reduces(call.collective) && communicator.is_reproducible()) call.bounded = false;
-  if (comm.fits(call, specification)) return comm.run(call, specification, context);
+  const bool is_known = valid && comm.learn_types(call);
+  if (is_known && comm.fits(call, specification)) return comm.run(call, specification, context);
   is_native = true;
   comm.give_up();
-  communicator.note_algorithm(call.collective,
-                              "native: " + to_text(specification) + " would exceed TUTTI_MEMORY");
+  if (is_known) {
+    communicator.note_algorithm(call.collective,
+                                "native: " + to_text(specification) + " would exceed TUTTI_MEMORY");
+  }
   return MPI_SUCCESS;
 }
 
@@ -318,12 +313,18 @@ int SelectedCall::run(bool& is_native) {
     std::string refused;
     const int error =
         run_hierarchical(call_, communicator_, decision, *arrived_, refused, is_native);
-    if (refused.empty()) return error;
+    if (refused.empty()) {
+      communicator_.end_elsewhere(call_, decision);
+      return error;
+    }
     communicator_.note_refusal(call_.collective, decision, refused);
     record_.measured = {};
   }
   is_native = !decision.specification || (decision.level.hierarchical && decision.is_by_rule);
-  if (is_native) return MPI_SUCCESS;
+  if (is_native) {
+    communicator_.end_elsewhere(call_, decision);
+    return MPI_SUCCESS;
+  }
   const int error =
       run_specification(call_, communicator_, *decision.specification, *arrived_, is_native);
   if (is_native) record_.measured = {};

@@ -1,4 +1,5 @@
-/// TUTTI_Gather and all other collectives of collectives.inc, with their large-count forms.
+/// TUTTI_Gather and all other collectives of collectives.inc, with their large-count and persistent
+/// forms.
 #include <tutti/tutti.h>
 
 #include <tuple>
@@ -7,6 +8,7 @@
 #include "api/call.hpp"
 #include "api/parameters.hpp"
 #include "api/plain_counts.hpp"
+#include "api/request.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/types.hpp"
 
@@ -76,6 +78,12 @@ std::optional<int> pass(MPI_Comm comm, Collective collective, MakeCall make_call
     return inspect_##function(TUTTI_ARGUMENTS##number, __builtin_return_address(0));            \
   }
 
+#define TUTTI_INIT(name, kind, function, native, number, parameters)                               \
+  extern "C" int TUTTI_##function(TUTTI_PARAMETERS##number parameters, TUTTI_Request* request) {   \
+    return open_request(                                                                           \
+        TUTTI_CALL(name, kind, number), [=] { return native(TUTTI_ARGUMENTS##number); }, request); \
+  }
+
 #pragma GCC visibility push(default)
 
 namespace small {
@@ -87,6 +95,9 @@ namespace small {
   }                                                                                \
   TUTTI_ENTRY(name, function, function, number, parameters)
 #include "core/collectives.inc"
+#define TUTTI_PERSISTENT_FUNCTION(name, function, number, parameters) \
+  TUTTI_INIT(name, function, function##_init, native_##function, number, parameters)
+#include "api/persistent.inc"
 }  // namespace small
 
 namespace large {
@@ -101,6 +112,9 @@ namespace large {
   }                                                                                              \
   TUTTI_ENTRY(name, function, function##_c, number, parameters)
 #include "core/collectives.inc"
+#define TUTTI_PERSISTENT_FUNCTION(name, function, number, parameters) \
+  TUTTI_INIT(name, function, function##_init_c, native_##function##_c, number, parameters)
+#include "api/persistent.inc"
 }  // namespace large
 
 #pragma GCC visibility pop

@@ -55,7 +55,10 @@ std::shared_ptr<Communicator> take_live(const void* communicator) {
 void forget_keyval() {
   Registry& all = of_process<Registry>();
   if (has_world()) return;
-  const std::lock_guard lock(all.making_keyval);
+  // Without waiting: another thread may hold it and wait for a lock of the MPI, which holds that
+  // here. Then its communicator keeps the keyval.
+  const std::unique_lock lock(all.making_keyval, std::try_to_lock);
+  if (!lock.owns_lock()) return;
   {
     const std::lock_guard of_live(all.mutex);
     if (!all.live.empty()) return;

@@ -159,13 +159,19 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// has none. Leaks those that there are, as only all ranks together could free them.
   void give_up_private(int error);
   /// Counts a call on the private duplicate, if there is one, whatever the call runs: ranks whose
-  /// arguments are invalid may run something else, and the tags of later calls must agree. Local.
+  /// arguments are invalid may run something else, and the tags of later calls must agree. If the
+  /// decision has an algorithm, run_specification() or end_elsewhere() must follow, once, unless an
+  /// error ends the call before. Local.
   void count(MpiCall& call, const Decision& selected) {
     if (!private_) return;
     count_passed();
     private_->begin(call);
-    const bool runs_there = selected.specification && !selected.level.hierarchical;
-    if (!runs_there && private_->receives_unexpected()) private_->give_up();
+    if (!selected.specification) private_->give_up();  // it never runs there
+  }
+  /// A counted call has run elsewhere: only now may the background thread begin the next one. Does
+  /// nothing if it was not counted, or if count() has ended it. Local.
+  void end_elsewhere(const MpiCall& call, const Decision& selected) {
+    if (private_ && call.begun && selected.specification) private_->give_up();
   }
   /// See PrivateComm. Local.
   void receive_nothing_unexpected() {

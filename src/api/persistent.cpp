@@ -1,25 +1,17 @@
-/// TUTTI_Gather_init and all other forms of persistent.inc, and the functions that
-/// start, complete and free their requests.
+/// The functions that open, start, complete and free persistent requests.
 #include <tutti/tutti.h>
 
-#include <functional>
 #include <memory>
 
-#include "api/call.hpp"
-#include "api/hooks.hpp"
-#include "api/parameters.hpp"
-#include "api/plain_counts.hpp"
+#include "api/entry.hpp"
 #include "api/request.hpp"
 
 struct TUTTI_Request_content {
   std::unique_ptr<tutti::PersistentRequest> request;
 };
 
-namespace tutti {
-
-namespace {
-
-int open_request(const MpiCall& call, std::function<int()> run_native, TUTTI_Request* request) {
+int tutti::open_request(const MpiCall& call, std::function<int()> run_native,
+                        TUTTI_Request* request) {
   if (request != nullptr) *request = TUTTI_REQUEST_NULL;
   return on_comm(call.comm, [&]() -> int {
     auto content = std::make_unique<TUTTI_Request_content>();
@@ -31,49 +23,6 @@ int open_request(const MpiCall& call, std::function<int()> run_native, TUTTI_Req
     return MPI_SUCCESS;
   });
 }
-
-}  // namespace
-
-#pragma GCC visibility push(default)
-
-namespace small {
-#define TUTTI_PERSISTENT_FUNCTION(name, function, number, parameters)                              \
-  extern "C" int TUTTI_##function##_init(TUTTI_PARAMETERS##number parameters,                      \
-                                         TUTTI_Request* request) {                                 \
-    return open_request(                                                                           \
-        call_of(Collective::name, std::type_identity<kinds::function>(), TUTTI_ARGUMENTS##number), \
-        [=] {                                                                                      \
-          const auto next = next_functions().function;                                             \
-          const Outside outside(next == mpi().function);                                           \
-          return next(TUTTI_ARGUMENTS##number);                                                    \
-        },                                                                                         \
-        request);                                                                                  \
-  }
-#include "api/persistent.inc"
-}  // namespace small
-
-namespace large {
-#define TUTTI_PERSISTENT_FUNCTION(name, function, number, parameters)                              \
-  extern "C" int TUTTI_##function##_init_c(TUTTI_PARAMETERS##number parameters,                    \
-                                           TUTTI_Request* request) {                               \
-    const MpiCall call =                                                                           \
-        call_of(Collective::name, std::type_identity<kinds::function>(), TUTTI_ARGUMENTS##number); \
-    const auto run_native = [=] {                                                                  \
-      const MpiFunctions& next = next_functions();                                                 \
-      const Outside outside(next.function##_c != nullptr ? next.function##_c == mpi().function##_c \
-                                                         : next.function == mpi().function);       \
-      return run_native_large(next.function##_c, next.function,                                    \
-                              std::type_identity<kinds::function>(), call,                         \
-                              TUTTI_ARGUMENTS##number);                                            \
-    };                                                                                             \
-    return open_request(call, run_native, request);                                                \
-  }
-#include "api/persistent.inc"
-}  // namespace large
-
-#pragma GCC visibility pop
-
-}  // namespace tutti
 
 int TUTTI_Start(TUTTI_Request* request) {
   if (request == nullptr || *request == TUTTI_REQUEST_NULL) return MPI_ERR_REQUEST;

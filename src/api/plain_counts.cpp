@@ -18,9 +18,7 @@ bool fit_all_ranks(const MpiCall& call, Rank rank, int p) {
   if (reduces(call.collective)) {
     if (!call.receive.blocks.are_given()) return true;
     const bool is_one = block_kind(call.collective) == BlockKind::parts;
-    MPI_Count elements = 0;
-    for (Rank of = 0; of < (is_one ? 1 : p); ++of) elements += call.receive.blocks.count(of);
-    return elements <= most;
+    return call.receive.blocks.total(is_one ? 1 : p) <= most;
   }
   if (is_irregular(call.collective)) return false;
   const CallSide& side = call.sends(rank) ? call.send : call.receive;

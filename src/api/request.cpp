@@ -50,6 +50,7 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   }
   const Decision& decision =
       usual.is_tuned ? usual : communicator.selections().resolved(usual, call_, nullptr, error);
+  communicator.end_elsewhere(call_, decision);
   if (error != MPI_SUCCESS) return error;
   // Counts the call that is resolved here: a start may follow much later or never.
   if (by_size && decision.level.hierarchical) communicator.hierarchical().skip();
@@ -97,7 +98,6 @@ int PersistentRequest::set(const Specification& specification, Communicator& com
   if (error != MPI_SUCCESS) return error;
   if (specification != specification_) plan_ = nullptr;
   specification_ = specification;
-  context_.agrees_on_order = order_matters_everywhere(specification);
   return MPI_SUCCESS;
 }
 
@@ -151,6 +151,7 @@ int PersistentRequest::select(Communicator& communicator) {
   MpiCall call = call_;  // each start counts
   const Decision& decision = communicator.selections().resolved(*tuned_, call, profile, error);
   noted_ = communicator.selections().tuned.take_note();
+  communicator.end_elsewhere(call, decision);
   if (error != MPI_SUCCESS) return error;
   communicator.note_algorithm(call_.collective, decision.text);
   if (communicator.is_reported()) text_ = decision.text;
@@ -242,12 +243,13 @@ void PersistentRequest::start_schedule() {
 /// answer.
 bool PersistentRequest::uses_epoch() const {
   return arrival_ != nullptr && specification_.needs_arrivals() &&
-         (has_thread() || !context_.agrees_on_order);
+         (has_thread() || !specification_.order_matters_everywhere());
 }
 
 /// Sets `epoch_`; false while it is unknown which epoch counts.
 bool PersistentRequest::find_order() {
-  const bool needed = context_.agrees_on_order || schedule_comm_->rank() == call_.root;
+  const bool needed =
+      specification_.order_matters_everywhere() || schedule_comm_->rank() == call_.root;
   // Estimates for this very call make the best order: wait for them until this rank arrives.
   return !needed || !uses_epoch() || arrival_->find_agreed_epoch(number_, epoch_);
 }

@@ -1,6 +1,8 @@
 /// The call behind a persistent request of the C API.
 #pragma once
 
+#include <tutti/tutti.h>
+
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -99,5 +101,9 @@ class PersistentRequest final : public BackgroundTask {
   const Plan* plan_ = nullptr;
   std::optional<CallBuffers> buffers_;
 };
+
+/// Opens a request of the C API, which stays null after an error; that has reached the program's
+/// handler. `run_native`: see PersistentRequest::open. Collective.
+int open_request(const MpiCall& call, std::function<int()> run_native, TUTTI_Request* request);
 
 }  // namespace tutti

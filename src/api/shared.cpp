@@ -16,25 +16,19 @@ namespace {
 /// One call, and the blocks of its result.
 struct SharedCall {
   MpiCall call;  ///< an allgather or allgatherv without a receive buffer, a bcast or an allreduce
-  HierarchicalProblem problem = {};
-  HierarchicalSide send = {};  ///< this rank's contribution
-  Bytes bytes = 0;             ///< of the result
+  HierarchicalCall hierarchical = {};  ///< the same; send: this rank's contribution
+  Bytes bytes = 0;                     ///< of the result
 };
 
 /// Fills the result through node memory: the first rank of each node writes it, the others wait.
 /// Sets `refused` to the reason if that is impossible, equally on all ranks.
-int fill_by_first(const SharedCall& shared, HierarchicalRunner& runner, const SharedMemory& memory,
+int fill_by_first(SharedCall& shared, HierarchicalRunner& runner, const SharedMemory& memory,
                   std::string& refused) {
   int error = MPI_ERR_NO_MEM;
   try {
     const HierarchicalRunner::Turn turn(runner);
-    HierarchicalCall hierarchical;
-    hierarchical.call = shared.problem;
-    hierarchical.send = shared.send;
-    hierarchical.type = shared.call.receive.type;
-    hierarchical.op = shared.call.op;
-    if (runner.node().local() == 0) hierarchical.receive.base = memory.data();
-    error = runner.run(hierarchical, refused);
+    if (runner.node().local() == 0) shared.hierarchical.receive.base = memory.data();
+    error = runner.run(shared.hierarchical, refused);
   } catch (const std::bad_alloc&) {
     // The others get it like any error.
   }
@@ -42,12 +36,11 @@ int fill_by_first(const SharedCall& shared, HierarchicalRunner& runner, const Sh
 }
 
 /// Fills the result of a bcast or allgather.
-int fill_gathered(const SharedCall& shared, HierarchicalRunner& runner,
-                  const SharedMemory& memory) {
+int fill_gathered(SharedCall& shared, HierarchicalRunner& runner, const SharedMemory& memory) {
   const bool is_bcast = shared.call.collective == Collective::bcast;
   const bool is_in_order = runner.node().nodes().in_rank_order() && shared.bytes <= INT_MAX;
   if (is_bcast || is_in_order) {
-    return fill_in_place(runner, shared.problem, shared.send, memory);
+    return fill_in_place(runner, shared.hierarchical.call, shared.hierarchical.send, memory);
   }
   std::string refused;
   return fill_by_first(shared, runner, memory, refused);
@@ -56,7 +49,7 @@ int fill_gathered(const SharedCall& shared, HierarchicalRunner& runner,
 /// Reduces within nodes, then between them. Reduces at rank 0, and broadcasts to all nodes, if
 /// results must be reproducible, if the operation takes whole vectors, or if node memory cannot
 /// hold the call.
-int fill_reduced(const SharedCall& shared, Communicator& communicator, HierarchicalRunner& runner,
+int fill_reduced(SharedCall& shared, Communicator& communicator, HierarchicalRunner& runner,
                  const SharedMemory& memory) {
   if (!communicator.is_reproducible() && !communicator.takes_whole(shared.call.op)) {
     std::string refused;
@@ -91,7 +84,9 @@ int read(SharedCall& shared, Communicator& communicator) {
   const bool known = communicator.private_comm().learn_types(call);
   if (!known && reduces(call.collective) && call.receive.info.valid) return MPI_ERR_OP;
   if (!known || !given.info.contiguous || !call.receive.info.contiguous) return MPI_ERR_TYPE;
-  HierarchicalProblem& problem = shared.problem;
+  shared.hierarchical.type = call.receive.type;
+  shared.hierarchical.op = call.op;
+  HierarchicalProblem& problem = shared.hierarchical.call;
   problem.collective = call.collective;
   problem.root = call.root;
   problem.sizes.each = call.receive.bytes(0);
@@ -108,10 +103,11 @@ int read(SharedCall& shared, Communicator& communicator) {
     problem.unit = call.receive.info.extent;
   }
   if (is_bcast && rank != call.root) return MPI_SUCCESS;
-  shared.send.base = static_cast<std::byte*>(given.address);
-  shared.send.bytes = given.bytes(0);
-  if (shared.send.bytes != call.receive.bytes(rank)) return MPI_ERR_TRUNCATE;
-  return given.address == nullptr && shared.send.bytes > 0 ? MPI_ERR_BUFFER : MPI_SUCCESS;
+  HierarchicalSide& send = shared.hierarchical.send;
+  send.base = static_cast<std::byte*>(given.address);
+  send.bytes = given.bytes(0);
+  if (send.bytes != call.receive.bytes(rank)) return MPI_ERR_TRUNCATE;
+  return given.address == nullptr && send.bytes > 0 ? MPI_ERR_BUFFER : MPI_SUCCESS;
 }
 
 /// Runs a call, if Tutti can serve the communicator. If this rank's arguments are invalid, the
@@ -138,12 +134,12 @@ int run(SharedCall& shared, Communicator& communicator, int mode, void** result)
 
 int run(const MpiCall& call, int mode, void** result) {
   const Inside guard;
-  return raise_if(call.comm, contained([&] {
-                    Communicator* communicator = nullptr;
-                    const int error = Communicator::intra(call.comm, communicator);
-                    SharedCall shared{call};
-                    return error == MPI_SUCCESS ? run(shared, *communicator, mode, result) : error;
-                  }));
+  return on_comm(call.comm, [&] {
+    Communicator* communicator = nullptr;
+    const int error = Communicator::intra(call.comm, communicator);
+    SharedCall shared{call};
+    return error == MPI_SUCCESS ? run(shared, *communicator, mode, result) : error;
+  });
 }
 
 /// The error of a second release, created at its first use. MPI_ERR_ARG while MPI is not available.

@@ -177,6 +177,32 @@ void gathers_on_parts(Context& context) {
   }
 }
 
+/// The background thread begins calls like one that ran before there was a thread. Ranks use the
+/// same memory, so that calls repeat.
+void begun_early(Context& context) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  const Forced forced(Kind::scatter, "binomial:order=distance,runner=background", false);
+  context.expect_empty(forced.error());
+  constexpr int count = 5000;
+  std::vector<int> all(count * static_cast<std::size_t>(comm.size()));
+  std::vector<int> mine(count);
+  for (int round = 0; round < 6; ++round) {
+    context.step("round " + std::to_string(round));
+    if (round == 1 && TUTTI_Arrival_init(comm.get(), 0.5) != MPI_SUCCESS) context.fail("an error");
+    if (round > 1 && comm.rank() != 0) usleep(30000);  // the root announces the call meanwhile
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = round + static_cast<int>(i);
+    mine.assign(mine.size(), -1);
+    const int code =
+        TUTTI_Scatter(all.data(), count, MPI_INT, mine.data(), count, MPI_INT, 0, comm.get());
+    if (code != MPI_SUCCESS) context.fail("an error");
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      const int expected = round + comm.rank() * count + static_cast<int>(i);
+      if (mine[i] != expected) return context.fail("element " + std::to_string(i));
+    }
+  }
+}
+
 /// The longest link of the ring of a communicator's ranks, which determines the time of a round.
 int longest_link(MPI_Comm comm) {
   int rank = 0;
@@ -246,6 +272,16 @@ void refused(Context& context) {
   if (class_of(TUTTI_Distances_measure(comm.get(), "/nowhere/distances", 0)) != MPI_ERR_FILE) {
     context.fail("a file that cannot be written");
   }
+  const std::string folder = temporary_name("folder");
+  const std::string unfinished = folder + ".part";
+  std::error_code ignored;
+  if (context.rank() == 0) std::filesystem::create_directory(folder, ignored);
+  if (class_of(TUTTI_Distances_measure(comm.get(), folder.c_str(), 0)) != MPI_ERR_FILE) {
+    context.fail("the name of a folder");
+  }
+  if (context.rank() != 0) return;
+  if (std::filesystem::remove(unfinished, ignored)) context.fail("an unfinished file is left");
+  std::filesystem::remove(folder, ignored);
 }
 
 /// Runs last, because measured distances replace the artificial ones.
@@ -296,6 +332,7 @@ void add_distances(Suite& suite) {
   suite.add("allgathers and broadcasts by distance", other_collectives);
   suite.add("orders by distance by choice", by_choice);
   suite.add("gathers and scatters by distance on parts", gathers_on_parts);
+  suite.add("scatters by distance that the thread begins", begun_early);
   suite.add("communicators by distance", reordered);
   suite.add("bad arguments about distances", refused);
   suite.add("distances are measured", measured);

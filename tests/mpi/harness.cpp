@@ -22,6 +22,10 @@ Options read_options(int argc, char** argv) {
       options.native = true;
       continue;
     }
+    if (word == "--rules") {
+      options.rules = true;
+      continue;
+    }
     if (i + 1 == argc) throw std::invalid_argument(word + " is unknown or lacks its value");
     const std::string value = argv[++i];
     if (word == "--effort") {
@@ -41,7 +45,7 @@ Options read_options(int argc, char** argv) {
     } else {
       throw std::invalid_argument(
           word +
-          " is none of --native, --effort, --timeout, --split, --only, --memory, --nodes, "
+          " is none of --native, --rules, --effort, --timeout, --split, --only, --memory, --nodes, "
           "--node-memory");
     }
   }

@@ -15,6 +15,7 @@ namespace tutti::test {
 /// The options of the command line.
 struct Options {
   bool native = false;               ///< run the MPI's own functions, which tests the tests
+  bool rules = false;                ///< rules decide some calls; runs only the cases for them
   int effort = 1;                    ///< multiplies the number of calls
   int timeout = 120;                 ///< seconds without progress until the watchdog aborts
   std::string nodes;                 ///< emulated nodes; runs only the hierarchical cases
@@ -23,10 +24,10 @@ struct Options {
   bool splits = true;                ///< TUTTI_SPLIT_USER_OPS
   std::string only;                  ///< runs the cases whose name contains this
 };
-/// Reads "--native --effort N --timeout S --only TEXT --memory BYTES --nodes TEXT --node-memory
-/// BYTES --split off". --nodes and --node-memory are for hierarchical cases: they set TUTTI_NODE
-/// and TUTTI_NODE_MEMORY, whose default is so small that calls run in chunks. "--split off" runs
-/// only the cases of operations that get whole vectors. Throws std::invalid_argument.
+/// Reads "--native --rules --effort N --timeout S --only TEXT --memory BYTES --nodes TEXT
+/// --node-memory BYTES --split off". --nodes and --node-memory are for hierarchical cases: they set
+/// TUTTI_NODE and TUTTI_NODE_MEMORY, whose default is so small that calls run in chunks. "--split
+/// off" runs only the cases of operations that get whole vectors. Throws std::invalid_argument.
 [[nodiscard]] Options read_options(int argc, char** argv);
 
 /// The arguments of a case, and its log of progress and failures. Several threads may call the
@@ -115,6 +116,19 @@ void add_errors(Suite& suite);
 void add_threads(Suite& suite);
 void add_arrivals(Suite& suite);
 void add_persistent(Suite& suite);
+/// Sets TUTTI_RULES to a file for add_persistent_by_rules(), which the destructor removes. Make it
+/// before the first call of Tutti.
+class MadeUpRules {
+ public:
+  MadeUpRules();
+  ~MadeUpRules();
+  MadeUpRules(const MadeUpRules&) = delete;
+  MadeUpRules& operator=(const MadeUpRules&) = delete;
+
+ private:
+  std::string file_;
+};
+void add_persistent_by_rules(Suite& suite);
 void add_choices(Suite& suite);
 void add_background(Suite& suite);
 /// Bcast, allgather(v), alltoall(v, w) and barrier.

@@ -45,8 +45,12 @@ int main(int argc, char** argv) {
     const Watchdog watchdog(context);
     const MadeUpDistances distances;
     std::optional<MadeUpMachine> machine;
+    std::optional<MadeUpRules> rules;
     Suite suite;
-    if (!context.options().splits) {
+    if (context.options().rules) {
+      rules.emplace();
+      add_persistent_by_rules(suite);
+    } else if (!context.options().splits) {
       add_whole_vectors(suite);
     } else if (!context.options().nodes.empty()) {
       machine.emplace();

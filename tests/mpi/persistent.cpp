@@ -2,6 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "delays.hpp"
 
@@ -177,7 +181,96 @@ void requests_among_calls(Context& context, const Selected& selected) {
     context.fail("no error of starting a null request");
 }
 
+/// In the binomial tree of 4 ranks the inner one awaits the last one before it makes the call, also
+/// between the start and the end of a request, and after its init: its thread must pass data on.
+/// `runs`: what the request runs; null if each start selects.
+void begun_between(Context& context, int rounds, const char* runs) {
+  if (context.options().native || context.size() < 4) return;
+  constexpr int p = 4;
+  constexpr int count = 500;
+  constexpr int tag = 3;
+  const OwnComm comm(context.rank() < p ? 0 : 1, 0);
+  if (context.rank() >= p) return;
+  begin_exchange(context, comm.get());
+  const Forced forced(Kind::scatter, "binomial:runner=background", false);
+  context.expect_empty(forced.error());
+  const auto scatter_from = [&](int from, int call, bool is_late) {
+    const int inner = (from + 2) % p;
+    const int last = (from + 3) % p;
+    std::vector<int> all(static_cast<std::size_t>(p * count), -1);
+    for (int i = 0; i < p * count && comm.rank() == from; ++i) {
+      all[static_cast<std::size_t>(i)] = 10'000 * call + i;
+    }
+    std::vector<int> mine(count, -1);
+    if (is_late && comm.rank() == inner) {
+      PMPI_Recv(nullptr, 0, MPI_BYTE, last, tag, comm.get(), MPI_STATUS_IGNORE);
+    }
+    expect(context,
+           TUTTI_Scatter(all.data(), count, MPI_INT, mine.data(), count, MPI_INT, from, comm.get()),
+           "TUTTI_Scatter");
+    if (is_late && comm.rank() == last) PMPI_Send(nullptr, 0, MPI_BYTE, inner, tag, comm.get());
+    for (int i = 0; i < count; ++i) {
+      const int expected = 10'000 * call + comm.rank() * count + i;
+      if (mine[static_cast<std::size_t>(i)] != expected) return context.fail("wrongly scattered");
+    }
+  };
+  for (int from = 0; from < p; ++from) scatter_from(from, from, false);
+  int call = p;
+  for (int root = 0; root < p; ++root) {
+    std::vector<int> own(count, -1);
+    std::vector<int> gathered(static_cast<std::size_t>(p * count), -1);
+    TUTTI_Request request = TUTTI_REQUEST_NULL;
+    expect(context,
+           TUTTI_Gather_init(own.data(), count, MPI_INT, gathered.data(), count, MPI_INT, root,
+                             comm.get(), &request),
+           "TUTTI_Gather_init");
+    scatter_from(root, call++, true);
+    for (int round = 0; round < rounds * context.options().effort; ++round, ++call) {
+      context.step("root " + std::to_string(root) + ", round " + std::to_string(round));
+      own.assign(own.size(), 10 * call + comm.rank());
+      expect(context, TUTTI_Start(&request), "TUTTI_Start");
+      std::array<char, 200> text{};
+      int length = static_cast<int>(text.size());
+      TUTTI_Algorithm_last(comm.get(), "gather", text.data(), &length);
+      if (runs != nullptr && !std::string(text.data()).starts_with(runs)) {
+        context.fail(std::string("ran ") + text.data());
+      }
+      scatter_from(call % p, call, true);
+      expect(context, TUTTI_Wait(&request), "TUTTI_Wait");
+      for (int i = 0; i < p * count && comm.rank() == root; ++i) {
+        const int found = gathered[static_cast<std::size_t>(i)];
+        if (found != 10 * call + i / count) context.fail("gathered " + std::to_string(found));
+      }
+    }
+    expect(context, TUTTI_Request_free(&request), "TUTTI_Request_free");
+  }
+}
+
+/// A rule for some sizes only, so that the size of a call decides.
+constexpr const char* rules =
+    R"({"schema": "tutti-rules-1", "date": "2026-11-22", "rules": [{"collective": "gather",)"
+    R"( "use": "linear_sync", "bytes": "1K..inf", "evidence": {"native_us": 8, "choice_us": 4}}]})";
+
 }  // namespace
+
+MadeUpRules::MadeUpRules() : file_(temporary_name("rules")) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) std::ofstream(file_) << rules;
+  PMPI_Barrier(MPI_COMM_WORLD);
+  setenv("TUTTI_RULES", file_.c_str(), 1);
+}
+
+MadeUpRules::~MadeUpRules() {
+  PMPI_Barrier(MPI_COMM_WORLD);
+  std::error_code ignored;
+  std::filesystem::remove(file_, ignored);
+}
+
+void add_persistent_by_rules(Suite& suite) {
+  suite.add("persistent: settled by size, and the thread begins calls",
+            [](Context& context) { begun_between(context, 3, "linear_sync"); });
+}
 
 void add_persistent(Suite& suite) {
   for (const Kind kind : all_kinds) {
@@ -190,6 +283,8 @@ void add_persistent(Suite& suite) {
   suite.add("persistent: each start selects", [](Context& context) {
     requests_among_calls(context, {"auto", "auto", 120, 90});
   });
+  suite.add("persistent: each start selects, and the thread begins calls",
+            [](Context& context) { begun_between(context, 30, nullptr); });
 }
 
 }  // namespace tutti::test

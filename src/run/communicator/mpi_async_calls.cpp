@@ -53,7 +53,9 @@ AsyncCalls::~AsyncCalls() {
   while (!leaving_.empty() && forget_what_has_left() == MPI_SUCCESS) sched_yield();
 }
 
+/// Where an error has ended the call before early, what the thread had begun is of that one.
 bool AsyncCalls::enter() {
+  if (is_inside_) abandon();
   is_inside_ = true;
   return begun_ == nullptr;
 }
@@ -65,25 +67,24 @@ void AsyncCalls::give_up() {
   leave();
 }
 
-const AsyncCalls::Known& AsyncCalls::note(const MpiCall& call, Bytes bytes, const Plan& plan) {
-  const Specification& specification = plan.key.specification;
+const AsyncCalls::Known& AsyncCalls::note(const Plan& plan) {
+  const PlanKey& key = plan.key;
   for (const Known& known : known_) {
-    if (known.is(call, bytes, specification)) return known;
+    if (known.is(key.root, key.own, key.specification)) return known;
   }
   if (known_.size() == max_known) known_.pop_back();
-  return known_.emplace_front(Known{call.collective, call.root, bytes, specification,
-                                    static_cast<std::int64_t>(hash_of(to_text(specification))),
-                                    context_.agrees_on_order, context_.rank_orders});
+  const auto digest = static_cast<std::int64_t>(hash_of(to_text(key.specification)));
+  return known_.emplace_front(Known{key.specification.algorithm->collective, key.root, key.own,
+                                    key.specification, digest, context_.rank_orders});
 }
 
-int AsyncCalls::announce(const MpiCall& call, Bytes bytes, const Plan& plan,
-                         const CallContext* context) {
+int AsyncCalls::announce(const Plan& plan, const CallContext* context) {
   if (context != nullptr) context_ = *context;
-  const Known& known = note(call, bytes, plan);
+  const Known& known = note(plan);
   const bool by_arrival = known.specification.needs_arrivals() && context_.arrival != nullptr;
   return send_announcements(
       {comm_.executor().calls(), by_arrival ? context_.number : 0,
-       static_cast<std::int64_t>(known.collective), known.root, bytes, known.digest},
+       static_cast<std::int64_t>(known.collective), known.root, known.bytes, known.digest},
       plan);
 }
 
@@ -143,7 +144,7 @@ int AsyncCalls::proceed(bool& moved) {
     announcements_.erase(announcement);
     if (known == nullptr) return MPI_SUCCESS;
     moved = true;
-    if (const int error = begin(taken, *known, std::move(epoch))) return error;
+    if (const int error = begin(taken, *known, epoch.get())) return error;
     if (begun_ == nullptr) return MPI_SUCCESS;
   }
   bool more = false;
@@ -161,7 +162,7 @@ bool AsyncCalls::find_epoch(const CallAnnouncement& announcement, const Known*& 
   const std::shared_ptr<Arrival>& arrival = context_.arrival;
   if (arrival == nullptr || !arrival->is_open()) {
     known = nullptr;
-  } else if (known->agrees_on_order) {
+  } else if (known->specification.order_matters_everywhere()) {
     if (!arrival->find_agreed_epoch(number, epoch)) return false;
     // The exchange may have ended in the meantime.
     if (!arrival->is_open()) known = nullptr;
@@ -172,13 +173,12 @@ bool AsyncCalls::find_epoch(const CallAnnouncement& announcement, const Known*& 
 }
 
 int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
-                      std::shared_ptr<const ArrivalEpoch> epoch) {
+                      const ArrivalEpoch* epoch) {
   const bool at_root = comm_.rank() == known.root;
   const Bytes bytes = known.bytes * (at_root ? comm_.p() : 1);
   if (is_gather(known.collective) != at_root || bytes > max_begun_bytes) return MPI_SUCCESS;
   auto begun = std::make_unique<Begun>();
   begun->known = known;
-  begun->epoch = std::move(epoch);
   begun->block.resize(static_cast<std::size_t>(bytes));
 
   MpiCall& call = begun->call;
@@ -188,22 +188,23 @@ int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
       begun->block.data(), RankBlocks(known.bytes), mpi().byte, nullptr, plain_bytes, nullptr};
   if (at_root) (is_gather(known.collective) ? call.send : call.receive).address = MPI_IN_PLACE;
   CallContext context = context_;
-  context.epoch = begun->epoch.get();
+  context.epoch = epoch;
   context.all_sizes = nullptr;
   context.rank_orders = known.rank_orders;
   const int error = comm_.prepare(call, known.specification, context, begun->plan);
   if (error != MPI_SUCCESS) return error;
   begun->buffers.emplace(call, begun->plan->order,
                          begun->scratch.reserve(begun->plan->program.scratch), begun->iov);
-  comm_.executor().begin_call();
   comm_.executor().begin(begun->plan->program, *begun->buffers, transport_);
+  // Counted last: an exception before it must not put this rank a call ahead of the others.
+  comm_.executor().begin_call();
   begun_ = std::move(begun);
   return send_announcements(announcement, *begun_->plan);
 }
 
 bool AsyncCalls::has_begun(const MpiCall& call, Bytes bytes, const Specification& specification) {
   if (begun_ == nullptr) return false;
-  if (begun_->known.is(call, bytes, specification)) return true;
+  if (begun_->known.is(call.root, bytes, specification)) return true;
   abandon();
   return false;
 }

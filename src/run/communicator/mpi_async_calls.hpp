@@ -38,11 +38,11 @@ class AsyncCalls {
   bool enter();
   /// The rank leaves its call: the thread may begin the next one.
   void leave();
-  /// The rank leaves a call that it cannot make because its arguments are invalid.
+  /// The rank leaves a call that it does not run here.
   void give_up();
-  /// To be called in every regular call before it runs. `bytes` is the size of each block; without
-  /// a context the one of the call before holds. Returns an MPI error code.
-  int announce(const MpiCall& call, Bytes bytes, const Plan& plan, const CallContext* context);
+  /// To be called in every regular call before it runs. Without a context that of the call before
+  /// holds. Returns an MPI error code.
+  int announce(const Plan& plan, const CallContext* context);
   /// True if the thread has begun this call. Abandons any other call that it has begun.
   [[nodiscard]] bool has_begun(const MpiCall& call, Bytes bytes,
                                const Specification& specification);
@@ -75,12 +75,10 @@ class AsyncCalls {
     Bytes bytes = 0;  ///< of each block
     Specification specification = {};
     std::int64_t digest = 0;  ///< a hash of the specification
-    bool agrees_on_order = false;
     const RankOrders* rank_orders = nullptr;
 
-    [[nodiscard]] bool is(const MpiCall& call, Bytes each, const Specification& by) const {
-      return collective == call.collective && root == call.root && bytes == each &&
-             specification == by;
+    [[nodiscard]] bool is(Rank of, Bytes each, const Specification& by) const {
+      return root == of && bytes == each && specification == by;
     }
   };
   /// A call that the thread has begun.
@@ -88,7 +86,6 @@ class AsyncCalls {
     Known known;
     MpiCall call;  ///< into `block`
     std::vector<std::byte> block;
-    std::shared_ptr<const ArrivalEpoch> epoch;
     const Plan* plan = nullptr;
     Scratch scratch;
     Iov iov;
@@ -101,12 +98,11 @@ class AsyncCalls {
   };
 
   [[nodiscard]] const Known* find(const CallAnnouncement& announcement) const;
-  const Known& note(const MpiCall& call, Bytes bytes, const Plan& plan);
+  const Known& note(const Plan& plan);
   /// Sets `epoch`; false while it is not known yet. Sets `known` to null if it never will be.
   bool find_epoch(const CallAnnouncement& announcement, const Known*& known,
                   std::shared_ptr<const ArrivalEpoch>& epoch);
-  int begin(const CallAnnouncement& announcement, const Known& known,
-            std::shared_ptr<const ArrivalEpoch> epoch);
+  int begin(const CallAnnouncement& announcement, const Known& known, const ArrivalEpoch* epoch);
   int send_announcements(const CallAnnouncement& announcement, const Plan& plan);
   int forget_what_has_left();
   int hand_over(const MpiCall& call);

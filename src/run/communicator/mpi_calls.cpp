@@ -41,17 +41,17 @@ bool PrivateComm::learn(CallSide& side, std::vector<TypeInfo>& infos) {
 void PrivateComm::find_sizes(const MpiCall& call) {
   sizes_.clear();
   const bool irregular = is_irregular(call.collective);
+  const auto add_blocks = [this](const CallSide& side) {
+    for (Rank rank = 0; rank < p_; ++rank) sizes_.push_back(side.bytes(rank));
+  };
   if (call.collective == Collective::barrier) return;
   if (is_gather_or_scatter(call.collective)) {
-    if (!irregular || rank_ != call.root) return;
-    for (Rank rank = 0; rank < p_; ++rank) sizes_.push_back(call.whole().bytes(rank));
+    if (irregular && rank_ == call.root) add_blocks(call.whole());
     return;
   }
   if (!irregular) return sizes_.push_back(call.receive.bytes(0));
-  if (block_kind(call.collective) == BlockKind::pairs) {
-    for (Rank rank = 0; rank < p_; ++rank) sizes_.push_back(call.contribution().bytes(rank));
-  }
-  for (Rank rank = 0; rank < p_; ++rank) sizes_.push_back(call.receive.bytes(rank));
+  if (block_kind(call.collective) == BlockKind::pairs) add_blocks(call.contribution());
+  add_blocks(call.receive);
 }
 
 BufferTraits PrivateComm::traits_of(const MpiCall& call, const Specification& specification,
@@ -155,7 +155,10 @@ int PrivateComm::run(const MpiCall& call, const Specification& specification,
   return in_turn(call, problem.own, specification, [&] {
     const Plan* plan = nullptr;
     if (const int error = acquire(problem, plan)) return error;
-    if (!specification.needs_arrivals()) remember(call, *plan);
+    // The background thread needs the rank orders of what it begins, which repeat() does not have.
+    const bool is_begun_by_order =
+        specification.runner == Runner::background && specification.needs_distances();
+    if (!specification.needs_arrivals() && !is_begun_by_order) remember(call, *plan);
     return execute(call, *plan, &context);
   });
 }
@@ -184,7 +187,7 @@ int PrivateComm::execute(const MpiCall& call, const Plan& plan, const CallContex
   if (reduces(call.collective)) return execute_reduction(call, plan);
   const bool may_begin = is_gather_or_scatter(call.collective) && !is_irregular(call.collective);
   if (async_ && may_begin) {
-    const int error = async_->calls().announce(call, plan.key.own, plan, context);
+    const int error = async_->calls().announce(plan, context);
     if (error != MPI_SUCCESS) return error;
   }
   CallBuffers buffers(call, plan.order, scratch_.reserve(plan.program.scratch), iov_);
@@ -218,7 +221,7 @@ bool PrivateComm::is_same(const MpiCall& call, const Prepared& before) const {
   };
   return before.generation == planner_.generation() && call.collective == other.collective &&
          call.root == other.root && call.in_place() == other.in_place() &&
-         (!reduces(call.collective) || call.op == other.op) &&
+         call.bounded == other.bounded && (!reduces(call.collective) || call.op == other.op) &&
          (!call.sends(rank_) || are_same(call.send, other.send)) &&
          (!call.receives(rank_) || are_same(call.receive, other.receive));
 }

@@ -47,21 +47,18 @@ int PrivateComm::split(MPI_Comm of, bool member, int key, std::unique_ptr<Privat
   return error;
 }
 
-PrivateComm::~PrivateComm() { free(); }
-
-void PrivateComm::free() {
+PrivateComm::~PrivateComm() {
   // A message to a freed communicator could match one of another communicator.
   const bool stays = async_ && !async_->settle();
   async_.reset();
-  if (stays) {
-    comm_.release();
-  } else {
-    comm_.free();
-  }
+  if (stays) leak();
 }
 
 void PrivateComm::receive_unexpected() {
-  if (!async_) async_.emplace(transport_, *this);
+  if (!async_) {
+    async_.emplace(transport_, *this);
+    prepared_ = {};  // the thread needs the context of calls, which repeat() does not have
+  }
   async_->expect();
 }
 

@@ -27,11 +27,10 @@ class PrivateComm {
   /// new communicator come as codes, not through the program's handler. Both return such a code.
   static int duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made);
   static int split(MPI_Comm of, bool member, int key, std::unique_ptr<PrivateComm>& made);
+  /// Frees the communicator. If call announcements from other ranks are still missing
+  /// (UnexpectedMessages::settle), leaks it: MPI_Finalize frees it. Collective.
   ~PrivateComm();
 
-  /// Frees the communicator. If call announcements from other ranks are still missing
-  /// (UnexpectedMessages::settle), leaks it: MPI_Finalize frees it. No call may follow. Collective.
-  void free();
   /// Leaves the communicator to MPI_Finalize, where not all ranks have one. No call may follow.
   void leak() { comm_.release(); }
   [[nodiscard]] MPI_Comm handle() const { return comm_.handle(); }
@@ -46,7 +45,10 @@ class PrivateComm {
   /// it counts each call once.
   void begin(MpiCall& call);
   /// Counts so many calls at once that began and ended elsewhere. Local.
-  void skip(std::uint64_t calls) { executor_.skip_calls(static_cast<std::int64_t>(calls)); }
+  void skip(std::uint64_t calls) {
+    // While the background thread may count calls nothing passes, and this must not write.
+    if (calls > 0) executor_.skip_calls(static_cast<std::int64_t>(calls));
+  }
   /// Instead of run(), for a call that has begun and that Tutti does not run on this rank: the
   /// background thread drops it. Local.
   void give_up();
@@ -79,7 +81,6 @@ class PrivateComm {
   [[nodiscard]] Transport& transport() {
     return async_ ? static_cast<Transport&>(*async_) : transport_;
   }
-  [[nodiscard]] TypeCache& types() { return types_; }
 
   /// Call it in calls that use the background thread: between calls the thread then receives
   /// unexpected messages. Local.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <utility>
 
 #include "run/clock.hpp"
 #include "run/communicator/mpi_communicator.hpp"
@@ -29,6 +31,8 @@ UnexpectedMessages::~UnexpectedMessages() {
     if (message.is_here) continue;
     mpi().Cancel(&message.request);
     mpi().Request_free(&message.request);
+    // It has matched, so that the MPI may still write to its memory.
+    static_cast<void>(new (std::nothrow) std::vector<std::byte>(std::move(message.packed)));
   }
 }
 
