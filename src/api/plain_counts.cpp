@@ -11,24 +11,26 @@ namespace tutti {
 
 namespace {
 
-constexpr MPI_Count most = std::numeric_limits<int>::max();
+constexpr MPI_Count max_int = std::numeric_limits<int>::max();
 
 /// Equal on all ranks. Invalid arguments fit, so that the MPI names its own error.
 bool fit_all_ranks(const MpiCall& call, Rank rank, int p) {
   if (reduces(call.collective)) {
     if (!call.receive.blocks.are_given()) return true;
     const bool is_one = block_kind(call.collective) == BlockKind::parts;
-    return call.receive.blocks.total(is_one ? 1 : p) <= most;
+    return call.receive.blocks.total(is_one ? 1 : p) <= max_int;
   }
   if (is_irregular(call.collective)) return false;
   const CallSide& side = call.sends(rank) ? call.send : call.receive;
   MPI_Count size = 0;
   if (side.type == mpi().type_null || mpi().Type_size_x(side.type, &size) != MPI_SUCCESS)
     return true;
-  return size == 0 || side.blocks.count(0) <= most / size;
+  return size == 0 || side.blocks.count(0) <= max_int / size;
 }
 
-bool fits(const CallSide& side) { return !side.blocks.are_equal() || side.blocks.count(0) <= most; }
+bool fits(const CallSide& side) {
+  return !side.blocks.are_equal() || side.blocks.count(0) <= max_int;
+}
 
 /// Between groups: do the counts fit that are significant at this rank? Arrays show it themselves.
 bool fit_between(const MpiCall& call) {
@@ -78,7 +80,7 @@ const int* PlainCall::ints_of(Number number) {
 void PlainCall::turn(RankBlocks& blocks) {
   const RankBlocks large = blocks;
   if (large.are_equal()) {
-    blocks = RankBlocks(std::clamp<MPI_Count>(large.count(0), -1, most));
+    blocks = RankBlocks(std::clamp<MPI_Count>(large.count(0), -1, max_int));
     return;
   }
   blocks = RankBlocks::counted(ints_of([&](Rank rank) { return large.count(rank); }));

@@ -8,7 +8,7 @@
 namespace tutti {
 namespace {
 
-constexpr std::array<std::string_view, all_distributions.size()> names = {
+constexpr std::array<std::string_view, all_distributions.size()> distribution_names = {
     "same", "random", "spikes", "decreasing", "alternating", "two_blocks"};
 
 /// Uniform in 0..bound-1. Not std::uniform_int_distribution, which differs between libraries.
@@ -19,7 +19,7 @@ Bytes below(std::mt19937_64& random, Bytes bound) {
 }  // namespace
 
 std::string_view name_of(Distribution distribution) {
-  return names[static_cast<std::size_t>(distribution)];
+  return distribution_names[static_cast<std::size_t>(distribution)];
 }
 
 std::optional<Distribution> distribution_named(std::string_view name) {

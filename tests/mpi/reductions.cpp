@@ -119,7 +119,7 @@ void reduce_much(Context& context) {
   for (const char* collective : all_reductions) {
     for (const std::string& specification : specifications_of(context, collective)) {
       const Asked asked(context, collective, specification);
-      for (const std::size_t kind : {0, 4}) {
+      for (const std::size_t kind : {std::size_t{0}, std::size_t{4}}) {
         Reduction reduction{collective, comm.get(), comm.size() / 2, {}, &Values::all()[kind]};
         reduction.counts = counts_of(collective, 30011, comm.size());
         check_reduction(context, reduction, specification);
