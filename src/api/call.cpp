@@ -274,6 +274,7 @@ int SelectedCall::resolve() {
 /// All gathers and scatters exchange arrivals, other collectives those that use them.
 int SelectedCall::select() {
   communicator_.passing().note_inspected(call_.collective);
+  communicator_.selections().tuned.begin_inspection();
   int error = MPI_SUCCESS;
   const bool exchanges = is_gather_or_scatter(call_.collective);
   if (reduces(call_.collective)) {
@@ -359,9 +360,12 @@ void SelectedCall::let_pass() {
 /// The program's error handler may have changed settings, and with them the call's decision.
 void SelectedCall::end(int error) {
   if (communicator_.is_freed()) return;
-  communicator_.selections().tuned.end_call(noted_, error);
-  if (error != MPI_SUCCESS) return;
-  if (!communicator_.is_reported()) return let_pass();
+  TunedSelection& tuned = communicator_.selections().tuned;
+  tuned.end_call(noted_, error);
+  const bool is_reported = communicator_.is_reported();
+  if (error == MPI_SUCCESS && !is_reported) let_pass();
+  TunedSelection::charge_inspection(noted_);
+  if (error != MPI_SUCCESS || !is_reported) return;
   record_.decision = &communicator_.last(call_.collective);
   keep_record(call_, communicator_, communicator_.arrival().get(), record_);
 }

@@ -194,8 +194,8 @@ int PersistentRequest::finish(const void* site) {
   return raise_if(call_.comm, is_native || error == MPI_SUCCESS ? ended : error);
 }
 
-void PersistentRequest::end(Communicator& communicator, int error,
-                            const TunedSelection::NotedCall& noted, CallRecord& record) {
+void PersistentRequest::end(Communicator& communicator, int error, TunedSelection::NotedCall& noted,
+                            CallRecord& record) {
   communicator.selections().tuned.end_call(noted, error);
   if (error != MPI_SUCCESS || !communicator.is_reported()) return;
   record.call = counted_;

@@ -60,7 +60,7 @@ class PersistentRequest final : public BackgroundTask {
   /// Runs the call, or sets `is_native`: the MPI's own is to run. Returns an MPI error code.
   int run(const ArrivedCall& arrived, bool& is_native);
   /// Keeps what is known of a call that has ended with this error code.
-  void end(Communicator& communicator, int error, const TunedSelection::NotedCall& noted,
+  void end(Communicator& communicator, int error, TunedSelection::NotedCall& noted,
            CallRecord& record);
 
   [[nodiscard]] bool has_thread() const { return arrival_ != nullptr && arrival_->has_thread(); }

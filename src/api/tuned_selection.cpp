@@ -222,7 +222,7 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
   if (!state->has_started) {
     const double began = monotonic_seconds();
     error = start(*state);
-    state->tuner.charge(nanoseconds_since(began));
+    charge_since(began, *state);
   }
   if (error == MPI_SUCCESS && state->agreement != Tuner::Agreement::none) error = agree(*state);
   if (error != MPI_SUCCESS) return deferred;
@@ -294,8 +294,13 @@ int TunedSelection::agree(State& state) {
   communicator_.passing().forget_if_full(state.collective);
   const int error = begins ? begin_agreement(state) : end_agreement(state);
   if (error != MPI_SUCCESS) state.tuner.stop();
-  state.tuner.charge(nanoseconds_since(began));
+  charge_since(began, state);
   return error;
+}
+
+void TunedSelection::charge_since(double began, State& state) {
+  looked_at_ = monotonic_seconds();
+  state.tuner.charge(nanoseconds(looked_at_ - began));
 }
 
 /// Where ranks have begun different numbers of nonblocking collectives, this one would not match:
@@ -355,7 +360,7 @@ const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
     selected.measured = {*size_class, candidate, !state.tuner.is_selected(size_class)};
   }
   if (is_valid && state.tuner.is_noted()) {
-    noted_ = {selecting, state.tuner.call(), size_class, size.own, monotonic_seconds()};
+    noted_ = {selecting, state.tuner.call(), size_class, size.own, looked_at_, monotonic_seconds()};
   }
   return selected;
 }
@@ -384,14 +389,20 @@ Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> siz
   return decision;
 }
 
-void TunedSelection::end_call(const NotedCall& noted, int error) {
+void TunedSelection::end_call(NotedCall& noted, int error) {
   if (noted.state == nullptr) return;
-  const double now = monotonic_seconds();
-  RankTime time = {nanoseconds(now - noted.began), 0};
+  noted.ended = monotonic_seconds();
+  RankTime time = {nanoseconds(noted.ended - noted.began), 0};
   const auto& arrival = communicator_.arrival();
-  if (arrival != nullptr) time.exit = nanoseconds(now - arrival->clock().offset());
+  if (arrival != nullptr) time.exit = nanoseconds(noted.ended - arrival->clock().offset());
   const auto size_class = error == MPI_SUCCESS ? noted.size_class : std::nullopt;
   noted.state->tuner.note(noted.number, size_class, noted.bytes, time);
+}
+
+void TunedSelection::charge_inspection(const NotedCall& noted) {
+  if (noted.state == nullptr) return;
+  const double before = noted.began - noted.looked_at;
+  noted.state->tuner.charge(nanoseconds(before) + nanoseconds_since(noted.ended));
 }
 
 }  // namespace tutti

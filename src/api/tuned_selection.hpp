@@ -28,7 +28,9 @@ class TunedSelection {
     std::uint64_t number = 0;      ///< the tuner's
     std::optional<SizeClass> size_class;
     Bytes bytes = 0;
+    double looked_at = 0;
     double began = 0;
+    double ended = 0;
   };
 
   /// Both must outlive this.
@@ -75,7 +77,11 @@ class TunedSelection {
   /// the call is not noted.
   [[nodiscard]] NotedCall take_note() { return std::exchange(noted_, {}); }
   /// A call is over. If it failed, it is not compared.
-  void end_call(const NotedCall& noted, int error);
+  void end_call(NotedCall& noted, int error);
+  /// A call is going to be looked at. Local.
+  void begin_inspection() { looked_at_ = monotonic_seconds(); }
+  /// Charges what looking at a call that is over has taken, without the call itself and agreements.
+  static void charge_inspection(const NotedCall& noted);
   /// Ends agreements that have begun; no more begin. This object may be gone afterwards, if only
   /// they kept its communicator. Collective.
   void end_agreements();
@@ -120,6 +126,7 @@ class TunedSelection {
   int start(State& state);
   int start_class(State& state, const Rule& kept);
   int agree(State& state);
+  void charge_since(double began, State& state);
   int begin_agreement(State& state);
   int end_agreement(State& state);
   const Decision& select(const std::shared_ptr<State>& state, const CallSize& size, int& error);
@@ -130,6 +137,7 @@ class TunedSelection {
   Rules kept_;
   PerCollective<std::shared_ptr<State>> states_;
   NotedCall noted_;
+  double looked_at_ = 0;    ///< since when what the latest call takes is not charged
   bool may_agree_ = false;  ///< all ranks have begun as many nonblocking collectives
   bool is_closed_ = false;  ///< all calls run the MPI's own
 };

@@ -105,7 +105,7 @@ class Tuner {
   void reopen();
   /// From now on all calls run the MPI's own.
   void stop() { is_stopped_ = true; }
-  /// Adds what the begin or the end of an agreement took at this rank.
+  /// Adds what the begin or the end of an agreement, or looking at a noted call, took at this rank.
   void charge(Nanoseconds elapsed) { own_cost_ += elapsed; }
 
   /// The number of the call that has begun.
