@@ -67,23 +67,24 @@ void AsyncCalls::give_up() {
   leave();
 }
 
-const AsyncCalls::Known& AsyncCalls::note(const Plan& plan) {
+const AsyncCalls::Known& AsyncCalls::note(const Plan& plan, const CallContext& context) {
   const PlanKey& key = plan.key;
-  for (const Known& known : known_) {
-    if (known.is(key.root, key.own, key.specification)) return known;
+  for (Known& known : known_) {
+    if (!known.is(key.root, key.own, key.specification)) continue;
+    known.context = context;
+    return known;
   }
   if (known_.size() == max_known) known_.pop_back();
   const auto digest = static_cast<std::int64_t>(hash_of(to_text(key.specification)));
   return known_.emplace_front(Known{key.specification.algorithm->collective, key.root, key.own,
-                                    key.specification, digest, context_.rank_orders});
+                                    key.specification, digest, context});
 }
 
-int AsyncCalls::announce(const Plan& plan, const CallContext* context) {
-  if (context != nullptr) context_ = *context;
-  const Known& known = note(plan);
-  const bool by_arrival = known.specification.needs_arrivals() && context_.arrival != nullptr;
+int AsyncCalls::announce(const Plan& plan, const CallContext& context) {
+  const Known& known = note(plan, context);
+  const bool by_arrival = known.specification.needs_arrivals() && context.arrival != nullptr;
   return send_announcements(
-      {comm_.executor().calls(), by_arrival ? context_.number : 0,
+      {comm_.executor().calls(), by_arrival ? context.number : 0,
        static_cast<std::int64_t>(known.collective), known.root, known.bytes, known.digest},
       plan);
 }
@@ -159,7 +160,7 @@ bool AsyncCalls::find_epoch(const CallAnnouncement& announcement, const Known*& 
                             std::shared_ptr<const ArrivalEpoch>& epoch) {
   const CallNumber number = announcement.arrival;
   if (known == nullptr || number == 0 || !known->specification.needs_arrivals()) return true;
-  const std::shared_ptr<Arrival>& arrival = context_.arrival;
+  const std::shared_ptr<Arrival>& arrival = known->context.arrival;
   if (arrival == nullptr || !arrival->is_open()) {
     known = nullptr;
   } else if (known->specification.order_matters_everywhere()) {
@@ -187,10 +188,9 @@ int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
   call.send = call.receive = {
       begun->block.data(), RankBlocks(known.bytes), mpi().byte, nullptr, plain_bytes, nullptr};
   if (at_root) (is_gather(known.collective) ? call.send : call.receive).address = MPI_IN_PLACE;
-  CallContext context = context_;
+  CallContext context = known.context;
   context.epoch = epoch;
   context.all_sizes = nullptr;
-  context.rank_orders = known.rank_orders;
   const int error = comm_.prepare(call, known.specification, context, begun->plan);
   if (error != MPI_SUCCESS) return error;
   begun->buffers.emplace(call, begun->plan->order,

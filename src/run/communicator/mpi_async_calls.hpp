@@ -40,9 +40,8 @@ class AsyncCalls {
   void leave();
   /// The rank leaves a call that it does not run here.
   void give_up();
-  /// To be called in every regular call before it runs. Without a context that of the call before
-  /// holds. Returns an MPI error code.
-  int announce(const Plan& plan, const CallContext* context);
+  /// To be called in every regular call before it runs. Returns an MPI error code.
+  int announce(const Plan& plan, const CallContext& context);
   /// True if the thread has begun this call. Abandons any other call that it has begun.
   [[nodiscard]] bool has_begun(const MpiCall& call, Bytes bytes,
                                const Specification& specification);
@@ -75,7 +74,7 @@ class AsyncCalls {
     Bytes bytes = 0;  ///< of each block
     Specification specification = {};
     std::int64_t digest = 0;  ///< a hash of the specification
-    const RankOrders* rank_orders = nullptr;
+    CallContext context;      ///< of the latest such call; its epoch and sizes last no longer
 
     [[nodiscard]] bool is(Rank of, Bytes each, const Specification& by) const {
       return root == of && bytes == each && specification == by;
@@ -98,7 +97,7 @@ class AsyncCalls {
   };
 
   [[nodiscard]] const Known* find(const CallAnnouncement& announcement) const;
-  const Known& note(const Plan& plan);
+  const Known& note(const Plan& plan, const CallContext& context);
   /// Sets `epoch`; false while it is not known yet. Sets `known` to null if it never will be.
   bool find_epoch(const CallAnnouncement& announcement, const Known*& known,
                   std::shared_ptr<const ArrivalEpoch>& epoch);
@@ -112,9 +111,8 @@ class AsyncCalls {
   Transport& transport_;   ///< of unexpected messages
   bool is_inside_ = true;  ///< the rank is in a call, or may be
   bool in_error_ = false;
-  long expected_ = 0;       ///< announcements in flight to this rank
-  CallContext context_;     ///< of the latest call, whose pointers last no longer than that
-  std::list<Known> known_;  ///< the latest first
+  long expected_ = 0;                           ///< announcements in flight to this rank
+  std::list<Known> known_;                      ///< the latest first
   std::deque<CallAnnouncement> announcements_;  ///< of calls to come
   std::list<ControlMessage> leaving_;
   std::unique_ptr<Begun> begun_;

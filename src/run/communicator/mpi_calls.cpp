@@ -155,11 +155,8 @@ int PrivateComm::run(const MpiCall& call, const Specification& specification,
   return in_turn(call, problem.own, specification, [&] {
     const Plan* plan = nullptr;
     if (const int error = acquire(problem, plan)) return error;
-    // The background thread needs the rank orders of what it begins, which repeat() does not have.
-    const bool is_begun_by_order =
-        specification.runner == Runner::background && specification.needs_distances();
-    if (!specification.needs_arrivals() && !is_begun_by_order) remember(call, *plan);
-    return execute(call, *plan, &context);
+    if (!specification.needs_arrivals()) remember(call, *plan, context);
+    return execute(call, *plan, context);
   });
 }
 
@@ -183,7 +180,7 @@ int PrivateComm::execute_reduction(const MpiCall& call, const Plan& plan) {
   return error == MPI_SUCCESS ? vectors.finish() : error;
 }
 
-int PrivateComm::execute(const MpiCall& call, const Plan& plan, const CallContext* context) {
+int PrivateComm::execute(const MpiCall& call, const Plan& plan, const CallContext& context) {
   if (reduces(call.collective)) return execute_reduction(call, plan);
   const bool may_begin = is_gather_or_scatter(call.collective) && !is_irregular(call.collective);
   if (async_ && may_begin) {
@@ -207,7 +204,7 @@ bool PrivateComm::repeat(MpiCall& call, const Specification& specification, int&
     call.receive.info = before.call.receive.info;
     error = in_turn(call, before.plan->key.own, specification, [&] {
       const int unknown = learn_layout(call);
-      return unknown != MPI_SUCCESS ? unknown : execute(call, *before.plan);
+      return unknown != MPI_SUCCESS ? unknown : execute(call, *before.plan, before.context);
     });
     return true;
   }
@@ -226,12 +223,12 @@ bool PrivateComm::is_same(const MpiCall& call, const Prepared& before) const {
          (!call.receives(rank_) || are_same(call.receive, other.receive));
 }
 
-void PrivateComm::remember(const MpiCall& call, const Plan& plan) {
+void PrivateComm::remember(const MpiCall& call, const Plan& plan, const CallContext& context) {
   const bool lasts = !is_irregular(call.collective) &&
                      (!call.sends(rank_) || call.send.info.named) &&
                      (!call.receives(rank_) || call.receive.info.named);
   if (!lasts || touches_device(call, rank_)) return;
-  prepared_[next_prepared_] = {call, &plan, planner_.generation()};
+  prepared_[next_prepared_] = {call, &plan, planner_.generation(), context.lasting()};
   next_prepared_ = (next_prepared_ + 1) % prepared_.size();
 }
 

@@ -55,10 +55,7 @@ PrivateComm::~PrivateComm() {
 }
 
 void PrivateComm::receive_unexpected() {
-  if (!async_) {
-    async_.emplace(transport_, *this);
-    prepared_ = {};  // the thread needs the context of calls, which repeat() does not have
-  }
+  if (!async_) async_.emplace(transport_, *this);
   async_->expect();
 }
 

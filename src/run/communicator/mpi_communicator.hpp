@@ -96,6 +96,7 @@ class PrivateComm {
     MpiCall call;
     const Plan* plan = nullptr;
     unsigned generation = 0;  ///< the planner's
+    CallContext context;      ///< the lasting one
   };
 
   explicit PrivateComm(OwnedComm comm);
@@ -112,10 +113,10 @@ class PrivateComm {
   int learn_layout(const MpiCall& call);
   template <class Run>
   int in_turn(const MpiCall& call, Bytes own, const Specification& specification, Run run);
-  int execute(const MpiCall& call, const Plan& plan, const CallContext* context = nullptr);
+  int execute(const MpiCall& call, const Plan& plan, const CallContext& context);
   int execute_reduction(const MpiCall& call, const Plan& plan);
   [[nodiscard]] bool is_same(const MpiCall& call, const Prepared& before) const;
-  void remember(const MpiCall& call, const Plan& plan);
+  void remember(const MpiCall& call, const Plan& plan, const CallContext& context);
 
   OwnedComm comm_;
   Rank rank_;
