@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <ctime>
 #include <mutex>
+#include <optional>
 
 #include "api/environment.hpp"
 #include "run/file.hpp"
@@ -110,9 +111,11 @@ void write_kept_rules() {
   Collected& collected = of_process<Collected>();
   const std::lock_guard lock(collected.mutex);
   if (collected.learned.all.empty()) return;
+  const std::string path = kept_path();
+  std::optional<FolderLock> turn;
+  if (!path.empty()) turn.emplace(path);
   const Result<Rules> others = read_kept();
   const Rules all = merged(others ? *others : Rules{}, collected.learned, platform(), today());
-  const std::string path = kept_path();
   const std::string why = path.empty() ? "neither XDG_CACHE_HOME nor HOME is set"
                                        : replace_text_file(path, to_text(all));
   if (why.empty()) return;

@@ -2,6 +2,7 @@
 #include "run/file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <system_error>
 
@@ -80,9 +82,24 @@ std::string line_of(const std::filesystem::path& file) {
   return line;
 }
 
+FolderLock::FolderLock(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code unused;
+  std::filesystem::create_directories(folder, unused);
+  folder_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  constexpr timespec wait = {0, 10'000'000};
+  constexpr int max_waits = 1000;
+  for (int waits = 0; folder_ >= 0 && waits < max_waits; ++waits) {
+    if (flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    nanosleep(&wait, nullptr);
+  }
+}
+
+FolderLock::~FolderLock() {
+  if (folder_ >= 0) close(folder_);
+}
+
 std::string replace_text_file(const std::string& path, std::string_view text) {
-  std::error_code folder;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), folder);
   // O_EXCL keeps the files of several processes and hosts apart.
   std::string part = path + ".XXXXXX";
   const int file = mkostemp(part.data(), O_CLOEXEC);

@@ -20,8 +20,22 @@ namespace tutti {
 [[nodiscard]] std::string line_of(const std::filesystem::path& file);
 
 /// Writes a text file as a whole: who reads it meanwhile, or writes it too, sees one text or the
-/// other. Creates its folder. Returns why it could not; empty if it could.
+/// other. Returns why it could not; empty if it could.
 [[nodiscard]] std::string replace_text_file(const std::string& path, std::string_view text);
+
+/// Keeps the folder of a file to this process among those that do the same, on all hosts whose file
+/// system says so. Creates the folder. Waits for at most 10 s, and goes on without where there are
+/// no locks.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& path);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int folder_;
+};
 
 /// A file of this user: tutti/`name` in the folder that an environment variable names, or in
 /// `in_home` below the home folder if that is not set. Empty if neither is known.

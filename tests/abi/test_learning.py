@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 from conftest import FRONT, SECONDS
@@ -43,6 +47,17 @@ def told(outcome):
         if line["collective"] == "allgather":
             found.setdefault(line["algorithm"], set()).add(line["reason"])
     return found
+
+
+def is_open_elsewhere(folder):
+    """Has another process opened it?"""
+    for link in Path("/proc").glob("[1-9]*/fd/*"):
+        try:
+            if int(link.parts[2]) != os.getpid() and link.readlink() == folder:
+                return True
+        except OSError:
+            pass  # the process has ended
+    return False
 
 
 def kept(cache):
@@ -119,7 +134,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(mpi, slow, tmp_path):
 
 
 def test_jobs_that_end_together_leave_a_whole_file(mpi, slow, tmp_path):
-    """The file has what the last of them learned, and what those before it had written."""
+    """The file has what each kind of them learned."""
     program = mpi.compile("learn.c")
     jobs = []
     for nodes in ("none", "1", "none", "1"):
@@ -131,8 +146,32 @@ def test_jobs_that_end_together_leave_a_whole_file(mpi, slow, tmp_path):
     for job in jobs:
         out, _ = job.communicate(timeout=SECONDS)
         assert job.returncode == 0 and "correct" in out.split()
-    assert 1 <= len(kept(tmp_path)) <= 2
+    assert len(kept(tmp_path)) == 2
     assert [file.name for file in (tmp_path / "tutti").iterdir()] == ["learned.json"]
+
+
+def test_a_job_that_ends_waits_for_one_that_writes(mpi, slow, tmp_path):
+    run(mpi, slow, tmp_path / "other")
+    learned = (tmp_path / "other/tutti/learned.json").read_text()
+    file = tmp_path / "tutti/learned.json"
+    file.parent.mkdir()
+    line, environment = mpi.launch(
+        mpi.compile("learn.c"), str(CALLS), np=RANKS, preload=(FRONT, slow),
+        settings=settings_of(tmp_path, TUTTI_NODE="1"),
+    )  # fmt: skip
+    folder = os.open(file.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        job = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True)
+        while not is_open_elsewhere(file.parent):
+            assert job.poll() is None, "it waits"
+            time.sleep(0.05)
+        file.write_text(learned)
+    finally:
+        os.close(folder)
+    job.communicate(timeout=SECONDS)
+    assert job.returncode == 0
+    assert len(kept(tmp_path)) == 2
 
 
 def test_a_wrong_setting_names_what_is_accepted(mpi, tmp_path):

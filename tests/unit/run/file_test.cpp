@@ -1,7 +1,9 @@
 /// Only regular files of text are read; nothing is waited for.
 #include "run/file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,6 +55,7 @@ TEST_F(Files, AreOfText) {
 
 TEST_F(Files, AreReplacedAsAWhole) {
   const std::string file = path("new") + "/folder/file";
+  const FolderLock turn(file);  // creates the folder
   EXPECT_EQ(replace_text_file(file, "first"), "");
   std::ifstream reader(file);
   EXPECT_EQ(replace_text_file(file, std::string(most, 'x')), "");
@@ -62,6 +65,22 @@ TEST_F(Files, AreReplacedAsAWhole) {
   EXPECT_EQ(*read_text_file(file, most), std::string(most, 'x'));
   const std::filesystem::directory_iterator left(path("new") + "/folder");
   EXPECT_EQ(std::distance(left, {}), 1);
+}
+
+TEST_F(Files, OfALockedFolderAreForOneAtATime) {
+  const std::string folder = path("locked");
+  const auto is_free = [&folder] {
+    const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool is_locked = opened >= 0 && flock(opened, LOCK_EX | LOCK_NB) == 0;
+    close(opened);
+    return is_locked;
+  };
+  {
+    const FolderLock turn(folder + "/file");
+    EXPECT_FALSE(is_free());
+  }
+  EXPECT_TRUE(is_free());
+  const FolderLock nowhere("/dev/null/folder/file");  // goes on without
 }
 
 TEST_F(Files, ThatCannotBeReplacedStay) {
