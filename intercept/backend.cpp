@@ -52,8 +52,9 @@ const char* missing() { return tutti::mpi().missing; }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const tutti_backend_interface* tutti_backend() {
-  static const tutti_backend_interface interface = {
+extern "C" __attribute__((visibility("default"))) const tutti_backend_interface* tutti_backend(
+    const char* interface) {
+  static const tutti_backend_interface own = {
       {
 #define TUTTI_INTERCEPTED(name, arguments) as_words<tutti_call##arguments>(TUTTI_##name),
 #include "collectives.inc"
@@ -66,5 +67,5 @@ extern "C" __attribute__((visibility("default"))) const tutti_backend_interface*
       set_counters,
       [] { tutti::note_end_of_mpi(); },
       missing};
-  return &interface;
+  return std::strcmp(interface, TUTTI_INTERFACE) == 0 ? &own : nullptr;
 }

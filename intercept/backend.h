@@ -97,7 +97,7 @@ struct tutti_backend_interface {
   const char* (*missing)(void);
 };
 
-/* Exported by each backend. */
-typedef const struct tutti_backend_interface* (*tutti_backend_function)(void);
+/* Exported by each backend; null if `interface` is not its own TUTTI_INTERFACE. */
+typedef const struct tutti_backend_interface* (*tutti_backend_function)(const char* interface);
 
 #endif

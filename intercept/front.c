@@ -101,8 +101,8 @@ static void load_backend(void) {
   backend_library = tutti_open_beside(mpi.backend, &why);
   if (backend_library == NULL) stop(mpi.backend, why);
   *(void**)&get = dlsym(backend_library, "tutti_backend");
-  if (get == NULL) stop(mpi.backend, "not a backend of this version of Tutti");
-  const struct tutti_backend_interface* found = get();
+  const struct tutti_backend_interface* found = get == NULL ? NULL : get(TUTTI_INTERFACE);
+  if (found == NULL) stop(mpi.backend, "not a backend of this version of Tutti");
   if (found->missing() != NULL) {
     static char text[128];
     snprintf(text, sizeof text, "the loaded MPI lacks %s", found->missing());

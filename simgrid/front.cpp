@@ -62,7 +62,7 @@ RankLibrary load() {
     if (library.api[index] == nullptr) stop(std::string(api_names[index]) + " is missing");
   }
   const auto get = reinterpret_cast<tutti_backend_function>(dlsym(handle, "tutti_backend"));
-  library.calls = get != nullptr ? get() : nullptr;
+  library.calls = get != nullptr ? get(TUTTI_INTERFACE) : nullptr;
   if (library.calls == nullptr) stop(file_of_copies() + " is not of this version");
   if (const char* lacking = library.calls->missing()) {
     stop(std::string("SimGrid's MPI lacks ") + lacking);
