@@ -20,7 +20,7 @@ RAN = {
 }
 RANKS = 2  # MPICH never yields: more ranks than cores take seconds for each call
 ROUNDS = 3  # MPI_Finalize and the thread must not meet in any of them
-NO_THREAD = "ignoring TUTTI_BACKGROUND=on"
+NO_THREAD = "arrivals are exchanged without a background thread"
 
 
 def check(mpi, *command, **options):
@@ -36,6 +36,16 @@ def check(mpi, *command, **options):
 @pytest.mark.parametrize("argument", ["init", "thread"])
 def test_c(mpi, argument):
     check(mpi, mpi.compile("gather.c"), argument)
+
+
+def test_a_thread_level_that_the_user_has_set_stays(mpi):
+    """The requested algorithms then run without a thread, and rank 0 says so once."""
+    level = {"OMPI_MPI_THREAD_LEVEL": "0", "MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_SINGLE"}
+    outcome = mpi.run(mpi.compile("gather.c"), "init", np=RANKS, settings=SETTINGS | level)
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert outcome.algorithms() == RAN
+    assert outcome.err.count(NO_THREAD) == 1
 
 
 @pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])

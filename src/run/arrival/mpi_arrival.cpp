@@ -31,10 +31,10 @@ constexpr double seconds_left_to_a_call = 20e-3;
 void say_once_that_there_is_no_thread() {
   static std::atomic<bool> said = false;
   if (said.exchange(true)) return;
-  std::fprintf(
-      stderr,
-      "tutti: ignoring TUTTI_BACKGROUND=on: it needs MPI_THREAD_MULTIPLE on every rank, and "
-      "on MPICH an MPI_Finalize that goes through Tutti\n");
+  std::fprintf(stderr,
+               "tutti: arrivals are exchanged without a background thread: it needs "
+               "MPI_THREAD_MULTIPLE on every rank, and on MPICH an MPI_Finalize that goes through "
+               "Tutti\n");
 }
 
 }  // namespace
