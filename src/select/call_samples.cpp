@@ -81,6 +81,7 @@ Nanoseconds NativeOfSizes::mean() const {
   Nanoseconds sum = 0;
   Nanoseconds calls = 0;
   for (const auto& [size, native] : natives_) {
+    if (native.count() == 0) continue;
     sum += native.count() * native.median();
     calls += native.count();
   }

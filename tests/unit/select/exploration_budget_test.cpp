@@ -91,6 +91,8 @@ TEST(ExplorationBudget, LetsAClassLoseFourBudgetsOfItsOwnTime) {
   budget.add_loss(small_class, 17'000, true);
   EXPECT_LT(budget.left_of(small_class), 0);
   EXPECT_DOUBLE_EQ(budget.left_of(large_class), 0.04 * 400'000);
+  budget.add_loss(small_class, -2'000, true);
+  EXPECT_NEAR(budget.left_of(small_class), 1'000, 1e-6) << "what its explored calls gain pays too";
 }
 
 TEST(ExplorationBudget, OverdraftIsForgottenOnceTheBudgetHasRecovered) {
@@ -117,6 +119,30 @@ TEST(ExplorationBudget, WhatItCannotAffordIsAwaited) {
   budget.begin_plan();
   EXPECT_TRUE(budget.can_afford(800));
   EXPECT_EQ(budget.awaited(), 0);
+}
+
+TEST(ExplorationBudget, WhatIsPlannedIsNotSpareAndAwaitedBeside) {
+  ExplorationBudget budget(0.01);
+  spend(budget, 10);
+  budget.begin_plan();
+  budget.plan(300);
+  EXPECT_DOUBLE_EQ(budget.spare(), 500);
+  EXPECT_FALSE(budget.can_afford(600));
+  EXPECT_EQ(budget.awaited(), 300 + 600);
+  budget.await(100);
+  EXPECT_EQ(budget.awaited(), 300 + 600) << "the most of what waits";
+  budget.begin_plan();
+  EXPECT_DOUBLE_EQ(budget.spare(), 800);
+}
+
+TEST(ExplorationBudget, CallsThatPayAreCountedUpAndBounded) {
+  ExplorationBudget budget(0.01);
+  spend(budget, 1);  // 10 ns for each call
+  EXPECT_EQ(budget.calls_for(-5), 0U);
+  EXPECT_EQ(budget.calls_for(0), 0U);
+  EXPECT_EQ(budget.calls_for(1), 1U);
+  EXPECT_EQ(budget.calls_for(15), 2U);
+  EXPECT_EQ(budget.calls_for(1e30), 1U << 30);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "core/size_class.hpp"
 #include "select/tuning_case.hpp"
@@ -113,6 +114,10 @@ TEST(SizeClass, HoldsBlocksUpToAPowerOfTwo) {
     EXPECT_LE(bytes, largest_of(class_of(bytes)));
     EXPECT_GT(bytes, largest_of(class_of(bytes) - 1));
   }
+  EXPECT_EQ(class_of(Bytes{1} << 31), 32);
+  EXPECT_EQ(class_of((Bytes{1} << 31) + 1), 33);
+  EXPECT_EQ(largest_of(33), Bytes{1} << 32);
+  EXPECT_LT(class_of(std::numeric_limits<Bytes>::max()), size_classes);
 }
 
 TEST(CallSamples, ScoreOfTheMannWhitneyTest) {
@@ -132,6 +137,44 @@ TEST(CallSamples, KeepTheLatest) {
   for (Nanoseconds time = 1; time <= 40; ++time) samples.add(time);
   EXPECT_EQ(samples.count(), 16);
   EXPECT_EQ(samples.median(), 32);  // of 25..40
+  EXPECT_EQ(samples.latest(2).times(), (std::vector<Nanoseconds>{39, 40}));
+  EXPECT_EQ(samples.latest(99).count(), 16);
+}
+
+TEST(CallSamples, TrimmedMeanLeavesOutTheLongestOfEveryEight) {
+  CallSamples samples;
+  for (const Nanoseconds time : {10, 90}) samples.add(time);
+  EXPECT_EQ(samples.trimmed_mean(), 10) << "at least one is left out";
+  for (int i = 0; i < 13; ++i) samples.add(20);
+  EXPECT_EQ(samples.trimmed_mean(), (10 + 13 * 20) / 14) << "without 90";
+  samples.add(1000);
+  EXPECT_EQ(samples.trimmed_mean(), (10 + 13 * 20) / 14) << "of 16 without 90 and 1000";
+}
+
+TEST(NativeOfSizes, CountsCallsInUnitsOfTheMpisOwnOfTheirSize) {
+  NativeOfSizes natives;
+  const auto add = [&natives](bool is_native, Nanoseconds time, SizeClass size) {
+    return natives.add(is_native, {time, time, 2 * time}, size);
+  };
+  EXPECT_FALSE(add(true, 128, 3).is_known);
+  EXPECT_FALSE(add(true, 128, 3).is_known);
+  EXPECT_EQ(add(true, 128, 3).relative.after_last, 128);
+  for (int call = 0; call < 3; ++call) add(true, 1024, 8);
+  const SizedTimes faster = add(false, 960, 8);
+  EXPECT_TRUE(faster.is_known);
+  EXPECT_EQ(faster.relative.after_last, 120);
+  EXPECT_EQ(faster.relative.max, 240);
+  EXPECT_EQ(faster.absolute, 128 - (1024 - 960)) << "it saves as much";
+  EXPECT_EQ(faster.native, 1024);
+  EXPECT_EQ(faster.weight, 1024);
+  EXPECT_FALSE(add(false, 960, 9).is_known) << "what the MPI's own takes is not known";
+}
+
+TEST(NativeOfSizes, MayBeginWithASizeThatOnlyACandidateRan) {
+  NativeOfSizes natives;
+  EXPECT_FALSE(natives.add(false, {50, 50, 50}, 3).is_known);
+  for (int call = 0; call < 2; ++call) natives.add(true, {100, 100, 100}, 8);
+  EXPECT_EQ(natives.add(true, {100, 100, 100}, 8).relative.after_last, 100);
 }
 
 }  // namespace

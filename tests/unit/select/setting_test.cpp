@@ -49,20 +49,23 @@ TEST(SettingError, NamesTheValueAndWhatIsAccepted) {
     for (const char* part : parts)
       EXPECT_NE(why.find(part), std::string::npos) << part << "\n" << why;
   };
-  expect("native:hierarchy=rack", {"hierarchy=rack", "auto, flat or hierarchical"});
+  expect("native:hierarchy=rack", {"invalid hierarchy=rack", "auto, flat or hierarchical"});
   expect("native:hierarchy=flt", {"did you mean flat?"});
-  expect("hierarchical(native,leaders=0)", {"leaders=0", "auto or a number from 1 to 64"});
-  expect("hierarchical(native", {")"});
+  expect("hierarchical(native,leaders=0)", {"invalid leaders=0", "auto or a number from 1 to 64"});
+  expect("hierarchical(native", {"expected ) at the end"});
   expect("hierarchical()", {"native or the name of an algorithm"});
-  expect("hierarchical(linear,hierarchy=flat)", {"hierarchy=flat"});
+  expect("hierarchical(linear,hierarchy=flat)", {"contradicts hierarchy=flat"});
   expect("linear:leaders=2", {"hierarchical(linear,leaders=2)"});
   expect("hierarchical(auto)", {"auto, auto:hierarchy=flat or hierarchical(native)"});
   expect("linear:hierarchy=auto", {"linear or hierarchical(linear)"});
   expect("hierarchical(linear:runner=background)",
-         {"runner=background", "hierarchy=flat or runner=caller"});
+         {"excludes runner=background", "hierarchy=flat or runner=caller"});
   expect("hierarchical(BSBN)", {"runner=background, which binomial:"});
   EXPECT_TRUE(setting(Collective::gather, "BSBN:hierarchy=flat"));
   EXPECT_FALSE(setting(Collective::gather, "native:k=3"));
+  EXPECT_EQ(setting(Collective::scan, "hierarchical(linear)").error(),
+            "hierarchical(linear): scan has no hierarchical form; expected a specification without "
+            "hierarchical(..)");
 }
 
 TEST(SettingError, OfAllCollectivesSuggestsTheNearest) {
