@@ -30,6 +30,8 @@ WARMUP = 2
 """Calls before the timed ones."""
 SHARES = (0.6, 0.93, 1.0)
 """The ends of the three stages in shares of the budget."""
+CHECK = "check"
+"""Stands for a candidate's name where the check of a collective's rules failed."""
 _LEAST_SECONDS = 0.1
 _MAX_FINALISTS = 4
 _DOUBT = 0.05
@@ -89,7 +91,7 @@ class Tuner:
     ) -> None:
         self.job = job
         self.failed: dict[tuple[str, str], str] = {}
-        """Candidates whose runs ended with an error, by collective and name."""
+        """Candidates whose runs ended with an error, by collective and name; CHECK: the rules."""
         self.unfinished: list[str] = []
         """Collectives that the budget did not suffice for."""
         self._measure = measure
@@ -277,6 +279,12 @@ class Tuner:
             return Cell(size)
         return Cell(size, span=(size // 2 + 1, size), weight=0, seconds=low.seconds)
 
+    def _leave_out(self, collective: str, name: str, why: str) -> None:
+        """What was measured of a broken candidate counts no more."""
+        self.failed[collective, name] = why
+        for cell in self.cells[collective].values():
+            cell.lines.pop(name, None)
+
     def _has_native(self, collective: str, sizes: list[int]) -> bool:
         """Has the MPI's own been measured for all of them?"""
         return all("native" in self.cells[collective][size].lines for size in sizes)
@@ -311,7 +319,7 @@ class Tuner:
                 if not self._has_native(collective, sizes):
                     return
             if len(names) == 1:
-                self.failed[collective, names[0]] = str(error)
+                self._leave_out(collective, names[0], str(error))
                 return
             for half in (names[: len(names) // 2], names[len(names) // 2 :]):
                 self._launch(collective, sizes, half, repetitions)

@@ -14,7 +14,7 @@ from tutti import _engine, bench
 from tutti.fields import COUNT, NUMBER, TEXT, Each, fault_of
 from tutti.refusal import Refusal
 from tutti.rules import UNKNOWN_SIZES
-from tutti.tuning import WARMUP, WIDTH, Job, Progress, Tuner
+from tutti.tuning import CHECK, WARMUP, WIDTH, Job, Progress, Tuner
 from tutti.tuning_cells import Cell, Measured
 
 STATE_SCHEMA = "tutti-tune-state-2"
@@ -222,7 +222,11 @@ def check(
     """Measures native, the rules and the best found in turn, with received data compared.
 
     `left` is the number of seconds that the checks may still take. Sizes for which something was
-    faster than native come first, since only these can be refuted.
+    faster than native come first, since only these can be refuted. Where a run fails, the rest of its
+    collective is not checked, and has no checks.
+
+    Raises:
+        RunFailed: the MPI's own algorithm alone fails too.
     """
     cells = [
         (collective, cell)
@@ -237,22 +241,35 @@ def check(
         if seconds <= 0:
             break
         collective, cell = cells[at]
+        if (collective, CHECK) in tuner.failed:
+            continue
         progress(done, len(cells), f"check {collective} {_engine.range_text(str(cell.bytes))}")
         names = list(dict.fromkeys(["native", "auto", cell.best.name]))
-        words = arguments_of(collective, names, _CHECKS) + shape(collective, cell.bytes)
+        further = shape(collective, cell.bytes)
         if seconds < math.inf:
-            words += ["--budget", f"{max(50.0, seconds / (len(cells) - done) * 1e3):.0f}ms"]
-        found = run(words, _ALONE | {"TUTTI_RULES": str(rules)})
+            further += ["--budget", f"{max(50.0, seconds / (len(cells) - done) * 1e3):.0f}ms"]
+        try:
+            found = run(
+                arguments_of(collective, names, _CHECKS) + further,
+                _ALONE | {"TUTTI_RULES": str(rules)},
+            )
+        except bench.RunFailed as error:
+            run(arguments_of(collective, ["native"], _CHECKS) + further, _ALONE)
+            tuner.failed[collective, CHECK] = str(error)
+            continue
         for row in found["rows"][:1]:
             checks[at] = _check_of(row, collective, cell.bytes)
-    return [checks[at] for at in sorted(checks)]
+    return [check for _, check in sorted(checks.items()) if (check.collective, CHECK) not in tuner.failed]
 
 
 def refute(tuner: Tuner, checks: list[Check]) -> None:
-    """Makes cells native whose rule the check has not confirmed."""
+    """Makes cells native whose rule the check has not confirmed, or whose collective failed in it."""
     for check in checks:
         if check.refutes:
             tuner.cells[check.collective][check.bytes].is_refuted = True
+    for collective, sizes in tuner.cells.items():
+        for cell in sizes.values() if (collective, CHECK) in tuner.failed else ():
+            cell.is_refuted = True
 
 
 def _check_of(row: dict[str, Any], collective: str, size: int) -> Check:

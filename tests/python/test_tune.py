@@ -12,7 +12,7 @@ from tutti.refusal import Refusal
 from tutti.statistics import median_interval
 from tutti.tuning import Tuner
 from tutti.tuning_candidates import candidates
-from tutti.tuning_cells import grid, grids
+from tutti.tuning_cells import SCAN, grid, grids
 from tutti.tuning_rules import rules_of
 
 
@@ -113,6 +113,20 @@ def test_a_run_that_fails_costs_one_candidate_only() -> None:
     assert tuner.failed == {("bcast", "binomial"): "exit status 1"}
     assert tuner.cells["bcast"][8].winner == "chain"
     assert all(sizes == failed[0] for sizes in failed), "it is no candidate of further sizes"
+
+
+def test_a_candidate_that_fails_in_the_race_wins_nothing() -> None:
+    machine = Machine({"native": linear(10, 1e-3), "chain": linear(5, 0.5e-3)})
+
+    def measure(collective: str, sizes: Any, names: Any, repetitions: int, *rest: Any) -> Any:
+        if "chain" in names and repetitions > SCAN:
+            raise RunFailed("exit status 1")
+        return machine(collective, sizes, names, repetitions, *rest)
+
+    tuner = Tuner(JOB, measure, grids(["bcast"], 8, SIZES), clock=lambda: 0.0)
+    tuner.run()
+    assert tuner.failed == {("bcast", "chain"): "exit status 1"}
+    assert {cell.winner for cell in tuner.cells["bcast"].values()} == {"native"}
 
 
 def test_a_size_at_which_native_fails_is_left_out() -> None:

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from simulated_bench import JOB, Bench, Machine, linear, tuned
 from tutti import _engine, tuning_run
+from tutti.bench import RunFailed
 from tutti.cli import app
 from tutti.commands import tune as command
+from tutti.console import console
 from tutti.refusal import Refusal
 from typer.testing import CliRunner
 
@@ -56,6 +58,38 @@ def test_a_rule_that_the_check_does_not_confirm_becomes_native(
     assert invoke("--output", str(output), "--collective", "bcast").exit_code == 0
     read = _engine.rules_from_text(output.read_text(), "").all
     assert [(rule.bytes, rule.use) for rule in read] == [("0..16K", "chain"), ("16385..inf", "native")]
+
+
+def test_a_check_that_fails_costs_the_rules_of_its_collective_only(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(words: list[str], settings: dict[str, str]) -> dict[str, Any]:
+        if words[0] == "bcast" and "auto" in words:
+            raise RunFailed("received data differ")
+        return bench(words, settings)
+
+    monkeypatch.setattr(tuning_run, "under", lambda mpirun: run)
+    bench.ran = "chain: rules: measured"
+    output = tmp_path / "rules.json"
+    words = ("--output", str(output), "--collective", "bcast,reduce", "--bytes", "8..1K")
+    done = invoke(*words)
+    assert done.exit_code == 0, done.output
+    shown = " ".join(done.stdout.split())
+    assert "bcast failed in the check and has no rules: received data differ" in shown
+    assert "did not suffice" not in shown
+    read = _engine.rules_from_text(output.read_text(), "").all
+    smallest = {rule.collective: rule.use for rule in reversed(read)}
+    assert smallest == {"bcast": "native", "reduce": "chain"}
+
+
+def test_a_check_in_which_the_mpis_own_fails_ends_the_tuning(tmp_path: Path) -> None:
+    tuner = tuned(Machine({"native": linear(10, 1e-3), "chain": linear(5, 1e-3)}), "bcast")
+
+    def run(*_: Any) -> dict[str, Any]:
+        raise RunFailed("exit status 1")
+
+    with pytest.raises(RunFailed):
+        tuning_run.check(tuner, run, tmp_path)
 
 
 @pytest.mark.parametrize("ran", ["native: rules: measured", "chain: rules: measured"])
@@ -162,6 +196,8 @@ def test_a_state_of_other_settings_is_refused_by_the_variables_that_differ(
     [
         (["--collective", "bcst"], "--collective bcst: expected one of gather,"),
         (["--budget", "soon"], "--budget soon: expected a time such as 90s"),
+        (["--budget", "0"], "--budget 0: expected a time such as 90s"),
+        (["--budget", "nan"], "--budget nan: expected a time such as 90s"),
         (["--bytes", "8"], "--bytes 8: expected LEAST..MOST"),
         (["--bytes", "6..8"], "--bytes 6..8: expected LEAST..MOST"),
     ],
@@ -184,4 +220,44 @@ def test_the_time_left_is_at_most_that_of_the_budget() -> None:
 def test_what_the_command_needs_is_named() -> None:
     done = CliRunner().invoke(app, ["tune"])
     assert "tune needs --mpirun COMMAND" in str(done.exception)
-    assert command._seconds("2m") == 120
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5400), ("500ms", 0.5)]
+)
+def test_a_budget_is_a_time(text: str, seconds: float) -> None:
+    assert command._seconds(text) == pytest.approx(seconds)
+
+
+def test_collectives_are_listed_with_commas_or_by_further_options() -> None:
+    assert command._collectives(["bcast,Reduce", "scan, bcast"]) == ["bcast", "reduce", "scan"]
+    assert len(command._collectives(None)) == len(set(command._collectives(None))) > 10
+    with pytest.raises(Refusal, match="--collective rma_bcast: expected one of gather,"):
+        command._collectives(["rma_bcast"])
+
+
+def test_what_failed_and_what_the_budget_left_out_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tuner = tuned(Machine({"native": linear(10, 1e-3)}), "bcast")
+    tuner.failed["bcast", "ring"] = "exit status 9"
+    tuner.unfinished.append("scan")
+    command._summary(console(), [], tuner, tmp_path / "rules.json")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "bcast ring failed and was left out: exit status 9" in said
+    assert "The budget did not suffice for: scan." in said
+    sizes = len(tuner.cells["bcast"])
+    assert f"The budget did not suffice to check {sizes} of {sizes} sizes: " in said
+
+
+def test_without_resume_an_interrupted_tuning_begins_anew(bench: Bench, tmp_path: Path) -> None:
+    output = tmp_path / "rules.json"
+    words = ["--output", str(output), "--collective", "bcast"]
+    bench.fail_after = 3
+    assert invoke(*words).exit_code != 0
+    first = bench.runs[1]
+    bench.fail_after, bench.runs = -1, []
+    done = invoke(*words)
+    assert done.exit_code == 0 and first in bench.runs
+    assert f"tuning anew; --resume would continue from {output}.state" in done.stderr
+    assert list(tmp_path.iterdir()) == [output]

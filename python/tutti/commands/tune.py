@@ -26,7 +26,7 @@ from tutti.commands.options import AsJson, Mpirun
 from tutti.commands.tune_report import Program
 from tutti.console import Refusal, console, count, duration, percent, print_json, why_not_writable, write
 from tutti.plot import check as check_plot
-from tutti.tuning import SHARES, Job, Tuner
+from tutti.tuning import CHECK, SHARES, Job, Tuner
 from tutti.tuning_cells import Cells, grids
 from tutti.tuning_rules import rules_of, to_text
 from tutti.tuning_run import Check, Run, Shape, State, equal_blocks, geometric_mean
@@ -141,10 +141,15 @@ def _summary(out: Console, checks: list[Check], tuner: Tuner, output: Path) -> N
     if natives := len(checks) - len(speedups):
         out.print(f"The rules ran native in {count(natives, 'cell')}: differences there are noise.")
     for (collective, name), why in tuner.failed.items():
-        out.print(f"{collective} {name} failed and was left out: {why}", markup=False)
+        what = "failed in the check and has no rules" if name == CHECK else f"{name} failed and was left out"
+        out.print(f"{collective} {what}: {why}", markup=False)
     if tuner.unfinished:
         out.print(f"The budget did not suffice for: {', '.join(tuner.unfinished)}.")
-    sizes = sum("native" in cell.lines for cells in tuner.cells.values() for cell in cells.values())
+    sizes = sum(
+        "native" in cell.lines
+        for collective, cells in tuner.cells.items() if (collective, CHECK) not in tuner.failed
+        for cell in cells.values()
+    )  # fmt: skip
     if len(checks) < sizes:
         out.print(
             f"The budget did not suffice to check {sizes - len(checks)} of {count(sizes, 'size')}: "
