@@ -320,7 +320,7 @@ def run(
     launch.check(used, processes)
     site = launch.Site(str(state.FOLDER / "nodesh"), str(state.FOLDER / "ranks"))
     words = [*launch.command(used, layout, processes, site), *command]
-    settings = {} if report is None else {"TUTTI_REPORT": report_target(report)}
+    settings = {} if report is None else {"TUTTI_REPORT": report_target(report, "invalid --report ")}
     page = pages.page_of(settings) if not native else None
     added = launch.environment(used, os.environ)
     if not native:

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.progress import Progress
 
 from tutti.commands.options import Machine
-from tutti.console import Refusal, console, write
+from tutti.console import Refusal, console, why_not_writable, write
 from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
 from tutti_reproduce.cache import Cache, default_folder
 from tutti_reproduce.tables import Context, Table
@@ -114,16 +114,18 @@ def reproduce(
     if not paper:
         return _show(context)
     wanted = _wanted(_tables(context), paper, table)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal(f"--output {output}: {error.strerror}") from None
+    if reason := why_not_writable(output / "reproduced.html"):
+        raise Refusal(f"--output {output}: {reason}")
     reproduced = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         total = progress.add_task("", total=sum(each.steps for each in wanted))
         for each in wanted:
             progress.update(total, description=f"{each.paper} {each.name}")
             reproduced.append((each, each.run(lambda: progress.advance(total))))
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Refusal(f"--output {output}: {error.strerror}") from None
     for name, text in (("html", page.html), ("md", page.markdown), ("json", page.document)):
         write(output / f"reproduced.{name}", text(reproduced), "--output")
     out = console()

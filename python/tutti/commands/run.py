@@ -78,15 +78,15 @@ def _normal(name: str, text: str) -> str:
     return str(Path(text).absolute()) if is_file else text
 
 
-def report_target(text: str) -> str:
+def report_target(text: str, named: str = "invalid TUTTI_REPORT=") -> str:
     """The target of the report: none, - or an absolute path.
 
-    Raises Refusal if its folder is missing, or cannot be written to.
+    Raises Refusal, which begins with `named`, if its folder is missing, or cannot be written to.
     """
     if text in ("", "-", "none"):
         return text
     if reason := why_not_writable(expanded(text)):
-        raise Refusal(f"invalid TUTTI_REPORT={text}: {reason}")
+        raise Refusal(f"{named}{text}: {reason}")
     return str(Path(text).absolute())
 
 

@@ -96,8 +96,8 @@ def program_of(path: Path, job: Job, names: Sequence[str]) -> Program:
     found = reports.read(path)
     calls = calls_of(found)
     ranks = int(found[0].get("ranks") or 0)
-    if not calls:
-        raise Refusal(f"--report {path}: the report has no calls")
+    if not any(one.seconds for one in calls):
+        raise Refusal(f"--report {path}: the report has no calls that took time")
     check_ranks(calls, job.ranks, ranks)
     replays = replays_of(calls, job.ranks, names)
     if not replays:
@@ -179,10 +179,9 @@ def show(out: Console, program: Program, tuner: Tuner, checks: Sequence[Check]) 
     if not any(row["chosen"] != "native" for row in rows):
         out.print(f"[bold]The rules change nothing in the {whole}[/]: nothing is faster.")
         return
-    verb = "saves" if seconds >= 0 else "loses"
     share = seconds / program.seconds
     out.print(
-        f"[bold]The program {verb} about {duration(abs(seconds))} of {whole} ({percent(share)})[/], by "
+        f"[bold]The program saves about {duration(seconds)} of {whole} ({percent(share)})[/], by "
         "the second run below."
     )
 

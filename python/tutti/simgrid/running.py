@@ -143,8 +143,10 @@ def command_of(job: Job, folder: Path) -> tuple[list[str], dict[str, str]]:
     described.write_text(job.platform.xml)
     start = str(smpimain())
     words = [start, str(program(job.command[0])), *options(job, hosts), str(described)]
-    environment = {} if job.native else {"LD_PRELOAD": str(front())}
-    return [*words, *job.command[1:]], environment
+    if job.native:
+        return [*words, *job.command[1:]], {}
+    preloaded = filter(None, [str(front()), os.environ.get("LD_PRELOAD")])
+    return [*words, *job.command[1:]], {"LD_PRELOAD": ":".join(preloaded)}
 
 
 def run(job: Job, settings: Mapping[str, str] | None = None) -> int:
