@@ -102,7 +102,7 @@ forcing() {
   fi
   if [[ $1 == nodes=* ]]; then
     nodes=${1#nodes=}
-    printf '%s\n' "TUTTI_NODE=${nodes%%+*}" "TUTTI_REPORT=$report"
+    echo "TUTTI_NODE=${nodes%%+*}"
     case ${nodes#"${nodes%%+*}"} in
       "") echo TUTTI_HIERARCHY=hierarchical ;;
       +leaders=*) echo "TUTTI_HIERARCHY=hierarchical(${nodes#*+})" ;;
@@ -129,10 +129,10 @@ echo "np $np native:$native"
 passed=0 failed=0
 for run in "${runs[@]}"; do
   mapfile -t assignments < <(forcing "$run")
-  forced=$(suite LD_PRELOAD="$library" "${assignments[@]}") || true
-  if [[ $run == nodes=* ]] && ! grep -q 'hierarchical(' "$report"; then
-    forced+=" without node memory"
-  fi
+  forced=$(suite LD_PRELOAD="$library" TUTTI_REPORT="$report" "${assignments[@]}") || true
+  ran="\"${assignments[0]#*=}"
+  [[ $run == nodes=* ]] && ran='hierarchical('
+  grep -qF "$ran" "$report" || forced+=" without $ran"
   if [[ $forced == "$native" && $forced == *OK* ]]; then
     passed=$((passed + 1))
     echo "np $np $run: equal"
