@@ -112,6 +112,7 @@ def check_nothing_left(mpi, folder, program, killed, **launched):
         memory = node_memory(Path("/proc") / str(stays))
         assert memory, "there is no node memory"
         job = processes_of(program)
+        assert {waiting, stays} <= {*job}, "its processes are found"
         assert not named_segments(job)
         victims = {"waiting rank": waiting, "rank that others wait for": stays,
                    "launcher": launcher.pid}  # fmt: skip

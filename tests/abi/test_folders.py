@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import shutil
 import subprocess
 
 import pytest
 from conftest import FRONT, LIBRARIES
 
+ALIKE = [(user.pw_uid, group.gr_gid) for user in pwd.getpwall() for group in grp.getgrall()
+         if user.pw_name == group.gr_name and user.pw_uid != group.gr_gid]  # fmt: skip
+"""Users and groups with the same name but other numbers, such as Debian's man."""
 THIEF = """
 #include <stdio.h>
 __attribute__((constructor)) static void take(void) { puts("stolen"); }
@@ -73,6 +78,24 @@ def test_is_not_taken_if_others_can_write_to_it(mpi, installed):
     assert f"{backend} has mode 0666" in outcome.err
 
 
+def test_a_missing_backend_is_named(mpi, installed):
+    backend = installed / f"libtutti-{mpi.name}.so"
+    backend.unlink()
+    outcome = run(mpi, installed)
+    assert outcome.status != 0
+    assert "correct" not in outcome.out
+    assert f"{backend} does not exist" in outcome.err
+
+
+def test_another_library_is_no_backend(mpi, installed):
+    backend = installed / f"libtutti-{mpi.name}.so"
+    backend.write_bytes(FRONT.read_bytes())
+    outcome = run(mpi, installed)
+    assert outcome.status != 0
+    assert "correct" not in outcome.out
+    assert f"{backend.name}: not a backend of this version of Tutti" in outcome.err
+
+
 def test_may_lie_where_the_group_of_the_owner_alone_can_write(mpi, installed):
     """The permissions with a umask of 002, if each user has a private group."""
     for path in (installed, *installed.iterdir()):
@@ -100,11 +123,17 @@ def test_of_another_owner(mpi, installed, owner, group, mode, is_taken):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="gives files away")
-@pytest.mark.parametrize(("group", "is_taken"), [(12345, True), (54321, False)])
-def test_of_the_owner_of_the_preloaded_library(mpi, installed, group, is_taken):
-    """The user preloads another user's installation, to which the owner's group may write."""
+@pytest.mark.parametrize(
+    ("owner", "group", "is_taken"),
+    [(12345, 12345, True), (12345, 54321, False), (12345, 0, True),
+     *((*ids, True) for ids in ALIKE[:1])],
+)  # fmt: skip
+def test_of_the_owner_of_the_preloaded_library(mpi, installed, owner, group, is_taken):
+    """The user preloads another user's installation, to which a group may write: that of the owner,
+    of somebody else, or of root.
+    """
     for path in (installed, *installed.iterdir()):
-        os.chown(path, 12345, group)
+        os.chown(path, owner, group)
         path.chmod(path.stat().st_mode | 0o020)
     outcome = run(mpi, installed)
     assert (outcome.status == 0) == is_taken, outcome.err

@@ -121,5 +121,8 @@ def test_it_exports_what_is_documented():
     handled = mpi - others - counted
     assert f"It exports {len(handled)} blocking collectives" in PAGE
     assert f"and {len(counted)} collectives that it only counts" in " ".join(PAGE.split())
+    large = {name for name in names if re.fullmatch(r"MPI_\w+_c", name)}
+    assert large == {f"MPI_{name}_c" for name in handled - {"Barrier"}}
+    assert {f"P{name}" for name in names if name.startswith("MPI_")} <= names
     rest = {name for name in names if not re.match("P?MPI_", name)}
     assert rest and all(name.startswith(("TUTTI_", "tutti_")) for name in rest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from conftest import ALGORITHMS as OF_GATHERS
 
 ALGORITHMS = {
     "TUTTI_BCAST": "scatter_allgather",
@@ -43,12 +44,12 @@ def test_left_alone_it_is_correct(mpi):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, ALGORITHMS]
+    [{}, ALGORITHMS | OF_GATHERS]
     + [{"TUTTI_HIERARCHY": "hierarchical", "TUTTI_NODE": nodes} for nodes in ("1", "2", "1,2")],
     ids=str,
 )
 def test_absolute_addresses(mpi, settings):
-    """MPI_BOTTOM in all buffers: by default, when 3 ranks may have fewer cores, and hierarchical."""
+    """MPI_BOTTOM in all buffers: by the MPI's own, by requested algorithms, and hierarchical."""
     outcome = mpi.run(mpi.compile("bottom.c"), settings=settings, report=False)
     assert outcome.status == 0, outcome.out + outcome.err
     assert "correct" in outcome.out.split()

@@ -43,6 +43,7 @@ def test_calls_go_in_chunks_where_the_system_has_no_more(run):
     outcome = run(NO_PROC_BYTES=str(1 << 17))
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
+    assert f"mappings {COMMUNICATORS} kept 0" in outcome.out, "there is memory, but less"
 
 
 def test_ranks_are_alone_where_the_system_has_nothing(run):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import RANKS
+from conftest import RAN, RANKS
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # Open MPI 4 has no sessions
@@ -14,6 +14,7 @@ def test_session(mpi):
     outcome = mpi.run(program, "3" if again else "1")
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
+    assert outcome.algorithms() == {"gatherv": RAN["gatherv"]}
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -38,8 +39,9 @@ def test_a_stub_is_called_as_if_the_library_were_not_there(stub):
     assert "need MPICH, Intel MPI, Open MPI" in line
 
 
-def test_a_stub_is_called_without_a_word_where_tutti_is_off(stub):
-    done = run(stub, TUTTI="off")
+@pytest.mark.parametrize("off", ["off", "0", "FALSE", "No"])
+def test_a_stub_is_called_without_a_word_where_tutti_is_off(stub, off):
+    done = run(stub, TUTTI=off)
     assert (done.returncode, done.stdout, done.stderr) == (0, "correct\n", "")
 
 
@@ -54,6 +56,31 @@ def test_the_c_api_has_nothing_to_call_over_a_stub(stub):
     assert done.returncode != 0
     (line,) = done.stderr.splitlines()
     assert line.startswith("tutti: TUTTI_Barrier: no supported MPI library")
+
+
+@pytest.fixture(scope="module")
+def incomplete(tmp_path_factory):
+    """The program with the stub as an MPICH, which lacks most functions of one."""
+    folder = tmp_path_factory.mktemp("incomplete")
+    library = "libmpich.so.12"
+    for line in (
+        ["-shared", "-fPIC", f"-Wl,-soname,{library}", "-o", library,
+         HERE / "programs/stub_library.c"],
+        ["-o", "stub", HERE / "programs/stub.c", f"./{library}", "-ldl",
+         f"-Wl,--disable-new-dtags,-rpath,{folder}"],
+    ):  # fmt: skip
+        subprocess.run(["cc", *line], cwd=folder, check=True)
+    return folder / "stub"
+
+
+def test_an_mpi_that_lacks_a_function_is_called_as_if_the_library_were_not_there(incomplete):
+    done = run(incomplete, TUTTI_GATHER="binomial")
+    assert (done.returncode, done.stdout) == (0, "correct\n"), done.stderr
+    lacks = r"tutti: the loaded MPI lacks PMPI_\w+; all calls go to the MPI unchanged\n"
+    assert re.fullmatch(lacks, done.stderr), done.stderr
+    done = run(incomplete, "c_api")
+    assert done.returncode != 0
+    assert done.stderr.startswith("tutti: TUTTI_Barrier: the loaded MPI lacks PMPI_")
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +113,13 @@ def test_off_loads_no_backend_in_python(mpi, front_alone):
                       report=False)  # fmt: skip
     assert (outcome.status, outcome.err) == (0, "")
     assert "correct" in outcome.out.split()
+
+
+@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)  # with MPICH 4 it frees a communicator
+def test_calls_that_are_only_counted_load_no_backend(mpi, front_alone):
+    outcome = mpi.run(mpi.compile("others.c", "-ldl"), preload=[front_alone], settings={},
+                      report=False)  # fmt: skip
+    assert (outcome.status, outcome.out, outcome.err) == (0, "", "")
 
 
 @pytest.mark.parametrize("is_in_front", [True, False])

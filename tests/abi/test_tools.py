@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import ALGORITHMS, FRONT, RAN, ROOT
+from conftest import ALGORITHMS, FRONT, HERE, RAN, RANKS, ROOT
 
 CALLS = 3  # of MPI_Gatherv, one for each root
 
@@ -18,6 +18,23 @@ def test_tool_in_front(mpi):
     assert "correct" in outcome.out.split()
     assert f"tool saw {CALLS} calls" in outcome.out
     assert outcome.algorithms() == RAN
+
+
+def test_tool_in_the_program_precedes_the_library(mpi):
+    program = mpi.compile("gather.c", HERE / "programs/tool.c", output="gather_with_tool")
+    outcome = mpi.run(program)
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert f"tool saw {CALLS} calls" in outcome.out
+    assert outcome.algorithms() == RAN
+
+
+def test_tool_behind_does_not_make_calls_count_twice(mpi):
+    """It passes MPI_Ibcast on to PMPI_Ibcast, which is the library's too."""
+    outcome = mpi.run(mpi.compile("others.c", "-ldl"), "bcast", preload=(FRONT, tool(mpi)))
+    assert outcome.status == 0, outcome.err
+    counted = {one["function"]: one["calls"] for one in outcome.report["not_handled"]}
+    assert counted == {"MPI_Ibcast": 3 * RANKS, "MPI_Iscan": RANKS}
 
 
 def test_tool_behind_sees_what_is_left_to_the_mpi(mpi):

@@ -83,7 +83,17 @@ TEST(DistanceFileError, NamesTheValueOfAMatrix) {
       says(error_of_members("\"names\": [\"a\"], \"measured\": [{\"matrix\": [[0, 1], [1, 0]]}]"),
            {"1 names", "2 ranks"}));
   EXPECT_TRUE(says(error_of_members("\"measured\": [{\"matrix\": [[0]]}, {\"matrix\": [[0]]}]"),
-                   {"1 bytes"}));
+                   {"both measurements are of 1 bytes"}));
+  EXPECT_TRUE(says(error_of_members("\"levels\": [[0, 0]], \"measured\": [{\"matrix\": "
+                                    "[[0, 1], [1, 0]], \"pairs\": [[0, 1, 2]]}]"),
+                   {"measurement of 1 bytes", "both a matrix and pairs"}));
+}
+
+TEST(DistanceFileError, BoundsTheRanks) {
+  std::string groups = "0";
+  for (int rank = 1; rank <= 16384; ++rank) groups += ", 0";
+  EXPECT_EQ(error_of_members("\"levels\": [[" + groups + "]], \"measured\": [{}]"),
+            "more than 16384 ranks");
 }
 
 TEST(DistanceFileError, NamesThePair) {

@@ -205,6 +205,7 @@ void rests(Context& context) {
   scatter("BSLN", 3);
   scatter("linear", 40);
   scatter("native", 40);
+  if (context.threads() && pauses() == -1) context.fail("there is no background thread");
   context.step("until the thread rests");
   while (comm.rank() != 0 && !is_resting()) continue;
   PMPI_Barrier(comm.get());

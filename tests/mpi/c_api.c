@@ -1,4 +1,5 @@
-/* The C API from C11: versions, the list, requests, invalid values, truncated texts, what ran. */
+/* The C API from C11: versions, the list, requests, invalid values, truncated texts, what ran, and
+ * what needs a thread. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -173,6 +174,48 @@ static void test_last(void) {
   MPI_Comm_free(&comm);
 }
 
+/* Without MPI_THREAD_MULTIPLE there is no background thread: one-sided collectives are refused, and
+ * gathers by arrival or in the background, also persistent ones, run without it. */
+static void test_without_threads(void) {
+  static const char* const algorithms[] = {"SLS", "SBN", "BSLS", "BSBN"};
+  MPI_Comm comm;
+  int level = MPI_THREAD_MULTIPLE;
+  int size = 0;
+  int error_class = MPI_SUCCESS;
+  int all[64];
+  MPI_Query_thread(&level);
+  if (level == MPI_THREAD_MULTIPLE) return;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm_size(comm, &size);
+  const int root = size - 1;
+  MPI_Error_class(TUTTI_Rma_init(comm), &error_class);
+  CHECK(error_class == MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(TUTTI_Arrival_init(comm, 0.5) == MPI_SUCCESS);
+  for (size_t i = 0; i < sizeof algorithms / sizeof algorithms[0]; ++i) {
+    int own = 0;
+    TUTTI_Request request = TUTTI_REQUEST_NULL;
+    CHECK(TUTTI_Algorithm_set("gather", algorithms[i], NULL, NULL) == MPI_SUCCESS);
+    CHECK(TUTTI_Gather_init(&own, 1, MPI_INT, all, 1, MPI_INT, root, comm, &request) ==
+          MPI_SUCCESS);
+    for (int call = 0; call < 12; ++call) {
+      own = 100 * call + rank;
+      CHECK(TUTTI_Arrival_edge(comm) == MPI_SUCCESS);
+      if (call % 2 == 0) {
+        CHECK(TUTTI_Gather(&own, 1, MPI_INT, all, 1, MPI_INT, root, comm) == MPI_SUCCESS);
+      } else {
+        CHECK(TUTTI_Start(&request) == MPI_SUCCESS);
+        CHECK(TUTTI_Wait(&request) == MPI_SUCCESS);
+      }
+      for (int from = 0; from < size && rank == root; ++from) CHECK(all[from] == 100 * call + from);
+    }
+    CHECK(TUTTI_Request_free(&request) == MPI_SUCCESS);
+  }
+  CHECK(TUTTI_Algorithm_set("gather", "auto", NULL, NULL) == MPI_SUCCESS);
+  CHECK(TUTTI_Arrival_finalize(comm) == MPI_SUCCESS);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char** argv) {
   /* Functions that need no MPI work before MPI_Init too. */
   test_version();
@@ -183,6 +226,7 @@ int main(int argc, char** argv) {
   test_set();
   test_bad_values();
   test_last();
+  test_without_threads();
   int counts[2] = {passed, failed};
   MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("%d passed, %d failed\n", counts[0], counts[1]);

@@ -114,7 +114,28 @@ void back_to_back(Context& context) {
   }
 }
 
-/// Rank 0 of one group gathers from the other group; the call is the MPI's own.
+/// What only Tutti has needs one group.
+void refuse_groups(Context& context, MPI_Comm inter) {
+  const auto refused = [&](const char* what, int code) {
+    int error_class = MPI_SUCCESS;
+    PMPI_Error_class(code, &error_class);
+    if (error_class != MPI_ERR_COMM) context.fail(std::string(what) + ": " + error_text(code));
+  };
+  context.step("what needs one group");
+  const int mine = context.rank();
+  MPI_Comm made = MPI_COMM_NULL;
+  void* result = nullptr;
+  refused("arrivals", TUTTI_Arrival_init(inter, 0.5));
+  refused("another order of ranks", TUTTI_Comm_reorder(inter, nullptr, &made));
+  refused("distances", TUTTI_Distances_measure(inter, nullptr, 0));
+  refused("one-sided collectives", TUTTI_Rma_init(inter));
+  refused("a shared result", TUTTI_Allgather_shared(&mine, 1, MPI_INT, 1, MPI_INT, inter,
+                                                    TUTTI_SHARED_READ_ONLY, &result));
+  if (made != MPI_COMM_NULL || result != nullptr) context.fail("something was made");
+}
+
+/// Rank 0 of one group gathers from the other group, also by a persistent request; the call is the
+/// MPI's own.
 void inter_communicator(Context& context) {
   const bool native = context.options().native;
   if (context.size() < 2) return;
@@ -124,19 +145,23 @@ void inter_communicator(Context& context) {
   PMPI_Intercomm_create(group.get(), 0, MPI_COMM_WORLD, low ? context.size() / 2 : 0, 1, &inter);
   int others = 0;
   PMPI_Comm_remote_size(inter, &others);
+  PMPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
   const Calls& calls = calls_under_test(native);
   for (const std::string& name : algorithms(Kind::gather, native)) {
     const Forced forced(Kind::gather, name, native);
-    context.step("gather between groups, " + name);
-    const int mine = context.rank();
-    std::vector<int> all(static_cast<std::size_t>(others), -1);
-    const int root = !low ? 0 : group.rank() == 0 ? MPI_ROOT : MPI_PROC_NULL;
-    const int code = calls.gather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, root, inter);
-    if (code != MPI_SUCCESS) context.fail("returns an error");
-    for (int i = 0; i < others && root == MPI_ROOT; ++i) {
-      if (all[static_cast<std::size_t>(i)] != context.size() / 2 + i) context.fail("wrong data");
+    for (const Calls* form : {&calls, native ? &calls : &persistent_calls()}) {
+      context.step("gather between groups, " + name);
+      const int mine = context.rank();
+      std::vector<int> all(static_cast<std::size_t>(others), -1);
+      const int root = !low ? 0 : group.rank() == 0 ? MPI_ROOT : MPI_PROC_NULL;
+      const int code = form->gather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, root, inter);
+      if (code != MPI_SUCCESS) context.fail("returns " + error_text(code));
+      for (int i = 0; i < others && root == MPI_ROOT; ++i) {
+        if (all[static_cast<std::size_t>(i)] != context.size() / 2 + i) context.fail("wrong data");
+      }
     }
   }
+  if (!native) refuse_groups(context, inter);
   PMPI_Comm_free(&inter);
 }
 

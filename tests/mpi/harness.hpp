@@ -152,10 +152,15 @@ void add_reductions(Suite& suite);
 void add_whole_vectors(Suite& suite);
 /// Checks that operations get parts of vectors if they may.
 void check_parts(Context& context);
+/// Checks that nothing known of a freed operation counts for the next one, whose handle may be the
+/// same: whether it commutes alternates.
+void check_reused_operations(Context& context);
 void add_hierarchical(Suite& suite);
 /// Checks that no rank leaves a barrier before all have entered it, for each algorithm with the
 /// parameters `level`.
 void check_barriers(Context& context, const std::string& level);
+/// Checks MPI_Alltoallw with other types for each pair of ranks, for each algorithm with `level`.
+void check_mixed_types(Context& context, const std::string& level);
 void add_hierarchical_collectives(Suite& suite);
 void add_hierarchical_faults(Suite& suite);
 /// Hierarchical calls with nodes in the order of arrival.

@@ -77,6 +77,7 @@ void in_chunks(Context& context) {
       exchange.at_root = &layouts_of_ints()[1];
       native_fallback(exchange);
       check(context, exchange);
+      context.expect_empty(forced.wrongly_ran(comm.get()));
     }
   }
 }

@@ -247,16 +247,21 @@ void bad_arguments_where_leaders_differ(Context& context) {
 void own_sizes(Context& context) {
   const OwnComm comm;
   const auto p = static_cast<std::size_t>(comm.size());
-  std::vector<int> zeros(p), ones(p, 1), at(p), sent(p, comm.rank()), received(p);
+  std::vector<int> zeros(p), ones(p, 1), at(p);
   for (std::size_t i = 0; i < p; ++i) at[i] = static_cast<int>(i);
   const std::optional<bool> nodes = nodes_pay(context);
   Tries tries(context, comm.get(), "alltoallv");
   for (int call = 0; call < 200 || (call < max_calls && tries.waits_for(nodes)); ++call) {
-    const std::vector<int>& counts = call < calls ? zeros : ones;
+    const bool moves = call >= calls;
+    const std::vector<int>& counts = moves ? ones : zeros;
+    const std::vector<int> sent(p, 100 * call + comm.rank());
+    std::vector<int> received(p, -1);
     TUTTI_Alltoallv(sent.data(), counts.data(), at.data(), MPI_INT, received.data(), counts.data(),
                     at.data(), MPI_INT, comm.get());
     tries.note();
-    if (call >= calls && received != at) context.fail("wrong data");
+    for (std::size_t i = 0; i < p; ++i) {
+      if (received[i] != (moves ? 100 * call + at[i] : -1)) context.fail("wrong data");
+    }
   }
   tries.expect(nodes);
 }

@@ -199,6 +199,8 @@ void add_hierarchical_collectives(Suite& suite) {
   });
   suite.add("levels, barriers",
             [](Context& context) { check_barriers(context, "level=node,leaders=2"); });
+  suite.add("levels, mixed types",
+            [](Context& context) { check_mixed_types(context, "level=node,leaders=2"); });
   suite.add("levels, reductions", [](Context& context) {
     const OwnComm comm;
     reduce(context, comm.get(), {5, 0, 1, 64, 17});

@@ -146,6 +146,7 @@ void choose(Context& context, const OwnComm& comm, int round) {
   std::vector<int> taken(p);
   for (int call = 0; call < calls; ++call) {
     TUTTI_Reduce_scatter_block(given.data(), taken.data(), 1, MPI_INT, MPI_SUM, comm.get());
+    if (taken[0] != round * comm.size()) context.fail("auto sum, round " + std::to_string(round));
     TUTTI_Scatter(given.data(), 1, MPI_INT, taken.data(), 1, MPI_INT, 0, comm.get());
     if (taken[0] != round) context.fail("auto, round " + std::to_string(round));
   }

@@ -207,7 +207,76 @@ class SharedCounter {
   std::atomic<long>* value_ = nullptr;
 };
 
+/// One side of an MPI_Alltoallw whose blocks have types of different sizes and extents.
+struct MixedSide {
+  std::vector<const Layout*> layouts;
+  std::vector<int> counts;
+  std::vector<int> places;  ///< in bytes
+  std::vector<MPI_Datatype> types;
+  int end = 0;  ///< after the last block
+};
+
+/// The units depend on both ranks of a block, some are 0, the type on the side as well.
+MixedSide mixed_side(int rank, int p, bool sends) {
+  MixedSide side;
+  for (int other = 0; other < p; ++other) {
+    const int from = sends ? rank : other;
+    const int to = sends ? other : rank;
+    const auto& family = (from + to) % 2 == 0 ? layouts_of_ints() : layouts_of_records();
+    const auto turn = static_cast<std::size_t>(from + 2 * to + (sends ? 0 : 1));
+    const Layout& layout = family[turn % family.size()];
+    const int count = (from + 2 * to) % 4 * layout.per_unit();
+    const int place = side.end - static_cast<int>(layout.lowest());
+    const auto bytes = static_cast<int>(count * layout.extent() + layout.highest());
+    side.layouts.push_back(&layout);
+    side.counts.push_back(count);
+    side.places.push_back(place);
+    side.types.push_back(layout.type());
+    side.end = (place + bytes) / 8 * 8 + 8;
+  }
+  return side;
+}
+
+std::string run_mixed(MPI_Comm comm, unsigned salt, bool native) {
+  int rank = 0;
+  int p = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &p);
+  const MixedSide sent = mixed_side(rank, p, true);
+  const MixedSide received = mixed_side(rank, p, false);
+  Image from(0, sent.end);
+  Image to(0, received.end);
+  for (int other = 0; other < p; ++other) {
+    const auto at = static_cast<std::size_t>(other);
+    from.put(*sent.layouts[at], sent.places[at], static_cast<std::size_t>(sent.counts[at]),
+             rank * p + other, salt, true);
+    to.put(*received.layouts[at], received.places[at],
+           static_cast<std::size_t>(received.counts[at]), other * p + rank, salt, false);
+  }
+  const int code = (native ? PMPI_Alltoallw : TUTTI_Alltoallw)(
+      from.address(), sent.counts.data(), sent.places.data(), sent.types.data(), to.address(),
+      received.counts.data(), received.places.data(), received.types.data(), comm);
+  return (code == MPI_SUCCESS ? "" : "returns " + error_text(code) + "; ") +
+         compare("the send buffer", from) + compare("the receive buffer", to);
+}
+
 }  // namespace
+
+void check_mixed_types(Context& context, const std::string& level) {
+  const bool native = context.options().native;
+  const OwnComm comm;
+  if (comm.size() == 1) return;  // Open MPI 4.1 interprets its displacements as extents
+  for (const std::string& each : specifications("alltoallv", native)) {
+    const std::string name = with_level(each, level);
+    const Forced forced("alltoallv", name, native);
+    context.expect_empty(forced.error());
+    for (unsigned call = 1; call < 4; ++call) {
+      context.step("alltoallw of different types by " + name);
+      context.expect_empty(run_mixed(comm.get(), call, native));
+    }
+    context.expect_empty(forced.wrongly_ran(comm.get()));
+  }
+}
 
 void check_barriers(Context& context, const std::string& level) {
   const bool native = context.options().native;
@@ -243,6 +312,7 @@ void add_movements(Suite& suite) {
   suite.add("movements: many communicators", many_communicators);
   suite.add("movements: mixed with others", mixed);
   suite.add("movements: by arrivals", by_arrivals);
+  suite.add("movements: mixed types", [](Context& context) { check_mixed_types(context, ""); });
   suite.add("barrier", [](Context& context) { check_barriers(context, ""); });
 }
 

@@ -1,4 +1,5 @@
 /// Reductions: every algorithm with every kind of value, root and count, and bad arguments.
+#include <algorithm>
 #include <array>
 #include <random>
 
@@ -126,9 +127,16 @@ void reduce_much(Context& context) {
       }
     }
   }
-  if (comm.size() > 3) return;
   const Asked asked(context, "allreduce", "recursive_doubling");
-  Reduction reduction{"allreduce", comm.get(), 0, {(1 << 24) + 3}, &Values::all()[1]};
+  Reduction reduction{"allreduce", comm.get(), 0, {30011}, &Values::all()[0]};
+  if (!context.options().memory.empty() && comm.size() > 1) {
+    check_reduction(context, reduction, "recursive_doubling");
+    const std::string ran = last_run(comm.get(), "allreduce");
+    if (!is_for_memory(ran)) context.fail("ran \"" + ran + "\" in spite of --memory");
+  }
+  if (comm.size() > 3) return;
+  reduction.counts = {(1 << 24) + 3};
+  reduction.values = &Values::all()[1];
   check_reduction(context, reduction, "recursive_doubling");
 }
 
@@ -196,7 +204,8 @@ void refuse_bad_arguments(Context& context) {
   check_reduction(context, {"allreduce", comm.get(), 0, {3}, &Values::all()[0]}, name);
 }
 
-/// One rank has more elements than the others: any ranks may get an error, and all return.
+/// One rank has more elements than the others: any ranks may get an error, all return, none writes
+/// beyond its own count, and the next call is sound.
 void survive_contradictions(Context& context) {
   if (context.options().native) return;
   // MPICH calls the world's handler for a message that is too long.
@@ -209,14 +218,19 @@ void survive_contradictions(Context& context) {
       const Asked asked(context, collective, specification);
       const int p = comm.size();
       const int count = comm.rank() == p / 2 ? 64 * p : 32 * p;
-      std::vector<int> send(static_cast<std::size_t>(64 * p), 1);
-      std::vector<int> receive = send;
+      const std::vector<int> send(static_cast<std::size_t>(64 * p), 1);
+      std::vector<int> receive(send.size(), -1);
       context.step(specification + " of contradicting counts");
       if (std::string(collective) == "reduce") {
         TUTTI_Reduce(send.data(), receive.data(), count, MPI_INT, MPI_SUM, 0, comm.get());
       } else {
         TUTTI_Allreduce(send.data(), receive.data(), count, MPI_INT, MPI_SUM, comm.get());
       }
+      const auto beyond = receive.end() - (receive.begin() + count);
+      if (std::count(receive.begin() + count, receive.end(), -1) != beyond) {
+        context.fail("memory behind the vector was written");
+      }
+      check_reduction(context, {collective, comm.get(), 0, {7}, &Values::all()[0]}, specification);
     }
   }
   PMPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
@@ -234,6 +248,7 @@ void add_reductions(Suite& suite) {
   suite.add("reductions: long vectors", reduce_much);
   suite.add("reductions: parts of the world", reduce_on_parts_of_the_world);
   suite.add("reductions: own operations get parts", check_parts);
+  suite.add("reductions: handles of freed operations", check_reused_operations);
   suite.add("reductions: bad arguments", refuse_bad_arguments);
   suite.add("reductions: contradicting counts", survive_contradictions);
 }

@@ -1,4 +1,6 @@
 /// One-sided broadcasts: only the root calls, and all other ranks get the data.
+#include <sched.h>
+
 #include <array>
 #include <limits>
 #include <numeric>
@@ -141,7 +143,8 @@ void one_after_the_other(Context& context) {
 void while_they_compute(Context& context) {
   if (!can_run(context)) return;
   Registered window(context, Flavour::allocate, 65536);
-  const auto data = payload(3, 1, 50000);
+  auto data = payload(3, 1, 50000);
+  data.back() = static_cast<char>(Registered::filler + 1);  // not what it holds before
   volatile char* last = window.base() + data.size() - 1;
   if (context.rank() == 0) {
     window.flush(window.bcast(data, 0));
@@ -290,6 +293,97 @@ void ends_with_operations_under_way(Context& context) {
   window.forget();
 }
 
+/// The end of one-sided collectives on the communicator completes active operations and releases
+/// the window.
+void finalized_with_operations_under_way(Context& context) {
+  if (!can_run(context)) return;
+  constexpr std::size_t bytes = 3000;
+  constexpr std::size_t room = 3008;  // a multiple of 16, see docs/one-sided.md
+  Registered window(context, Flavour::allocate, room * static_cast<std::size_t>(context.size()));
+  const TUTTI_Window number = window.window();
+  const auto data = payload(context.rank(), 1, bytes);
+  const TUTTI_Rma_request request =
+      window.bcast(data, static_cast<MPI_Aint>(room) * context.rank());
+  window.finalize();
+  for (int root = 0; root < context.size(); ++root) {
+    window.compare(room * static_cast<std::size_t>(root), payload(root, 1, bytes), "after the end");
+  }
+  window.flush(request);
+  expect_class(context, TUTTI_Rma_wait(number, 0, 1), MPI_ERR_WIN, "a window after the end");
+}
+
+/// The root asks whether all have the data, the others how many operations have arrived.
+void asked_without_waiting(Context& context) {
+  if (!can_run(context)) return;
+  constexpr std::size_t bytes = 40000;  // more than a notification carries
+  Registered window(context, Flavour::allocate, bytes);
+  const int root = context.size() - 1;
+  long long arrived = -1;
+  expect(context, TUTTI_Rma_arrived(window.window(), root, &arrived), "TUTTI_Rma_arrived");
+  if (arrived != 0) context.fail("an operation has arrived before the first one");
+  PMPI_Barrier(window.comm());
+  for (int number = 1; number < 6; ++number) {
+    const auto data = payload(root, number, bytes);
+    if (context.rank() == root) {
+      TUTTI_Rma_request request = window.bcast(data, 0);
+      int code = MPI_SUCCESS;
+      int over = 0;
+      while (code == MPI_SUCCESS && over == 0) code = TUTTI_Rma_test(&request, &over);
+      expect(context, code, "TUTTI_Rma_test");
+      if (request != TUTTI_RMA_REQUEST_NULL) context.fail("a complete request is not null");
+      over = 0;
+      expect(context, TUTTI_Rma_test(&request, &over), "TUTTI_Rma_test of none");
+      if (over != 1) context.fail("no request is not complete");
+    }
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && arrived < number) {
+      sched_yield();
+      code = TUTTI_Rma_arrived(window.window(), root, &arrived);
+    }
+    expect(context, code, "TUTTI_Rma_arrived");
+    if (arrived != number) context.fail("arrived: " + std::to_string(arrived));
+    window.compare(0, data, "other bytes have arrived");
+    PMPI_Barrier(window.comm());
+  }
+  int flag = -1;
+  expect(context, TUTTI_Rma_progress(window.comm(), &flag), "TUTTI_Rma_progress");
+  if (flag != 0 && flag != 1) context.fail("the flag is " + std::to_string(flag));
+  TUTTI_Rma_request unknown = 987654;
+  expect_class(context, TUTTI_Rma_test(&unknown, &flag), MPI_ERR_REQUEST, "no request");
+  expect_class(context, TUTTI_Rma_arrived(987654, 0, &arrived), MPI_ERR_WIN, "no window");
+  expect_class(context, TUTTI_Rma_arrived(window.window(), context.size(), &arrived), MPI_ERR_ROOT,
+               "no root");
+  expect_class(context, TUTTI_Rma_progress(MPI_COMM_NULL, &flag), MPI_ERR_COMM, "no communicator");
+}
+
+/// Operations on the window of one communicator neither write nor count in that of another.
+void windows_of_two_communicators(Context& context) {
+  if (!can_run(context)) return;
+  constexpr std::size_t room = 3008;
+  constexpr int each = 6;
+  const std::size_t bytes = room * static_cast<std::size_t>(context.size());
+  Registered one(context, Flavour::create, bytes);
+  Registered other(context, Flavour::allocate, bytes);
+  std::vector<std::vector<char>> data;
+  std::vector<TUTTI_Rma_request> requests;
+  const MPI_Aint at = static_cast<MPI_Aint>(room) * context.rank();
+  for (int i = 0; i < 2 * each - 1; ++i) {  // one operation less on the other window
+    data.push_back(payload(context.rank(), i, room));
+    requests.push_back((i % 2 == 0 ? one : other).bcast(data.back(), at));
+  }
+  for (const TUTTI_Rma_request request : requests) one.flush(request);
+  for (int root = 0; root < context.size(); ++root) {
+    one.wait(root, each);
+    other.wait(root, each - 1);
+    const std::size_t place = room * static_cast<std::size_t>(root);
+    one.compare(place, payload(root, 2 * each - 2, room), "other bytes of the first window");
+    other.compare(place, payload(root, 2 * each - 3, room), "other bytes of the second window");
+    long long arrived = 0;
+    expect(context, TUTTI_Rma_arrived(other.window(), root, &arrived), "TUTTI_Rma_arrived");
+    if (arrived != each - 1) context.fail("operations of the first window count in the second");
+  }
+}
+
 }  // namespace
 
 void add_rma(Suite& suite) {
@@ -304,6 +398,9 @@ void add_rma(Suite& suite) {
   suite.add("rma: places that meet elsewhere", places_that_meet_elsewhere);
   suite.add("rma: errors", errors);
   suite.add("rma: ends with operations under way", ends_with_operations_under_way);
+  suite.add("rma: finalized with operations under way", finalized_with_operations_under_way);
+  suite.add("rma: asked without waiting", asked_without_waiting);
+  suite.add("rma: windows of two communicators", windows_of_two_communicators);
 }
 
 }  // namespace tutti::test

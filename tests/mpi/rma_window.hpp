@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness.hpp"
+#include "layouts.hpp"
 
 namespace tutti::test {
 
@@ -48,7 +49,7 @@ class Registered {
     if (window_ != TUTTI_WINDOW_NULL) {
       expect(context_, TUTTI_Rma_window_release(&window_), "release");
     }
-    expect(context_, TUTTI_Rma_finalize(comm_), "TUTTI_Rma_finalize");
+    if (!is_finalized_) expect(context_, TUTTI_Rma_finalize(comm_), "TUTTI_Rma_finalize");
     for (std::size_t i = 0; flavour_ == Flavour::create && i < guard; ++i) {
       if (memory_[i] != filler || memory_[memory_.size() - 1 - i] != filler) {
         context_.fail("bytes beside the window were written");
@@ -95,6 +96,12 @@ class Registered {
     expect(context_, TUTTI_Rma_window_release(&window_), "release");
     expect(context_, TUTTI_Rma_window_register(handle_, comm_, &window_), "register again");
   }
+  /// Ends one-sided collectives on the communicator, without a release.
+  void finalize() {
+    expect(context_, TUTTI_Rma_finalize(comm_), "TUTTI_Rma_finalize");
+    is_finalized_ = true;
+    forget();
+  }
   /// Records that the window has been released.
   void forget() { window_ = TUTTI_WINDOW_NULL; }
   static constexpr char filler = 0x5a;
@@ -107,15 +114,16 @@ class Registered {
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Win handle_ = MPI_WIN_NULL;
   TUTTI_Window window_ = TUTTI_WINDOW_NULL;
+  bool is_finalized_ = false;
   std::vector<char> memory_;
   char* base_ = nullptr;
 };
 
-/// Bytes that identify the root and the operation.
+/// Bytes that identify the root, the operation and their place: pieces of the data differ too.
 inline std::vector<char> payload(int root, int operation, std::size_t bytes) {
   std::vector<char> data(bytes);
   for (std::size_t i = 0; i < bytes; ++i) {
-    data[i] = static_cast<char>(static_cast<std::size_t>(root * 37 + operation * 11) + i);
+    data[i] = static_cast<char>(payload(static_cast<unsigned>(operation), root, i));
   }
   return data;
 }

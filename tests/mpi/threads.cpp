@@ -6,6 +6,7 @@
 #include "exchange.hpp"
 #include "harness.hpp"
 #include "movement.hpp"
+#include "reduction.hpp"
 
 namespace tutti::test {
 namespace {
@@ -25,6 +26,7 @@ void work(Context& context, MPI_Comm comm, unsigned seed) {
     std::unique_lock alone(making_types);
     auto exchange =
         std::make_unique<Exchange>(draw(kind, comm, call % p, std::move(units), random));
+    exchange->bottom = false;  // run() would make a type
     alone.unlock();
     // No step: the text of one thread would hide the others'.
     context.expect_empty(run(*exchange, calls_under_test(native)));
@@ -63,6 +65,7 @@ void move(Context& context, MPI_Comm comm, unsigned seed) {
     auto movement = std::make_unique<Movement>(draw(all_motions[call % 6], comm, p, 9, random));
     // Calls that the MPI may run use types that it handles correctly.
     movement->sent = movement->received = layouts_of_ints().data();
+    movement->bottom = false;
     alone.unlock();
     context.expect_empty(run(*movement, context.options().native));
     if (TUTTI_Barrier(comm) != MPI_SUCCESS) context.fail("the barrier fails");
@@ -86,11 +89,47 @@ void movements(Context& context) {
   }
 }
 
+/// Sums of ints, and an operation of the program's own that does not commute.
+void combine(Context& context, MPI_Comm comm, unsigned seed) {
+  int p = 0;
+  PMPI_Comm_size(comm, &p);
+  std::mt19937 random(seed);
+  for (int call = 0; call < 18; ++call) {
+    const char* const collective = all_reductions[call % 6];
+    Reduction reduction{collective, comm, call % p, counts_of(collective, 5 + call, p)};
+    const std::size_t kind = random() % 2 == 0 ? 0 : 3;
+    reduction.values = &Values::all()[kind];
+    reduction.native = context.options().native;
+    reduction.keeps_rest = false;  // the MPI may run it
+    context.expect_empty(run(reduction));
+  }
+}
+
+void reductions(Context& context) {
+  constexpr int count = 3;
+  const bool native = context.options().native;
+  // Makes the types before the threads.
+  if (Values::all().empty()) return context.fail("there are no values");
+  const Forced reduce("reduce", "chain", native);
+  const Forced allreduce("allreduce", "recursive_doubling", native);
+  const Forced reduce_scatter("reduce_scatter", "linear", native);
+  const Forced reduce_scatter_block("reduce_scatter_block", "linear", native);
+  const Forced scan("scan", "up_down", native);
+  const Forced exscan("exscan", "doubling_123", native);
+  const OwnComm comms[count];
+  std::vector<std::jthread> all;
+  for (int i = 0; i < count; ++i) {
+    const MPI_Comm comm = comms[i].get();
+    all.emplace_back([&context, comm, i] { combine(context, comm, static_cast<unsigned>(i)); });
+  }
+}
+
 }  // namespace
 
 void add_threads(Suite& suite) {
   suite.add("threads", threads);
   suite.add("threads, movements", movements);
+  suite.add("threads, reductions", reductions);
 }
 
 }  // namespace tutti::test

@@ -169,7 +169,9 @@ void in_shared_results(Context& context) {
                                           TUTTI_SHARED_READ_ONLY, &result);
   if (code != MPI_SUCCESS) return context.fail("returns " + error_text(code));
   const auto* sums = static_cast<const int*>(result);
-  if (sums[count - 1] != operation.result(comm.size(), count - 1)) context.fail("sum");
+  for (int i = 0; i < count; ++i) {
+    if (sums[i] != operation.result(comm.size(), i)) context.fail("sum " + std::to_string(i));
+  }
   if (shortest < count) context.fail("called with " + std::to_string(shortest));
   TUTTI_Shared_free(result);
 }
@@ -199,6 +201,24 @@ void check_parts(Context& context) {
   const bool has_company =
       forced.last(comm.get()).find("every node has a single rank") == std::string::npos;
   if (has_company && is_cut == 0) context.fail("the vector was not cut");
+}
+
+void check_reused_operations(Context& context) {
+  const bool native = context.options().native;
+  const OwnComm comm;
+  for (const char* name : {"ring", "recursive_doubling", "auto"}) {
+    const Forced forced("allreduce", name, native);
+    for (int round = 0; round < 6; ++round) {
+      const OwnOperation operation(round % 2 == 0);
+      context.step(std::string(name) + ", round " + std::to_string(round));
+      context.expect_empty(call("allreduce", comm, operation, 64, native));
+      const std::string ran = forced.last(comm.get());
+      const bool is_ring = ran.starts_with("ring");
+      if (!native && std::string(name) == "ring" && is_ring != operation.commutes()) {
+        context.fail("ran \"" + ran + "\"");
+      }
+    }
+  }
 }
 
 }  // namespace tutti::test

@@ -117,6 +117,28 @@ def test_the_modulefile_leads_to_a_library_with_the_rules_of_its_site(
         assert ordered_tree(report) and "rules.json" in report["gatherv"], report
 
 
+@pytest.mark.parametrize("tool", ["lmod", "tcl"])
+def test_one_more_line_switches_tutti_on_for_what_starts_after(tool, prefix, request, tmp_path):
+    """The line of the page on deploying, in a module of its own beside the installed one."""
+    module = LMOD if tool == "lmod" else request.getfixturevalue("modulecmd")
+    page = (ROOT / "docs/deploy.md").read_text()
+    (line,) = re.findall(r"^prepend-path LD_PRELOAD .*$", page, re.MULTILINE)
+    modules = prefix / "share/modulefiles"
+    (modules / "switch").mkdir(exist_ok=True)
+    installed = (modules / "tutti" / VERSION).read_text()
+    (modules / "switch" / VERSION).write_text(f"{installed}{line}\n")
+    script = f"""set -e
+        eval "$({module} bash load switch)"
+        echo "$LD_PRELOAD"
+        eval "$({module} bash unload switch)"
+        echo "${{LD_PRELOAD:-unset}}" """
+    told = run("bash", "-c", script, MODULEPATH=str(modules), HOME=str(tmp_path),
+               LMOD_IGNORE_CACHE="1", MODULES_CMD=str(modules))  # fmt: skip
+    library, after = told.split()
+    assert Path(library).samefile(prefix / "lib/libtutti.so")
+    assert after == "unset"
+
+
 # Spack
 
 

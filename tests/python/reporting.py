@@ -103,10 +103,12 @@ def case_of(**changes: object) -> dict:
     }
 
 
-def write_report(folder: Path, *lines: dict, cases: list[dict] | None = None) -> str:
+def write_report(
+    folder: Path, *lines: dict, cases: list[dict] | None = None, ranks: int = 4
+) -> str:
     """The name of a file with a report that has these lines, and cases of tuning."""
     path = folder / "report.json"
-    head = {"format": 2, "tutti": "0.1.0", "mpi": "MPICH 4", "ranks": 4, "nodes": 1}
+    head = {"format": 2, "tutti": "0.1.0", "mpi": "MPICH 4", "ranks": ranks, "nodes": 1}
     more = {"clock_error": 0, "clock": "all ranks read the same clock", "partial": False}
     tuning = {"seconds": 1.5, "saved": 0.06, "exploring": 0.125, "left_out": 0, "method": "median",
               "cases": cases}  # fmt: skip

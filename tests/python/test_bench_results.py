@@ -51,6 +51,18 @@ def test_check_marks_what_is_broken(command, tmp_path):
     assert [v["broken"] for v in parsed] == [True, False]
 
 
+def test_check_fails_if_tutti_breaks_a_guideline(command, tmp_path):
+    result = bench_result(9.0)
+    (own,) = (line for line in result["rows"][0]["algorithms"] if line["name"] == "tutti gather")
+    own["samples_us"] = [30.0 + i % 5 for i in range(40)]
+    path = tmp_path / "bench.json"
+    path.write_text(json.dumps(result))
+    shown = command("check", "--results", str(path))
+    assert shown.status == 1
+    assert "guideline (1) violated by tutti: same, block 10" in shown.out
+    assert command("check", "--results", str(path), "--json").status == 1
+
+
 def test_a_distribution_is_no_markup(command, tmp_path):
     result = bench_result(9.0)
     result["rows"][0]["distribution"] = "[/same]"

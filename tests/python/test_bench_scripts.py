@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -17,9 +18,11 @@ sys.path.append(str(ROOT / "bench"))
 import compare_builds
 import lab_default
 import lab_fft
+import lab_job
 import lab_place
 import lab_programs
 import lab_selection
+import scale_cost
 import simgrid_auto
 
 
@@ -62,6 +65,33 @@ def test_an_interrupted_case_on_one_machine_is_not_done(tmp_path, monkeypatch, s
     except subprocess.CalledProcessError as error:
         assert error.returncode == status
     assert len(list(tmp_path.glob("default-*.json"))) == (status == 0)
+
+
+@pytest.mark.parametrize("preloaded", [True, False])
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_run_in_the_lab_that_fails_leaves_no_results(tmp_path, monkeypatch, status, preloaded):
+    tutti, results = tmp_path / "bin" / "tutti", tmp_path / "results.json"
+    tutti.parent.mkdir()
+    tutti.write_text(f'#!/bin/sh\nfor last; do :; done\necho "$@" >"$last"\nexit {status}\n')
+    tutti.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tutti.parent}:/usr/bin:/bin")
+    with pytest.raises(typer.Exit) if status else contextlib.nullcontext():
+        lab_job.run_in_lab(results, ["bench", "--json"], nodes=2, preloaded=preloaded)
+    assert results.exists() == (status == 0)
+    if status == 0:
+        assert ("--native" in results.read_text().split()) == (not preloaded)
+
+
+def test_runs_with_different_results_are_no_measurement(tmp_path, monkeypatch):
+    outputs = iter(["total 1 s, digest a1", "total 1 s, digest b2"])
+
+    def run(*_, **__):
+        return {"output": next(outputs), "tuning": {}}
+
+    monkeypatch.setattr(lab_programs, "run", run)
+    with pytest.raises(typer.Exit):
+        lab_programs.measure(tmp_path / "program.json", ["./a"], rounds=1)
+    assert not list(tmp_path.iterdir())
 
 
 def test_every_other_round_is_in_reverse_order(tmp_path, monkeypatch):
@@ -158,6 +188,16 @@ def test_outside_a_checkout_nothing_is_measured(tmp_path, monkeypatch):
     with pytest.raises(SystemExit, match="expected a checkout of Tutti"):
         simgrid_auto.run("program", tmp_path / "samples.json", 1, retry=False)
     assert not list(tmp_path.iterdir())
+
+
+# Costs on many ranks
+
+
+def test_the_tables_of_costs_have_what_was_measured():
+    samples = sorted(json.loads(scale_cost.SAMPLES.read_text()), key=lambda sample: sample["ranks"])
+    page = scale_cost.PAGE.read_text()
+    assert scale_cost.table(samples) in page
+    assert scale_cost.plan_times(samples) in page
 
 
 # results.sh

@@ -131,7 +131,7 @@ def test_a_shell_completes_commands_and_values(monkeypatch, capfd, words, expect
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_there_is_a_script_for_each_shell(command, shell):
     shown = command("completion", shell)
-    assert shown.status == 0 and "_TUTTI_COMPLETE" in shown.out
+    assert shown.status == 0 and f"_TUTTI_COMPLETE=complete_{shell}" in shown.out
 
 
 def test_another_shell_is_refused(command):

@@ -86,8 +86,8 @@ def test_commands_in_code_exist(page):
             continue
         name, known, further = options_of(words)
         own = words[: words.index("--")] if "--" in words else words
-        if name in ("bench",) or "lab" in words[:1]:
-            continue  # what follows belongs to tutti-bench, or to the program
+        if name == "bench":
+            continue  # what follows belongs to tutti-bench
         for word in own:
             if word.startswith("--"):
                 assert word.split("=")[0] in known, f"{page.name}: tutti {' '.join(words)}: {word}"

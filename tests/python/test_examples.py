@@ -154,16 +154,3 @@ def test_the_picture_of_the_grown_tree_is_what_the_command_draws(tmp_path):
     run(PREFIX / "bin" / "tutti", "explain", "gatherv", "--ranks", 11, "--root", 9, "--sizes",
         "1,0,2,3,4,2,0,0,1,7,5", "--algorithm", "ordered_tree", "--svg", drawn)  # fmt: skip
     assert drawn.read_text() == (ROOT / "docs/images/gatherv.svg").read_text()
-
-
-def test_links_in_the_documentation_lead_somewhere():
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md"),
-             *ROOT.glob("examples/**/*.md")]  # fmt: skip
-    broken = [
-        f"{page.relative_to(ROOT)}: {link}"
-        for page in pages
-        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)|src=\"([^\":]+)\"", page.read_text())
-        for link in filter(None, link)
-        if not (page.parent / link).exists()
-    ]
-    assert broken == []

@@ -16,7 +16,7 @@ from tutti import mpis
 from tutti.console import Refusal
 from tutti_lab import checks, launch, machine, session, state
 from tutti_lab.launch import ProcessMapping, Site
-from tutti_lab.layout import Layout
+from tutti_lab.layout import FRAME, Layout
 
 GBIT = 10**9
 SITE = Site("/lab/nodesh", "/lab/ranks")
@@ -273,6 +273,22 @@ def test_dry_runs_print_commands_and_need_no_root(command, folder, monkeypatch):
     assert not folder.exists()
 
 
+def test_a_dry_run_of_down_removes_nothing_and_needs_no_root(command, folder, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    there = [("interface", "tuttilab-s0"), ("namespace", "tuttilab-n1")]
+    monkeypatch.setattr(machine, "existing", lambda: there)
+    done = command("lab", "down", "--dry-run")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.splitlines() == ["ip netns del tuttilab-n1", "ip link del tuttilab-s0"]
+
+
+def test_an_unreadable_state_is_removed(command, folder, quiet_machine, monkeypatch):
+    monkeypatch.setattr(machine, "require", lambda work: None)
+    folder.mkdir()
+    (folder / "state.json").write_text("{")
+    assert command("lab", "down").out == "removed\n" and not folder.exists()
+
+
 def test_who_is_not_root_is_told_what_root_would_do(command, folder, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(machine, "existing", lambda: [("namespace", "tuttilab-n1")])
@@ -373,6 +389,47 @@ def test_the_checks_judge():
     assert checks.judge(layout, processes, {**seen, "seconds": 0.036})[2].good
     with pytest.raises(Refusal, match="wrong data"):
         checks.judge(layout, processes, {**seen, "seconds": -1})
+
+
+@pytest.mark.parametrize(
+    ("share", "good"), [(0.91, True), (1.04, True), (0.89, False), (1.06, False)]
+)
+def test_links_are_judged_by_their_rates(monkeypatch, share, good):
+    """Both directions between two nodes, and the uplink between two switches."""
+    asked = []
+
+    def measure(shell, names, address, seconds):
+        asked.append((*names, address))
+        rate = GBIT // 4 if names == ("node1", "node4") else GBIT
+        return share * rate / (8 * FRAME)
+
+    monkeypatch.setattr(checks.transfer, "measure", measure)
+    lines = list(checks.links(Layout(4, GBIT, 2, GBIT // 4), "/lab/nodesh"))
+    assert asked == [
+        ("node1", "node2", "10.77.0.2"),
+        ("node2", "node1", "10.77.0.1"),
+        ("node1", "node4", "10.77.0.4"),
+    ]
+    assert [line.meant for line in lines] == [1000, 1000, 250]
+    assert [line.good for line in lines] == [good] * 3
+    assert [bool(line.advice) for line in lines] == [not good] * 3
+
+
+@pytest.mark.parametrize("good", [True, False])
+def test_a_check_fails_if_a_value_differs(command, folder, quiet_machine, monkeypatch, good):
+    state.State(LAYOUT, complete=True).save()
+    link = checks.Line("a link", 900, 1000, "Mbit/s", good, "" if good else "too slow")
+    monkeypatch.setattr(checks, "links", lambda *_: [link])
+    monkeypatch.setattr(checks, "nodes", lambda *_: [])
+    monkeypatch.setattr(machine, "require", lambda work: None)
+    monkeypatch.setattr(mpis, "find", lambda *_: OPENMPI4)
+    shown = command("lab", "check")
+    assert shown.status == (0 if good else 1)
+    assert "0.90" in shown.out and ("too slow" in shown.out) == (not good)
+    shown = command("lab", "check", "--json")
+    assert shown.status == (0 if good else 1)
+    (parsed,) = json.loads(shown.out)
+    assert (parsed["good"], parsed["ratio"]) == (good, 0.9)
 
 
 # ---- a run is always ended

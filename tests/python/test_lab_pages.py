@@ -38,6 +38,13 @@ def test_published_pages_have_what_was_measured_and_keep_what_people_wrote(scrip
     assert page.read_text() == (RESULTS / name).read_text()
 
 
+def test_the_page_of_one_machine_has_what_was_measured(tmp_path):
+    for file in RESULTS.glob("tutti-bench-*.json"):
+        shutil.copy(file, tmp_path)
+    subprocess.run([sys.executable, ROOT / "bench" / "results.py", tmp_path], check=True)
+    assert (tmp_path / "tutti-bench.md").read_text() == (RESULTS / "tutti-bench.md").read_text()
+
+
 @pytest.fixture
 def measured_broadcasts(tmp_path):
     def row(block, **medians):

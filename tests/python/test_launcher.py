@@ -48,20 +48,6 @@ def test_a_program_is_no_launcher(command):
     assert launcher.find(command, version) is None
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        (["sbatch", "job.sh"], True),
-        (["env", "A=1", "/usr/bin/sbatch", "-n", "2", "job.sh"], True),
-        (["sbatch", "-W", "job.sh"], False),
-        (["sbatch", "--wait", "job.sh"], False),
-        (["srun", "sbatch"], False),
-    ],
-)
-def test_knows_what_ends_before_the_job_has_run(command, expected):
-    assert launcher.submits(command) == expected
-
-
 @pytest.mark.parametrize("words", [["--compare"], ["--report", "run.html"], ["--report", "run.HTM", "--off"]])
 def test_what_needs_the_end_of_the_job_is_refused_with_sbatch(command, installed, words):
     shown = command("run", *words, "--", "sbatch", "job.sh")
@@ -116,12 +102,15 @@ def test_srun_exports_everything_unless_told_otherwise(given, expected):
         ("A,B=1", ["--export=A,B=1,LD_PRELOAD,TUTTI"]),
     ],
 )
-def test_srun_inherits_what_the_batch_job_exports(inherited, added):
-    assert passed("srun", "-n", "4", "./a", SLURM_EXPORT_ENV=inherited) == [
-        "srun", *added, "-n", "4", "./a",
-    ]  # fmt: skip
-    own = ["srun", "--export=ALL", "./a"]
-    assert passed(*own, SLURM_EXPORT_ENV=inherited) == own, "an option precedes the environment"
+@pytest.mark.parametrize(
+    ("command", "variable"),
+    [("srun -n 4 ./a", "SLURM_EXPORT_ENV"), ("sbatch -n 4 job.sh", "SBATCH_EXPORT")],
+)
+def test_slurm_inherits_what_its_environment_exports(command, variable, inherited, added):
+    first, *rest = command.split()
+    assert passed(first, *rest, **{variable: inherited}) == [first, *added, *rest]
+    own = [first, "--export=ALL", *rest]
+    assert passed(*own, **{variable: inherited}) == own, "an option precedes the environment"
 
 
 def test_no_variable_changes_no_export():
@@ -156,6 +145,8 @@ def test_a_script_that_is_submitted_gets_the_variables():
 
 @pytest.mark.parametrize(("command", "expected"), [
     ("sbatch job.sh", True),
+    ("env A=1 /usr/bin/sbatch -n 2 job.sh", True),
+    ("sbatch -W job.sh", False),
     ("sbatch --wait job.sh", False),
     ("sbatch -n 4 -W job.sh", False),
     ("sbatch job.sh -W", True),

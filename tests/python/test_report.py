@@ -171,7 +171,7 @@ def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_pat
         (["-o", "x"], "--output x needs --pattern SITE"),
         (["--pattern", "1", "-o", "/none/x"], "--output /none/x: No such file"),
         (["--picture", "/none/x.svg"], "--picture /none/x.svg: "),
-        (["--picture", "/tmp/x.frob"], "frob"),
+        (["--picture", "/tmp/x.frob"], "--picture /tmp/x.frob: Format 'frob' is not supported"),
         (["--picture", "/tmp/x.svg", "--site", "2"], "has recorded arrivals"),
     ],
 )

@@ -98,6 +98,14 @@ def test_the_page_is_read_like_the_report(command, tmp_path):
     assert both[0] == both[1] != ""
 
 
+def test_a_page_replaces_no_former_one(command, tmp_path):
+    page, kept = tmp_path / "run.html", tmp_path / "run.html.1"
+    page.write_text("former")
+    shown = command("report", str(SAMPLE), "--html", str(page))
+    assert shown.status == 0 and f"tutti: kept the former report as {kept}\n" in shown.err
+    assert kept.read_text() == "former" and reports.read(page) == reports.read(SAMPLE)
+
+
 def test_names_are_escaped(tmp_path):
     line = line_of(late_rank(3, 4, 1), site=f"app: {EVIL}+0x1", reason=EVIL, algorithm=EVIL)
     path = Path(write_report(tmp_path, line))
@@ -252,13 +260,19 @@ def test_on_the_terminal_the_last_report_is_shown_and_nothing_stays(command, ins
     folder = tmp_path / "100%done"
     folder.mkdir()
     monkeypatch.chdir(folder)
+    former = write_report(tmp_path, line_of(None, collective="scatter"))
     # As the library reads the name: %p is the process, %% a percent sign.
-    script = f"""for p in 1 2; do
-        cp {SAMPLE} "$(echo "$TUTTI_REPORT" | sed "s/%p/$p/; s/%%/%/g")"; sleep 0.02; done"""
-    shown = command("run", "--report", "-", "--", "sh", "-c", script)
-    assert "tutti: this is the last of 2 reports" in shown.err and "gatherv" in shown.err
+    script = f"""write() {{
+          file="$(echo "$TUTTI_REPORT" | sed "s/%p/$1/; s/%%/%/g")"
+          cp "$2" "$file" && touch -d "$3" "$file"
+        }}
+        write 1 {SAMPLE} 2026-01-02"""
+    two = f"{script}\nwrite 2 {former} 2026-01-01"
+    shown = command("run", "--report", "-", "--", "sh", "-c", two)
+    assert "tutti: this is the last of 2 reports" in shown.err
+    assert "gatherv" in shown.err and "MPICH 4" not in shown.err, "the last by its time"
     assert "\nNext: " in shown.err and "\n  tutti run --compare -- sh -c " in shown.err
-    one = command("run", "--report", "-", "--", "sh", "-c", script.replace("1 2", "1"))
+    one = command("run", "--report", "-", "--", "sh", "-c", script)
     assert "gatherv" in one.err and "this is the last" not in one.err
     assert "no report was written" in command("run", "--report", "-", "--", "true").err
     assert not os.listdir(folder)

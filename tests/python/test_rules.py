@@ -172,6 +172,36 @@ def test_diff_compares_decisions(tmp_path: Path) -> None:
     assert invoke("rules", "diff", str(left), str(left)).exit_code == 0
 
 
+def test_diff_says_where_a_file_has_no_rule(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "500")  # the heads are names of files
+    left = write(tmp_path / "a.json", '"collective": "bcast", "bytes": "1K..inf", "use": "chain"')
+    right = write(tmp_path / "b.json", '"collective": "bcast", "use": "chain"')
+    done = invoke("rules", "diff", str(left), str(right))
+    assert done.exit_code == 1
+    (row,) = done.stdout.splitlines()[1:]
+    assert row.split() == ["bcast", "0..1023", "no", "rule", "chain"]
+    assert invoke("rules", "diff", str(left), str(left)).stdout == "The files decide alike.\n"
+
+
+def test_show_says_what_a_rule_gains_and_where(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    file = write(
+        tmp_path / "x.json",
+        '"collective": "bcast", "p": 8, "bytes": "32K..4M", "mpi": "openmpi", "version": "4.1", '
+        '"use": "circulant:parts=8", "evidence": {"native_us": 812.4, "choice_us": 400.1}',
+        '"collective": "bcast", "use": "native"',
+    )
+    _, *rows = invoke("rules", "show", str(file)).stdout.splitlines()
+    first, second = (" ".join(row.split()) for row in rows)
+    times = "812.4 us 400.1 us 2.03"
+    assert f"bcast 32K..4M circulant:parts=8 {times} p 8, mpi openmpi, version 4.1 " in first
+    assert second.startswith("bcast all native ")
+
+
 def test_diff_counts_rules_with_wider_keys(tmp_path: Path) -> None:
     wide, narrow = '"collective": "bcast", "use": "native"', '"collective": "bcast", "p": 4, "use": "chain"'
     one = write(tmp_path / "a.json", wide)

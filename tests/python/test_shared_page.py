@@ -13,6 +13,20 @@ def line(name, median, held, kept=0, ratio=None, verdict="even"):
             "held_bytes_of_a_rank": held, "kept_bytes_of_a_rank": kept}  # fmt: skip
 
 
+def page_of(file):
+    """What the script prints for nodes of 4 ranks."""
+    return subprocess.run(
+        [sys.executable, ROOT / "bench" / "shared_results.py", file, "4"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+
+
+def test_the_published_page_has_what_was_measured():
+    results = ROOT / "docs" / "results"
+    published = (results / "shared-results.md").read_text()
+    assert page_of(results / "tutti-bench-shared-openmpi.json") == published
+
+
 def test_the_page_has_times_memory_of_a_node_and_losses(tmp_path):
     mib = 1 << 20
     rows = [
@@ -26,10 +40,7 @@ def test_the_page_has_times_memory_of_a_node_and_losses(tmp_path):
                 "cores of a node": "2"}  # fmt: skip
     file = tmp_path / "shared.json"
     file.write_text(json.dumps({"metadata": metadata, "rows": rows}))
-    page = subprocess.run(
-        [sys.executable, ROOT / "bench" / "shared_results.py", file, "4"],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+    page = page_of(file)
     assert "| 8 MiB | 4 | 2 (0.50) |" in page
     assert "| 8 MiB | 32 MiB | 8 MiB (8 MiB) |" in page
     assert "- 8 MiB, all pages written: `copy_on_write` 2.00 times native" in page

@@ -12,12 +12,13 @@ from statistics import median
 from xml.etree import ElementTree
 
 import pytest
+from installed import BUILD, ROOT
 from tutti import Call, _engine
 from tutti.refusal import Refusal
 from tutti.simgrid import platforms, running
 
-PROGRAMS = Path(__file__).parents[2] / "build" / "all" / "bin"
-SCRIPT = Path(__file__).parents[2] / "bench" / "lab_selection.py"
+PROGRAMS = BUILD / "bin"
+SCRIPT = ROOT / "bench" / "lab_selection.py"
 needs_simgrid = pytest.mark.skipif(
     shutil.which("smpirun") is None or not (PROGRAMS / "tutti-test-simgrid").exists(),
     reason="SimGrid is not installed",
@@ -108,6 +109,58 @@ def test_bad_commands_say_what_is_accepted(command, words, expected):
     assert expected in done.err
 
 
+@pytest.mark.parametrize(("words", "ranks", "ppn"), [
+    (("fat-tree:64:taper=2", "--ppn", "16"), 1024, 16),
+    (("gbe48",), 48, 1),
+    (("vsc3-100x16",), 1600, 16),
+    (("vsc3-100x16", "--ppn", "2", "--ranks", "5"), 5, 2),
+])  # fmt: skip
+def test_ranks_fill_the_nodes_unless_their_number_is_given(command, monkeypatch, words, ranks, ppn):
+    jobs = []
+    monkeypatch.setattr(running, "run", lambda job: jobs.append(job) or 7)
+    assert command("simgrid", "--platform", *words, "--", "./app", "--ppn").status == 7
+    (job,) = jobs
+    assert (job.ranks, job.ppn, list(job.command)) == (ranks, ppn, ["./app", "--ppn"])
+
+
+def settings_of(**changes) -> dict[str, str]:
+    """SimGrid's settings for a program on 2 nodes."""
+    job = running.Job(("app",), platforms.platform("switch:2"), 2, 1, **changes)
+    words = running.options(job, Path("hosts"))
+    given = [word.removeprefix("--cfg=") for word in words if word.startswith("--cfg=")]
+    return dict(word.split(":", 1) for word in given)
+
+
+def test_a_selector_chooses_for_the_mpis_own_collectives():
+    assert settings_of()["smpi/coll-selector"] == "ompi"
+    assert settings_of()["smpi/reduce_scatter"] == "mpich", "its own deadlocks"
+    for selector in ("mpich", "mvapich2", "impi", "default"):
+        given = settings_of(selector=selector)
+        assert given["smpi/coll-selector"] == selector and "smpi/reduce_scatter" not in given
+
+
+def test_given_settings_replace_those_of_the_command():
+    assert settings_of()["smpi/simulate-computation"] == "no"
+    given = settings_of(settings=("smpi/simulate-computation:yes", "smpi/other:1:2"))
+    assert (given["smpi/simulate-computation"], given["smpi/other"]) == ("yes", "1:2")
+    for wrong in ("smpi/np", "Smpi/np:2", ":2"):
+        with pytest.raises(Refusal, match=f"--cfg {wrong}: expected KEY:VALUE"):
+            settings_of(settings=(wrong,))
+
+
+@pytest.mark.parametrize(("script", "limit", "text"), [
+    ("echo first >&2; echo last >&2; exit 3", 60, "app on switch:2: status 3: last"),
+    ("exec sleep 60", 0.1, "app on switch:2: not done after 0 s"),
+])  # fmt: skip
+def test_a_program_without_a_result_is_named(monkeypatch, tmp_path, script, limit, text):
+    monkeypatch.setattr(running, "command_of", lambda job, folder: (["sh", "-c", script], {}))
+    monkeypatch.setattr(running.tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(Refusal) as refused:
+        running.output(running.Job(("app",), platforms.platform("switch:2"), 2, 1), timeout=limit)
+    assert str(refused.value) == text
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_signal_to_end_reaches_the_simulator(monkeypatch, tmp_path):
     script = "trap 'exit 9' TERM; kill -TERM $PPID; while :; do sleep 0.02; done"
     monkeypatch.setattr(running, "command_of", lambda job, folder: (["sh", "-c", script], {}))
@@ -163,7 +216,7 @@ def test_an_unmodified_program_runs_under_tutti(command, tmp_path):
 
 @needs_simgrid
 def test_requests_tested_in_vain_together_complete_in_any_way(command, tmp_path):
-    source = Path(__file__).parents[1] / "simgrid" / "requests.c"
+    source = ROOT / "tests" / "simgrid" / "requests.c"
     subprocess.run(["smpicc", str(source), "-o", "requests"], cwd=tmp_path, check=True)
     done = command("simgrid", "--platform", "switch:2", "--", str(tmp_path / "requests"))
     assert (done.status, done.out) == (0, "17 of 17\n")

@@ -174,7 +174,7 @@ def spans_of(tuner: Tuner) -> list[tuple[str, str]]:
 def test_a_report_without_calls_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text('{"format": 2, "calls": []}')
-    with pytest.raises(Refusal, match="the report has no calls"):
+    with pytest.raises(Refusal, match="the report has no calls that took time"):
         program_of(path, JOB, ["bcast"])
 
 
@@ -224,9 +224,7 @@ def report(folder: Path) -> str:
         sizes=[size_of(4096, 10, 0.1, root=2)], elapsed={"mean": 0.01, "sum": 0.1}, moving={"mean": 0.001},
     )  # fmt: skip
     small = line("bcast", size_of(64, 9, 0.1, root=2), size_of(64, 9, 0.1, p=4), site="app: init")
-    path = Path(write_report(folder, late, small))
-    path.write_text(path.read_text().replace('"ranks": 4,', '"ranks": 8,', 1))
-    return str(path)
+    return write_report(folder, late, small, ranks=8)
 
 
 def invoke(folder: Path, *words: str) -> Any:
@@ -269,6 +267,32 @@ def test_the_command_prints_a_table_of_80_columns(bench: Program, tmp_path: Path
     assert "Calls on communicators of 4 ranks (4.0 % of the time) are skipped" in done.stdout
     assert "The program saves about 7." in done.stdout
     assert "Replayed calls are unlike the program's: bcast" in done.stdout
+    said = " ".join(done.stdout.split())
+    assert "The report is of MPICH 4; the rules hold for openmpi 4.1.4." in said
+
+
+def test_the_command_says_what_it_leaves_out(bench: Program, tmp_path: Path) -> None:
+    sites = [line("bcast", size_of(64, 9, 0.1), site=f"app: f{n}") for n in range(21)]
+    path = write_report(tmp_path, *sites, line("rma_bcast", size_of(64, 9, 0.1)), ranks=8)
+    words = ["--mpirun", "mpirun -n 8", "--report", path, "--output", str(tmp_path / "r.json")]
+    done = CliRunner().invoke(app, ["tune", *words])
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.stdout.split())
+    assert ".. and 1 more line; --json has all." in said
+    # One of 22 sites with equal times.
+    assert "Other calls take 4.5 % of the time and are not tuned." in said
+
+
+def test_where_nothing_is_faster_the_command_promises_nothing(
+    bench: Program, tmp_path: Path
+) -> None:
+    bench.machine.times = {"native": linear(10, 1e-3), "auto": linear(10, 1e-3)}
+    bench.ran = "native: rules: measured"
+    done = invoke(tmp_path)
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.stdout.split())
+    assert "The rules change nothing in the" in said and "nothing is faster." in said
+    assert "The program saves" not in said
 
 
 def test_candidates_by_arrival_need_recorded_arrivals_and_the_thread(
@@ -282,9 +306,8 @@ def test_candidates_by_arrival_need_recorded_arrivals_and_the_thread(
     assert any("earliest" in words for words in bench.runs)
     bench.runs.clear()
     together = line("bcast", size_of(64, 9, 0.1))
-    path = Path(write_report(tmp_path, together))
-    path.write_text(path.read_text().replace('"ranks": 4,', '"ranks": 8,', 1))
-    words = ["--mpirun", "mpirun -n 8", "--report", str(path), "--output", str(tmp_path / "r.json")]
+    path = write_report(tmp_path, together, ranks=8)
+    words = ["--mpirun", "mpirun -n 8", "--report", path, "--output", str(tmp_path / "r.json")]
     assert CliRunner().invoke(app, ["tune", *words]).exit_code == 0
     assert bench.runs and not any("earliest" in words for words in bench.runs)
 
@@ -298,10 +321,12 @@ def test_an_interrupted_tuning_of_a_report_is_resumed(bench: Program, tmp_path: 
     assert not any(words in bench.runs for words in before)  # nothing is measured again
     bench.fail_after = 3
     assert invoke(tmp_path).exit_code != 0
-    Path(report(tmp_path)).write_text((tmp_path / "report.json").read_text() + " ")
+    changed = tmp_path / "report.json"
+    changed.write_text(changed.read_text() + " ")
     bench.fail_after = -1
     plain = ["tune", "--mpirun", "mpirun -n 8", "--output", str(tmp_path / "rules.json"), "--resume"]
-    assert "has report" in str(CliRunner().invoke(app, plain).exception)
+    for words in (plain, [*plain, "--report", str(changed)]):
+        assert "has report" in str(CliRunner().invoke(app, words).exception)
 
 
 @pytest.mark.parametrize(

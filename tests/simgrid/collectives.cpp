@@ -1,10 +1,11 @@
 /// Every collective by every algorithm on as many simulated ranks as the job has, with the data of
-/// every rank checked byte by byte.
+/// every rank checked byte by byte, and of barriers the times.
 ///
 ///     smpirun .. tutti-test-simgrid [COLLECTIVE [CALLS [ALGORITHM..]]]
 ///
 /// CALLS (3 by default) of each algorithm, or of those named, differ in root, sizes and layout.
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -140,7 +141,7 @@ class Caller {
   std::string operator()(int call) {
     root_ = std::array{p / 2, 0, p - 1}[static_cast<std::size_t>(call % 3)];
     const bool is_v = collective_.back() == 'v';
-    if (collective_ == "barrier") return check(TUTTI_Barrier(MPI_COMM_WORLD), {}, {});
+    if (collective_ == "barrier") return barrier(call);
     if (collective_ == "bcast") return bcast(call);
     if (collective_.starts_with("gather")) return gather(call, is_v);
     if (collective_.starts_with("scatter")) return scatter(call, is_v);
@@ -158,6 +159,18 @@ class Caller {
       if (found[i] != expected[i]) return "wrong word " + std::to_string(i);
     }
     return "";
+  }
+
+  /// No rank leaves before the last one, which is late, has entered, by the one simulated clock.
+  static std::string barrier(int call) {
+    if (rank == (call + 1) % p) usleep(1000);
+    const double entered = MPI_Wtime();
+    const int code = TUTTI_Barrier(MPI_COMM_WORLD);
+    const double left = MPI_Wtime();
+    double last = 0;
+    MPI_Allreduce(&entered, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    if (left < last) return "left before all had entered";
+    return check(code, {}, {});
   }
 
   std::string bcast(int call) {

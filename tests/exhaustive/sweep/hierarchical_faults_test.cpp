@@ -220,6 +220,19 @@ TEST(HierarchicalFaultsAreNamed, MembersThatDisagree) {
         "node 1 sends 20 bytes to node 0, which receives 24");
   finds(fault_with([](InnerCall& call) { call.receive.displacements.back() += 2; }),
         "a call without displacements has blocks apart");
+  finds(planted(Collective::bcast,
+                [](std::vector<Program>& programs) { programs[2].calls[0].send.at += 2; }),
+        "a bcast has one buffer");
+  finds(planted(Collective::allreduce,
+                [](std::vector<Program>& programs) { programs[2].calls[0].send.counts[0] -= 2; }),
+        "members' counts differ");
+}
+
+TEST(HierarchicalFaultsAreNamed, ARankThatIsNotOnTheNode) {
+  const std::string fault = planted(Collective::allgather, [](std::vector<Program>& programs) {
+    find(programs[1], OperationKind::await).last = 3;
+  });
+  EXPECT_NE(fault.find("awaits a rank that its node lacks"), std::string::npos) << fault;
 }
 
 TEST(HierarchicalFaultsAreNamed, SignalsThatNeverComeOrDoNotGrow) {

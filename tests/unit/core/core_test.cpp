@@ -42,6 +42,35 @@ TEST(Sizes, KnowRangesByPosition) {
   EXPECT_EQ(some.of({1, 4}), 13);
 }
 
+TEST(Sizes, OfPartsDifferByAtMostOneElement) {
+  for (const Bytes elements : {Bytes{0}, Bytes{1}, Bytes{7}, Bytes{1000}, Bytes{5} << 40}) {
+    for (const int parts : {1, 2, 3, 7, 64, 1000}) {
+      const Sizes sizes = Sizes::parts(elements, 8, 1).cut(parts);
+      Bytes all = 0;
+      for (BlockIndex part = 0; part < parts; ++part) {
+        const Bytes bytes = sizes.of({part, part + 1});
+        EXPECT_EQ(bytes % 8, 0);
+        EXPECT_GE(bytes / 8, elements / parts);
+        EXPECT_LE(bytes / 8, (elements + parts - 1) / parts);
+        all += bytes;
+      }
+      EXPECT_EQ(all, 8 * elements) << parts << " parts";
+      EXPECT_EQ(sizes.of({0, parts}), all) << parts << " parts";
+    }
+  }
+}
+
+TEST(Sizes, OfPairsAreThoseThatARankSendsAndReceives) {
+  // Rank 2 is at position 1; pair s * 3 + d is from position s to position d.
+  const Order order = Order::rotated(3, 1);  // 1 2 0
+  const Sizes sizes = Sizes::pairs({1, 2, 4}, {8, 16, 32}, order, 2);
+  EXPECT_EQ(sizes.of({3, 4}), 2) << "to rank 1";
+  EXPECT_EQ(sizes.of({5, 6}), 1) << "to rank 0";
+  EXPECT_EQ(sizes.of({3, 6}), 1 + 2 + 4);
+  EXPECT_EQ(sizes.of({1, 2}), 16) << "from rank 1";
+  EXPECT_EQ(sizes.of({7, 8}), 8) << "from rank 0";
+}
+
 TEST(Distribution, IsFoundByItsName) {
   for (const Distribution distribution : all_distributions) {
     EXPECT_EQ(distribution_named(name_of(distribution)), distribution);

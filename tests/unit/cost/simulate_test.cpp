@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
+#include <ctime>
 #include <random>
 
 #include "core/distributions.hpp"
@@ -151,14 +151,15 @@ TEST(Replay, TellsWhenTheRootIdles) {
 
 TEST(Replay, HandlesThousandsOfRanksInAMoment) {
   const auto sizes = distribute(Distribution::random, 6400, 100);
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   for (const char* algorithm : {"linear", "linear_sequence", "binomial", "ordered_tree"}) {
     const auto specification = testing_support::spec_of(Collective::gatherv, algorithm);
     const Problems problems(specification, {Collective::gatherv, 3200, sizes, 0});
     EXPECT_GT(simulate(problems.schedules(), Network::of({}))->run_time(), 0) << algorithm;
   }
-  // Some 0.1 s on a machine of 2020; quadratic time would be a hundred times that.
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  // Some 0.1 s of a processor of 2020, whatever else runs; quadratic time would be a hundred times
+  // that.
+  EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ std::byte payload(Rank from, Rank to, Bytes index) {
   return static_cast<std::byte>((from * 131 + to * 37 + index * 7 + 1) & 0xff);
 }
 
-/// Both sides of one rank, each block with a gap before it. Types that are not contiguous are
-/// played by regions that refuse anything but whole blocks.
+/// Both sides of one rank, with gaps before, between and behind the blocks. Types that are not
+/// contiguous are played by regions that refuse anything but whole blocks.
 class TwoSides final : public Buffers {
  public:
   struct Side {
@@ -37,7 +37,7 @@ class TwoSides final : public Buffers {
       end += size + 3;
     }
     made.sizes = std::move(sizes);
-    made.memory.assign(static_cast<std::size_t>(end), std::byte{0xee});
+    made.memory.assign(static_cast<std::size_t>(end + 3), std::byte{0xee});
     made.contiguous = contiguous;
     return made;
   }
@@ -188,21 +188,28 @@ class MovedCall {
     Executor executor;
     const Plan* plan = nullptr;
     ASSERT_EQ(planner.prepare(problem, executor, transport, plan), 0);
+    const Memory sent_before = send.memory;
     TwoSides buffers(case_.collective, send, receive, *plan);
     EXPECT_EQ(executor.run(plan->program, buffers, transport), 0);
+    EXPECT_EQ(send.memory, sent_before);
     check(rank, receive);
   }
 
   void check(Rank rank, const TwoSides::Side& receive) const {
     std::size_t at = 0;
+    const auto check_gap = [&] {
+      for (int gap = 0; gap < 3; ++gap) ASSERT_EQ(receive.memory[at++], std::byte{0xee});
+    };
     for (std::size_t block = 0; block < receive.sizes.size(); ++block) {
       const Rank from = kind() == BlockKind::parts ? case_.root : static_cast<Rank>(block);
-      for (int gap = 0; gap < 3; ++gap) ASSERT_EQ(receive.memory[at++], std::byte{0xee});
+      check_gap();
       for (Bytes i = 0; i < receive.sizes[block]; ++i) {
         ASSERT_EQ(receive.memory[at++], expected(from, rank, i))
             << "rank " << rank << " block " << block << " byte " << i;
       }
     }
+    check_gap();
+    EXPECT_EQ(at, receive.memory.size());
   }
 
   Case case_;

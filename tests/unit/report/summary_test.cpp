@@ -286,7 +286,7 @@ TEST(Quantiles, MediansAreExactUntilThereAreMany) {
 }
 
 TEST(Summary, ClocksThatDriftAreBroughtTogether) {
-  // One second ahead after 10 s, two seconds after 20 s; at 15.5 s of its own clock it is 14 s.
+  // One second ahead after 10 s, two seconds after 20 s; at 16.5 s of its own clock it is 15 s.
   const ClockDrift drift = {ClockReading{11, 1, 1e-5}, {22, 2, 3e-5}};
   EXPECT_DOUBLE_EQ(drift.common(11), 10);
   EXPECT_DOUBLE_EQ(drift.common(22), 20);

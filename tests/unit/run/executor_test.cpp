@@ -150,8 +150,9 @@ class ThreadedCall {
   }
 
   void expect_result() const {
+    EXPECT_EQ(all_, whole_);  // of a scatter: what the root sends has not changed
     if (gathers()) {
-      EXPECT_EQ(all_, whole_);
+      EXPECT_EQ(own_, sent_);
       return;
     }
     for (Rank rank = 0; rank < call_.p(); ++rank) {
@@ -223,25 +224,16 @@ TEST(Executor, LeavesTheCallersDataAloneUntilItArrives) {
 }
 
 TEST(Executor, ReturnsTheTransportsErrorAndAbandonsWhatIsOpen) {
-  // Rank 1 of a linear gather of two fails at its first call; the root is not run at all.
+  // Rank 1 of a linear gather of two fails when it has begun its message; the root is not run.
   ThreadedCall call(*specification(Collective::gather, "linear"),
                     call_of(Collective::gather, 2, 0));
   ThreadNetwork network(2);
   ThreadTransport inner(network, 1);
-  FaultyTransport transport(inner, {1, 0.0, 0, 42});
+  FaultyTransport transport(inner, {1, 0.0, 1, 42});
   EXPECT_EQ(call.run_rank(1, transport), 42);
+  EXPECT_EQ(transport.calls(), 2);
   EXPECT_TRUE(transport.was_abandoned());
   EXPECT_EQ(inner.waits_for(), "");
-}
-
-TEST(Executor, FailsWhereverTheTransportFails) {
-  // A lone rank's copies and polls: whichever call fails, its error comes back.
-  ThreadedCall call(*specification(Collective::gather, "linear"),
-                    call_of(Collective::gather, 1, 0));
-  ThreadNetwork network(1);
-  ThreadTransport inner(network, 0);
-  FaultyTransport transport(inner, {1, 0.0, 0, 7});
-  EXPECT_EQ(call.run_rank(0, transport), 7);
 }
 
 /// Completes one message in each poll, the last one first.
@@ -269,6 +261,26 @@ class NoBuffers final : public Buffers {
  public:
   int find(const BufferRef&, Region&) override { return 0; }
 };
+
+TEST(Executor, FailsWhereverTheTransportFails) {
+  // The root of a linear gather of three: whichever begin, copy or poll fails, its error returns.
+  ThreadedCall call(*specification(Collective::gather, "linear"),
+                    call_of(Collective::gather, 3, 0));
+  const auto run = [&call](int fail_at, int& calls) {
+    LastFirst inner;
+    FaultyTransport transport(inner, {1, 0.0, fail_at, 7});
+    const int error = call.run_rank(0, transport);
+    calls = transport.calls();
+    return error;
+  };
+  int calls = 0;
+  ASSERT_EQ(run(-1, calls), 0);
+  ASSERT_GE(calls, 2 + 1 + 2);
+  for (int fail_at = 0; fail_at < calls; ++fail_at) {
+    int unused = 0;
+    EXPECT_EQ(run(fail_at, unused), 7) << "call " << fail_at;
+  }
+}
 
 /// Messages that need other messages, then rounds that wait for all messages before.
 TEST(Executor, ExaminesEachOperationAndNeedOnce) {

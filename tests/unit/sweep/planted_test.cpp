@@ -228,6 +228,14 @@ TEST_F(Planted, NeedsAndSlotsThatCannotBe) {
   expect(2, 1, "its slots are negative");
 }
 
+TEST_F(Planted, StagingAndBytesThatAreNotOfItsKind) {
+  step(0, 0).staged = true;
+  expect(0, 0, "only receives of a reduction use staging");
+  step(0, 0).staged = false;
+  step(1, 0).carries = true;
+  expect(1, 0, "only notifications carry bytes");
+}
+
 TEST_F(Planted, SlotsThatKeepRanksFromEachOther) {
   // The root takes rank 1's block first, which waits for what the root sends only then.
   restart();

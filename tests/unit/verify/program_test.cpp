@@ -102,6 +102,41 @@ TEST_F(PlantedInPrograms, MissingNeed) {
   expect(2, send, "may be writing");
 }
 
+TEST_F(PlantedInPrograms, NeedsAndWaitsThatNameNoEarlierOperation) {
+  reset(Collective::gather, "binomial:order=natural", 4);
+  const int send = find(2, OperationKind::send);
+  ASSERT_LT(operation(2, send).first_need, operation(2, send).last_need);
+  program(2).needs[static_cast<std::size_t>(operation(2, send).first_need)] = send;
+  expect(2, send, "needs operation " + std::to_string(send) + ", which is not before it");
+  reset(Collective::gather, "linear_sequence", 3);
+  const int wait = find(0, OperationKind::wait);
+  operation(0, wait).last = wait + 1;
+  expect(0, wait, "waits for operations that are not before it");
+}
+
+TEST_F(PlantedInPrograms, NodeMemoryOfARankWithoutNode) {
+  reset(Collective::gather, "linear", 3);
+  const int send = find(1, OperationKind::send);
+  operation(1, send).from.area = Area::node;
+  expect(1, send, "uses node memory, which its rank lacks");
+}
+
+TEST_F(PlantedInPrograms, CopiesOfOtherLengths) {
+  reset(Collective::gather, "linear", 3);
+  const int copy = find(0, OperationKind::copy);
+  operation(0, copy).from.bytes = 1;
+  operation(0, copy).from.whole = false;
+  expect(0, copy, "copies 1 bytes to 2");
+}
+
+TEST_F(PlantedInPrograms, OperandsOfDifferentBytes) {
+  reset(Collective::reduce, "linear", 3);
+  const int reduce = find(0, OperationKind::reduce);
+  operation(0, reduce).from.offset += 1;
+  operation(0, reduce).from.bytes = operation(0, reduce).to.bytes = 1;
+  expect(0, reduce, "combines byte 1 of block 0 with byte 0 of block 0");
+}
+
 TEST_F(PlantedInPrograms, MissingWait) {
   reset(Collective::allgather, "ring", 4);
   const int send = find(1, OperationKind::send, 1);
