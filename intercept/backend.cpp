@@ -52,7 +52,7 @@ const char* missing() { return tutti::mpi().missing; }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const tutti_backend_interface* tutti_backend(
+extern "C" __attribute__((visibility("default"))) const tutti_backend_interface* tutti_backend_for(
     const char* interface) {
   static const tutti_backend_interface own = {
       {

@@ -100,7 +100,7 @@ static void load_backend(void) {
   tutti_backend_function get = NULL;
   backend_library = tutti_open_beside(mpi.backend, &why);
   if (backend_library == NULL) stop(mpi.backend, why);
-  *(void**)&get = dlsym(backend_library, "tutti_backend");
+  *(void**)&get = dlsym(backend_library, "tutti_backend_for");
   const struct tutti_backend_interface* found = get == NULL ? NULL : get(TUTTI_INTERFACE);
   if (found == NULL) stop(mpi.backend, "not a backend of this version of Tutti");
   if (found->missing() != NULL) {

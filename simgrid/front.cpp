@@ -61,7 +61,7 @@ RankLibrary load() {
     library.api[index] = dlsym(handle, api_names[index]);
     if (library.api[index] == nullptr) stop(std::string(api_names[index]) + " is missing");
   }
-  const auto get = reinterpret_cast<tutti_backend_function>(dlsym(handle, "tutti_backend"));
+  const auto get = reinterpret_cast<tutti_backend_function>(dlsym(handle, "tutti_backend_for"));
   library.calls = get != nullptr ? get(TUTTI_INTERFACE) : nullptr;
   if (library.calls == nullptr) stop(file_of_copies() + " is not of this version");
   if (const char* lacking = library.calls->missing()) {

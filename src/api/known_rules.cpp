@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <ctime>
 #include <mutex>
-#include <optional>
 
 #include "api/environment.hpp"
 #include "run/file.hpp"
@@ -87,6 +86,11 @@ std::string today() {
   return text.data();
 }
 
+void say_not_kept(const std::string& where, const std::string& why) {
+  std::fprintf(stderr, "tutti: what this run learned is not kept: %s%s\n", where.c_str(),
+               why.c_str());
+}
+
 }  // namespace
 
 const KnownRules& known_rules() {
@@ -112,15 +116,12 @@ void write_kept_rules() {
   const std::lock_guard lock(collected.mutex);
   if (collected.learned.all.empty()) return;
   const std::string path = kept_path();
-  std::optional<FolderLock> turn;
-  if (!path.empty()) turn.emplace(path);
+  if (path.empty()) return say_not_kept(path, "neither XDG_CACHE_HOME nor HOME is set");
+  const FileLock turn(path);
   const Result<Rules> others = read_kept();
   const Rules all = merged(others ? *others : Rules{}, collected.learned, platform(), today());
-  const std::string why = path.empty() ? "neither XDG_CACHE_HOME nor HOME is set"
-                                       : replace_text_file(path, to_text(all));
-  if (why.empty()) return;
-  std::fprintf(stderr, "tutti: what this run learned is not kept: %s%s%s\n", path.c_str(),
-               path.empty() ? "" : " ", why.c_str());
+  const std::string why = replace_text_file(path, to_text(all));
+  if (!why.empty()) say_not_kept(path + " ", why);
 }
 
 }  // namespace tutti

@@ -137,7 +137,7 @@ class TunedSelection {
   Rules kept_;
   PerCollective<std::shared_ptr<State>> states_;
   NotedCall noted_;
-  double looked_at_ = 0;    ///< since when what the latest call takes is not charged
+  double looked_at_ = 0;    ///< since then looking at the latest call is not charged
   bool may_agree_ = false;  ///< all ranks have begun as many nonblocking collectives
   bool is_closed_ = false;  ///< all calls run the MPI's own
 };

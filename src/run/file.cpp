@@ -82,21 +82,23 @@ std::string line_of(const std::filesystem::path& file) {
   return line;
 }
 
-FolderLock::FolderLock(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+FileLock::FileLock(const std::string& path) {
   std::error_code unused;
-  std::filesystem::create_directories(folder, unused);
-  folder_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), unused);
+  // NFS locks only what is open for writing.
+  file_ = open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   constexpr timespec wait = {0, 10'000'000};
   constexpr int max_waits = 1000;
-  for (int waits = 0; folder_ >= 0 && waits < max_waits; ++waits) {
-    if (flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  for (int waits = 0; file_ >= 0 && waits < max_waits; ++waits) {
+    if (flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     nanosleep(&wait, nullptr);
   }
 }
 
-FolderLock::~FolderLock() {
-  if (folder_ >= 0) close(folder_);
+FileLock::~FileLock() {
+  if (file_ < 0) return;
+  flock(file_, LOCK_UN);  // children that were forked meanwhile have the file, too
+  close(file_);
 }
 
 std::string replace_text_file(const std::string& path, std::string_view text) {

@@ -23,18 +23,18 @@ namespace tutti {
 /// other. Returns why it could not; empty if it could.
 [[nodiscard]] std::string replace_text_file(const std::string& path, std::string_view text);
 
-/// Keeps the folder of a file to this process among those that do the same, on all hosts whose file
-/// system says so. Creates the folder. Waits for at most 10 s, and goes on without where there are
-/// no locks.
-class FolderLock {
+/// Keeps a file to this process among those that do the same, by a lock of `path`.lock, which
+/// stays; not of the file, which is replaced. Creates the folder. Waits for at most 10 s, and goes
+/// on without a lock where the file system has none.
+class FileLock {
  public:
-  explicit FolderLock(const std::string& path);
-  ~FolderLock();
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
+  explicit FileLock(const std::string& path);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
 
  private:
-  int folder_;
+  int file_;
 };
 
 /// A file of this user: tutti/`name` in the folder that an environment variable names, or in

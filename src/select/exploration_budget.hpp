@@ -24,17 +24,18 @@ struct WindowCall {
 
 /// The account of one tuner, in nanoseconds and alike on all ranks.
 ///
-/// Loss is what explored calls and agreements have cost. It is paid by a fraction of the time spent
-/// in the collective and by what explored calls gained. What is new or not paid may lose more than
-/// the budget holds, which is an overdraft until the budget has recovered. All functions take O(1),
-/// but add_time(), which takes O(size classes * calls of the window).
+/// Loss is what explored calls, agreements and looking at noted calls have cost. It is paid by a
+/// fraction of the time spent in the collective and by what explored calls gained. What is new or
+/// not paid may lose more than the budget holds, which is an overdraft until the budget has
+/// recovered. All functions take O(1), but add_time(), which takes O(size classes * calls of the
+/// window).
 class ExplorationBudget {
  public:
   /// `fraction` of the time spent, above 0.
   explicit ExplorationBudget(double fraction) : fraction_(fraction) {}
 
-  /// Adds an agreement's cost. One that creates nothing is expected to cost the lesser of the
-  /// latest two.
+  /// Adds the cost of an agreement and of the window before it. One that creates nothing is
+  /// expected to cost the lesser of the latest two.
   void add_agreement(double cost);
   /// Adds the time of a window of at least 1 call, and of the calls that nobody noted since the
   /// window before: these count with the smaller mean of the windows around them.
@@ -93,7 +94,7 @@ class ExplorationBudget {
     double share = 0;      ///< of all calls
     double mean_call = 0;  ///< that explored nothing, in the latest window that held any
     double spent = 0;
-    double lost = 0;  ///< by explored calls; as a whole by agreements too
+    double lost = 0;  ///< by explored calls; as a whole by all that counts
     double gained = 0;
     double compared = 0;  ///< with the MPI's own: what this took beyond what is selected
 

@@ -106,7 +106,7 @@ bool Tuner::next_runs_native(std::optional<SizeClass> size_class) const {
   return known->selected() == 0 && !(is_in_window(begun_) && known->exploration().candidate > 0);
 }
 
-/// The cost of agreements and of creation and the clock's error, then of each call: least and most
+/// What was charged, the cost of creation and the clock's error, then of each call: least and most
 /// class, bytes, the mean and the longest elapsed time, and the shortest one or the last arrival
 /// and exit.
 std::vector<MaxAndSum> Tuner::notes(Nanoseconds creation, Nanoseconds clock_error) {

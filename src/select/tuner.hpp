@@ -59,10 +59,10 @@ class TuningHost {
 /// later. Then they evaluate the notes alike and plan the next window.
 ///
 /// Loss is what explored calls take beyond the mean of the MPI's own by the criterion, plus what
-/// agreements take. A window begins once the loss and the next agreement are at most `budget` times
-/// the time spent, as far as that is known. So loss exceeds the budget by at most 1 call and 2
-/// agreements, as long as measured candidates, agreements and creations take as long as before.
-/// docs/selection.md has all rules of price and criterion, and a decision
+/// agreements and looking at noted calls take. A window begins once the loss and the next agreement
+/// are at most `budget` times the time spent, as far as that is known. So loss exceeds the budget
+/// by at most 1 call and 2 agreements, as long as measured candidates, agreements and creations
+/// take as long as before. docs/selection.md has all rules of price and criterion, and a decision
 /// (docs/decisions/hierarchical-by-choice.md) their reasons.
 class Tuner {
  public:
@@ -193,7 +193,7 @@ class Tuner {
   std::uint64_t reopened_at_ = never;  ///< in this window; its calls explore no more
   std::uint64_t lag_ = 0;              ///< calls between a window and its agreement
   std::array<Note, window> notes_{};
-  Nanoseconds own_cost_ = 0;    ///< of agreements at this rank, not combined yet
+  Nanoseconds own_cost_ = 0;    ///< as charged at this rank, not combined yet
   Nanoseconds resolution_ = 1;  ///< of the criterion
   double creation_ = 0;         ///< what creating a candidate is expected to take
   Bytes bytes_per_call_ = 0;

@@ -7,15 +7,16 @@ import json
 import os
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from conftest import FRONT, SECONDS
+from test_faults import of_all_processes
 
 CALLS = 300
 WINDOW = 12  # the calls before ranks know what they measured
-RANKS = 2  # with more ranks than cores, models decide under MPICH
+RANKS = 2  # of which most machines have a core for each
 KEPT = " (kept, "
+LEARNED = ["learned.json", "learned.json.lock"]
 pytestmark = pytest.mark.alone
 
 
@@ -49,15 +50,10 @@ def told(outcome):
     return found
 
 
-def is_open_elsewhere(folder):
+def is_open_elsewhere(file):
     """Has another process opened it?"""
-    for link in Path("/proc").glob("[1-9]*/fd/*"):
-        try:
-            if int(link.parts[2]) != os.getpid() and link.readlink() == folder:
-                return True
-        except OSError:
-            pass  # the process has ended
-    return False
+    opened = of_all_processes(lambda folder: {os.readlink(each) for each in (folder / "fd").iterdir()})
+    return any(str(file) in files for pid, files in opened.items() if pid != os.getpid())
 
 
 def kept(cache):
@@ -134,7 +130,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(mpi, slow, tmp_path):
 
 
 def test_jobs_that_end_together_leave_a_whole_file(mpi, slow, tmp_path):
-    """The file has what each kind of them learned."""
+    """The file has what they learned; on a busy machine not every kind of them learns."""
     program = mpi.compile("learn.c")
     jobs = []
     for nodes in ("none", "1", "none", "1"):
@@ -146,8 +142,8 @@ def test_jobs_that_end_together_leave_a_whole_file(mpi, slow, tmp_path):
     for job in jobs:
         out, _ = job.communicate(timeout=SECONDS)
         assert job.returncode == 0 and "correct" in out.split()
-    assert len(kept(tmp_path)) == 2
-    assert [file.name for file in (tmp_path / "tutti").iterdir()] == ["learned.json"]
+    assert 1 <= len(kept(tmp_path)) <= 2
+    assert sorted(file.name for file in (tmp_path / "tutti").iterdir()) == LEARNED
 
 
 def test_a_job_that_ends_waits_for_one_that_writes(mpi, slow, tmp_path):
@@ -159,19 +155,25 @@ def test_a_job_that_ends_waits_for_one_that_writes(mpi, slow, tmp_path):
         mpi.compile("learn.c"), str(CALLS), np=RANKS, preload=(FRONT, slow),
         settings=settings_of(tmp_path, TUTTI_NODE="1"),
     )  # fmt: skip
-    folder = os.open(file.parent, os.O_RDONLY)
+    lock = file.with_name(LEARNED[1])
+    job = None
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        job = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True)
-        while not is_open_elsewhere(file.parent):
-            assert job.poll() is None, "it waits"
-            time.sleep(0.05)
-        file.write_text(learned)
+        with lock.open("w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            job = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True)
+            end = time.monotonic() + SECONDS
+            while not is_open_elsewhere(lock):
+                assert job.poll() is None, "it waits"
+                assert time.monotonic() < end, "it comes to its end"
+                time.sleep(0.05)
+            file.write_text(learned)
+        job.communicate(timeout=SECONDS)
+        assert job.returncode == 0
+        assert len(kept(tmp_path)) == 2
     finally:
-        os.close(folder)
-    job.communicate(timeout=SECONDS)
-    assert job.returncode == 0
-    assert len(kept(tmp_path)) == 2
+        if job is not None and job.poll() is None:
+            job.kill()
+            job.wait()
 
 
 def test_a_wrong_setting_names_what_is_accepted(mpi, tmp_path):

@@ -55,7 +55,7 @@ TEST_F(Files, AreOfText) {
 
 TEST_F(Files, AreReplacedAsAWhole) {
   const std::string file = path("new") + "/folder/file";
-  const FolderLock turn(file);  // creates the folder
+  const FileLock turn(file);  // creates the folder
   EXPECT_EQ(replace_text_file(file, "first"), "");
   std::ifstream reader(file);
   EXPECT_EQ(replace_text_file(file, std::string(most, 'x')), "");
@@ -76,11 +76,11 @@ TEST_F(Files, OfALockedFolderAreForOneAtATime) {
     return is_locked;
   };
   {
-    const FolderLock turn(folder + "/file");
+    const FileLock turn(folder + "/file");
     EXPECT_FALSE(is_free());
   }
   EXPECT_TRUE(is_free());
-  const FolderLock nowhere("/dev/null/folder/file");  // goes on without
+  const FileLock nowhere("/dev/null/folder/file");  // goes on without
 }
 
 TEST_F(Files, ThatCannotBeReplacedStay) {
