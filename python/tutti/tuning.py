@@ -279,7 +279,7 @@ class Tuner:
             return Cell(size)
         return Cell(size, span=(size // 2 + 1, size), weight=0, seconds=low.seconds)
 
-    def _leave_out(self, collective: str, name: str, why: str) -> None:
+    def leave_out(self, collective: str, name: str, why: str) -> None:
         """What was measured of a broken candidate counts no more."""
         self.failed[collective, name] = why
         for cell in self.cells[collective].values():
@@ -319,7 +319,7 @@ class Tuner:
                 if not self._has_native(collective, sizes):
                     return
             if len(names) == 1:
-                self._leave_out(collective, names[0], str(error))
+                self.leave_out(collective, names[0], str(error))
                 return
             for half in (names[: len(names) // 2], names[len(names) // 2 :]):
                 self._launch(collective, sizes, half, repetitions)

@@ -19,6 +19,8 @@ from tutti.tuning_cells import Cell, Measured
 
 STATE_SCHEMA = "tutti-tune-state-2"
 _CHECKS = 20
+_RULES = ["native", "auto"]
+"""What a check compares: with rules, auto runs what they select."""
 _LEAST_US = 0.001
 """Of a clock's resolution; a time of 0 has no ratio."""
 
@@ -222,8 +224,8 @@ def check(
     """Measures native, the rules and the best found in turn, with received data compared.
 
     `left` is the number of seconds that the checks may still take. Sizes for which something was
-    faster than native come first, since only these can be refuted. Where a run fails, the rest of its
-    collective is not checked, and has no checks.
+    faster than native come first, since only these can be refuted. Where the rules fail, what was
+    checked of their collective is dropped. Where only the best found fails, it is left out.
 
     Raises:
         RunFailed: the MPI's own algorithm alone fails too.
@@ -244,22 +246,33 @@ def check(
         if (collective, CHECK) in tuner.failed:
             continue
         progress(done, len(cells), f"check {collective} {_engine.range_text(str(cell.bytes))}")
-        names = list(dict.fromkeys(["native", "auto", cell.best.name]))
+        names = [*_RULES, *({cell.best.name} - {"native"})]
         further = shape(collective, cell.bytes)
         if seconds < math.inf:
             further += ["--budget", f"{max(50.0, seconds / (len(cells) - done) * 1e3):.0f}ms"]
-        try:
-            found = run(
-                arguments_of(collective, names, _CHECKS) + further,
-                _ALONE | {"TUTTI_RULES": str(rules)},
-            )
-        except bench.RunFailed as error:
-            run(arguments_of(collective, ["native"], _CHECKS) + further, _ALONE)
-            tuner.failed[collective, CHECK] = str(error)
-            continue
+        found = _check_run(tuner, run, rules, collective, names, further)
         for row in found["rows"][:1]:
             checks[at] = _check_of(row, collective, cell.bytes)
     return [check for _, check in sorted(checks.items()) if (check.collective, CHECK) not in tuner.failed]
+
+
+def _check_run(
+    tuner: Tuner, run: Run, rules: Path, collective: str, names: list[str], further: list[str]
+) -> dict[str, Any]:
+    """Runs native, the rules and perhaps the best found. Where that fails, finds out which is to
+    blame; no rows if it is the rules."""
+    settings = _ALONE | {"TUTTI_RULES": str(rules)}
+    try:
+        return run(arguments_of(collective, names, _CHECKS) + further, settings)
+    except bench.RunFailed as error:
+        if names != _RULES:
+            found = _check_run(tuner, run, rules, collective, _RULES, further)
+            if found["rows"]:
+                tuner.leave_out(collective, names[-1], str(error))
+            return found
+        run(arguments_of(collective, ["native"], _CHECKS) + further, _ALONE)
+        tuner.failed[collective, CHECK] = str(error)
+        return {"rows": []}
 
 
 def refute(tuner: Tuner, checks: list[Check]) -> None:
@@ -267,9 +280,10 @@ def refute(tuner: Tuner, checks: list[Check]) -> None:
     for check in checks:
         if check.refutes:
             tuner.cells[check.collective][check.bytes].is_refuted = True
-    for collective, sizes in tuner.cells.items():
-        for cell in sizes.values() if (collective, CHECK) in tuner.failed else ():
-            cell.is_refuted = True
+    for collective, name in tuner.failed:
+        if name == CHECK:
+            for cell in tuner.cells[collective].values():
+                cell.is_refuted = True
 
 
 def _check_of(row: dict[str, Any], collective: str, size: int) -> Check:

@@ -75,11 +75,27 @@ def test_a_check_that_fails_costs_the_rules_of_its_collective_only(
     done = invoke(*words)
     assert done.exit_code == 0, done.output
     shown = " ".join(done.stdout.split())
-    assert "bcast failed in the check and has no rules: received data differ" in shown
+    assert "bcast failed in the check, and its rules are native: received data differ" in shown
     assert "did not suffice" not in shown
     read = _engine.rules_from_text(output.read_text(), "").all
     smallest = {rule.collective: rule.use for rule in reversed(read)}
     assert smallest == {"bcast": "native", "reduce": "chain"}
+
+
+def test_a_check_in_which_only_the_best_found_fails_keeps_the_rules(tmp_path: Path) -> None:
+    times = {"native": linear(10, 1e-3), "chain": linear(5, 0.5e-3), "auto": linear(5, 0.5e-3)}
+    tuner = tuned(Machine(times), "bcast")
+    bench = Bench(Machine(times))
+
+    def run(words: list[str], settings: dict[str, str]) -> dict[str, Any]:
+        if "chain" in words:
+            raise RunFailed("exit status 1")
+        return bench(words, settings)
+
+    sizes = len(tuner.cells["bcast"])
+    assert len(tuning_run.check(tuner, run, tmp_path)) == sizes
+    assert tuner.failed == {("bcast", "chain"): "exit status 1"}
+    assert not any("chain" in cell.lines for cell in tuner.cells["bcast"].values())
 
 
 def test_a_check_in_which_the_mpis_own_fails_ends_the_tuning(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def _summary(out: Console, checks: list[Check], tuner: Tuner, output: Path) -> N
     if natives := len(checks) - len(speedups):
         out.print(f"The rules ran native in {count(natives, 'cell')}: differences there are noise.")
     for (collective, name), why in tuner.failed.items():
-        what = "failed in the check and has no rules" if name == CHECK else f"{name} failed and was left out"
+        what = "failed in the check, and its rules are native" if name == CHECK else f"{name} failed and was left out"
         out.print(f"{collective} {what}: {why}", markup=False)
     if tuner.unfinished:
         out.print(f"The budget did not suffice for: {', '.join(tuner.unfinished)}.")
@@ -373,7 +373,7 @@ def tune(
     if plot is not None:
         crossovers.draw(tuner, plot)
     if as_json:
-        more = tune_report.as_json(work.program, checks) if work.program else {}
+        more = tune_report.as_json(work.program, tuner, checks) if work.program else {}
         print_json(_as_json(tuner, rules, checks) | more)
         return
     out = console()

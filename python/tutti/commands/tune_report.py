@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from tutti import _engine, reports
 from tutti.console import Refusal, count, duration, percent, table, write
-from tutti.tuning import Job, Tuner
+from tutti.tuning import CHECK, Job, Tuner
 from tutti.tuning_cells import Cells
 from tutti.tuning_calls import MIN_SHARE, Calls, Replay, calls_of, check_ranks, replays_of
 from tutti.tuning_run import Check, Shape
@@ -124,15 +124,16 @@ def saved(program: Program, checks: Sequence[Check]) -> float:
     return total
 
 
-def _rows(program: Program, checks: Sequence[Check]) -> list[dict[str, Any]]:
+def _rows(program: Program, tuner: Tuner, checks: Sequence[Check]) -> list[dict[str, Any]]:
     """A row for each call site and size that was tuned."""
     by_size = {(check.collective, check.bytes): check for check in checks}
     rows = []
     for one in program.replays:
         check = by_size.get((one.collective, one.size))
+        has_rules = (one.collective, CHECK) not in tuner.failed
         for site in one.sites:
             native = check is None or check.refutes or check.is_native
-            chosen = "not checked" if check is None else "native"
+            chosen = "not checked" if check is None and has_rules else "native"
             rows.append(
                 {
                     "site": site.site, "collective": one.collective, "bytes": site.bytes,
@@ -145,10 +146,10 @@ def _rows(program: Program, checks: Sequence[Check]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["share"])
 
 
-def as_json(program: Program, checks: Sequence[Check]) -> dict[str, Any]:
+def as_json(program: Program, tuner: Tuner, checks: Sequence[Check]) -> dict[str, Any]:
     """The table and the estimate."""
     return {
-        "sites": _rows(program, checks),
+        "sites": _rows(program, tuner, checks),
         "seconds": program.seconds,
         "saved_seconds": saved(program, checks),
     }
@@ -156,7 +157,7 @@ def as_json(program: Program, checks: Sequence[Check]) -> dict[str, Any]:
 
 def show(out: Console, program: Program, tuner: Tuner, checks: Sequence[Check]) -> None:
     """Prints a line for each call site and size, what was left out, and the estimate."""
-    rows = _rows(program, checks)
+    rows = _rows(program, tuner, checks)
     numbers = ("size", "share", "speedup")
     listing = table("call site", "collective", "size", "share", "chosen", "speedup", right=numbers)
     for row in rows[:_MAX_LINES]:

@@ -145,8 +145,10 @@ def command_of(job: Job, folder: Path) -> tuple[list[str], dict[str, str]]:
     words = [start, str(program(job.command[0])), *options(job, hosts), str(described)]
     if job.native:
         return [*words, *job.command[1:]], {}
-    preloaded = filter(None, [str(front()), os.environ.get("LD_PRELOAD")])
-    return [*words, *job.command[1:]], {"LD_PRELOAD": ":".join(preloaded)}
+    # Tutti's library for other MPIs would take the ranks' calls of the MPI.
+    others = os.environ.get("LD_PRELOAD", "").replace(":", " ").split()
+    kept = [other for other in others if Path(other).name != libraries.FRONT]
+    return [*words, *job.command[1:]], {"LD_PRELOAD": ":".join([str(front()), *kept])}
 
 
 def run(job: Job, settings: Mapping[str, str] | None = None) -> int:
