@@ -123,6 +123,20 @@ forcing() {
   done
 }
 
+# The assignments whose algorithm no call of the report ran.
+missing() {
+  python3 - "$report" "$@" <<'END'
+import json, sys
+ran = {}
+for call in json.load(open(sys.argv[1]))["calls"]:
+    ran.setdefault(call["collective"], set()).add(call["algorithm"].partition(":")[0])
+for word in sys.argv[2:]:
+    name, _, wanted = word.partition("=")
+    if wanted.partition(":")[0] not in ran.get(name.removeprefix("TUTTI_").lower(), ()):
+        print(end=f" without {word}")
+END
+}
+
 native=$(suite TUTTI=off) || true
 [[ $native == *OK* ]] || { echo "np $np native: not over after $limit s, or failed:$native" >&2; exit 2; }
 echo "np $np native:$native"
@@ -130,9 +144,11 @@ passed=0 failed=0
 for run in "${runs[@]}"; do
   mapfile -t assignments < <(forcing "$run")
   forced=$(suite LD_PRELOAD="$library" TUTTI_REPORT="$report" "${assignments[@]}") || true
-  ran="\"${assignments[0]#*=}"
-  [[ $run == nodes=* ]] && ran='hierarchical('
-  grep -qF "$ran" "$report" || forced+=" without $ran"
+  if [[ $run == nodes=* ]]; then
+    grep -q 'hierarchical(' "$report" || forced+=" without node memory"
+  elif [[ $run == TUTTI_* ]]; then
+    forced+=$(missing "${assignments[@]}" || echo " without a report")
+  fi
   if [[ $forced == "$native" && $forced == *OK* ]]; then
     passed=$((passed + 1))
     echo "np $np $run: equal"

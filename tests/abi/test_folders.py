@@ -11,8 +11,9 @@ import subprocess
 import pytest
 from conftest import FRONT, LIBRARIES
 
-ALIKE = [(user.pw_uid, group.gr_gid) for user in pwd.getpwall() for group in grp.getgrall()
-         if user.pw_name == group.gr_name and user.pw_uid != group.gr_gid]  # fmt: skip
+GROUPS = {group.gr_name: group.gr_gid for group in grp.getgrall()} if os.geteuid() == 0 else {}
+ALIKE = [(user.pw_uid, GROUPS[user.pw_name]) for user in (pwd.getpwall() if GROUPS else ())
+         if GROUPS.get(user.pw_name, user.pw_uid) != user.pw_uid]  # fmt: skip
 """Users and groups with the same name but other numbers, such as Debian's man."""
 THIEF = """
 #include <stdio.h>

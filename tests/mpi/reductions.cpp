@@ -129,7 +129,7 @@ void reduce_much(Context& context) {
   }
   const Asked asked(context, "allreduce", "recursive_doubling");
   Reduction reduction{"allreduce", comm.get(), 0, {30011}, &Values::all()[0]};
-  if (!context.options().memory.empty() && comm.size() > 1) {
+  if (!context.options().native && !context.options().memory.empty() && comm.size() > 1) {
     check_reduction(context, reduction, "recursive_doubling");
     const std::string ran = last_run(comm.get(), "allreduce");
     if (!is_for_memory(ran)) context.fail("ran \"" + ran + "\" in spite of --memory");

@@ -29,7 +29,7 @@ void every_algorithm(Context& context) {
       for (const std::size_t bytes : sizes) {
         context.step(std::string(name) + " from " + std::to_string(root) + " of " +
                      std::to_string(bytes));
-        const auto data = payload(root, static_cast<int>(bytes), bytes);
+        const auto data = bytes_of(root, static_cast<int>(bytes), bytes);
         if (context.rank() == root) window.flush(window.bcast(data, 5));
         window.wait(root, ++numbers[static_cast<std::size_t>(root)]);
         window.compare(5, data, "other bytes have arrived");
@@ -57,14 +57,14 @@ void notifications_in_windows(Context& context) {
     std::vector<TUTTI_Rma_request> requests;
     for (int i = 0; i < each; ++i) {
       if (i == each - 5) TUTTI_Algorithm_set("rma_bcast", "binomial", nullptr, nullptr);
-      data.push_back(payload(context.rank(), i, i % 7 == 0 ? 0 : bytes));
+      data.push_back(bytes_of(context.rank(), i, i % 7 == 0 ? 0 : bytes));
       requests.push_back(window.bcast(data.back(), static_cast<MPI_Aint>(at(context.rank(), i))));
     }
     for (const TUTTI_Rma_request request : requests) window.flush(request);
     for (int root = 0; root < context.size(); ++root) {
       window.wait(root, each);
       for (int i = 0; i < each; ++i) {
-        window.compare(at(root, i), payload(root, i, i % 7 == 0 ? 0 : bytes),
+        window.compare(at(root, i), bytes_of(root, i, i % 7 == 0 ? 0 : bytes),
                        "operation " + std::to_string(i) + " of " + std::to_string(root));
       }
     }
@@ -88,7 +88,7 @@ void every_flavour(Context& context) {
     for (const char* name : {"linear:carry=0", "binomial:carry=0", "chain:carry=0,parts=3"}) {
       const ForcedRma forced(name);
       context.step(std::string(name) + ", flavour " + std::to_string(static_cast<int>(flavour)));
-      const auto data = payload(context.size() - 1, static_cast<int>(++number), bytes);
+      const auto data = bytes_of(context.size() - 1, static_cast<int>(++number), bytes);
       if (context.rank() == context.size() - 1) window.flush(window.bcast(data, 7));
       window.wait(context.size() - 1, number);
       window.compare(7, data, "other bytes have arrived");
@@ -109,14 +109,14 @@ void all_at_once(Context& context) {
   std::vector<std::vector<char>> data;
   std::vector<TUTTI_Rma_request> requests;
   for (int i = 0; i < each; ++i) {
-    data.push_back(payload(context.rank(), i, i % 3 == 0 ? 100 : bytes));
+    data.push_back(bytes_of(context.rank(), i, i % 3 == 0 ? 100 : bytes));
     requests.push_back(window.bcast(data.back(), static_cast<MPI_Aint>(at(context.rank(), i))));
   }
   for (const TUTTI_Rma_request request : requests) window.flush(request);
   for (int root = 0; root < context.size(); ++root) {
     window.wait(root, each);
     for (int i = 0; i < each; ++i) {
-      window.compare(at(root, i), payload(root, i, i % 3 == 0 ? 100 : bytes),
+      window.compare(at(root, i), bytes_of(root, i, i % 3 == 0 ? 100 : bytes),
                      "operation " + std::to_string(i) + " of " + std::to_string(root));
     }
   }
@@ -131,19 +131,19 @@ void one_after_the_other(Context& context) {
   std::vector<std::vector<char>> data;
   std::vector<TUTTI_Rma_request> requests;
   if (context.rank() == 0) {
-    for (int i = 0; i < each; ++i) data.push_back(payload(0, i, bytes));
+    for (int i = 0; i < each; ++i) data.push_back(bytes_of(0, i, bytes));
     for (const auto& one : data) requests.push_back(window.bcast(one, 16));
     for (const TUTTI_Rma_request request : requests) window.flush(request);
   }
   window.wait(0, each);
-  window.compare(16, payload(0, each - 1, bytes), "an older operation has come last");
+  window.compare(16, bytes_of(0, each - 1, bytes), "an older operation has come last");
 }
 
 /// The other ranks make no call until the root's flush has returned.
 void while_they_compute(Context& context) {
   if (!can_run(context)) return;
   Registered window(context, Flavour::allocate, 65536);
-  auto data = payload(3, 1, 50000);
+  auto data = bytes_of(3, 1, 50000);
   data.back() = static_cast<char>(Registered::filler + 1);  // not what it holds before
   volatile char* last = window.base() + data.size() - 1;
   if (context.rank() == 0) {
@@ -183,7 +183,7 @@ void units_and_types(Context& context) {
   }
   PMPI_Barrier(window.comm());
   if (context.rank() == 0) {
-    const auto data = payload(0, 9, 1000);
+    const auto data = bytes_of(0, 9, 1000);
     std::memcpy(window.base() + 40, data.data(), data.size());
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
     expect(context,
@@ -192,7 +192,7 @@ void units_and_types(Context& context) {
     window.flush(request);
   }
   window.wait(0, 1);
-  window.compare(static_cast<std::size_t>(10 * unit), payload(0, 9, 1000), "from the window");
+  window.compare(static_cast<std::size_t>(10 * unit), bytes_of(0, 9, 1000), "from the window");
 }
 
 /// A window may be released and registered repeatedly.
@@ -200,7 +200,7 @@ void registered_again(Context& context) {
   if (!can_run(context)) return;
   Registered window(context, Flavour::allocate, 4096);
   for (int time = 0; time < 3; ++time) {
-    const auto data = payload(0, time, 3000);
+    const auto data = bytes_of(0, time, 3000);
     if (context.rank() == 0) window.flush(window.bcast(data, 1));
     window.wait(0, 1);
     window.compare(1, data, "other bytes have arrived");
@@ -217,7 +217,7 @@ void places_that_meet_elsewhere(Context& context) {
   std::vector<std::vector<char>> data;
   if (context.rank() == 0) {
     std::vector<TUTTI_Rma_request> requests;
-    for (int i = 0; i < each; ++i) data.push_back(payload(0, i, 8));
+    for (int i = 0; i < each; ++i) data.push_back(bytes_of(0, i, 8));
     for (int i = 0; i < each; ++i) {
       const ForcedRma forced(i % 2 == 0 ? "chain:carry=0" : "linear");
       requests.push_back(window.bcast(data[static_cast<std::size_t>(i)], i));
@@ -227,7 +227,7 @@ void places_that_meet_elsewhere(Context& context) {
   window.wait(0, each);
   if (context.rank() == 0) return;
   for (int i = 0; i < each; ++i) {
-    if (window.base()[i] != payload(0, i, 8)[0]) {
+    if (window.base()[i] != bytes_of(0, i, 8)[0]) {
       return context.fail("byte " + std::to_string(i) + " is of another operation");
     }
   }
@@ -277,7 +277,7 @@ void errors(Context& context) {
 void ends_with_operations_under_way(Context& context) {
   if (!can_run(context)) return;
   std::vector<std::vector<char>> data;
-  for (int i = 0; i < 10; ++i) data.push_back(payload(context.rank(), i, 500));
+  for (int i = 0; i < 10; ++i) data.push_back(bytes_of(context.rank(), i, 500));
   Registered window(context, Flavour::shared, 5120 * static_cast<std::size_t>(context.size()));
   for (std::size_t i = 0; i < data.size(); ++i) {
     window.bcast(data[i], 5120 * context.rank() + static_cast<MPI_Aint>(512 * i));
@@ -287,7 +287,7 @@ void ends_with_operations_under_way(Context& context) {
   for (int root = 0; root < context.size(); ++root) {
     for (std::size_t i = 0; i < data.size(); ++i) {
       window.compare(static_cast<std::size_t>(5120 * root) + 512 * i,
-                     payload(root, static_cast<int>(i), 500), "after the release");
+                     bytes_of(root, static_cast<int>(i), 500), "after the release");
     }
   }
   window.forget();
@@ -301,12 +301,13 @@ void finalized_with_operations_under_way(Context& context) {
   constexpr std::size_t room = 3008;  // a multiple of 16, see docs/one-sided.md
   Registered window(context, Flavour::allocate, room * static_cast<std::size_t>(context.size()));
   const TUTTI_Window number = window.window();
-  const auto data = payload(context.rank(), 1, bytes);
+  const auto data = bytes_of(context.rank(), 1, bytes);
   const TUTTI_Rma_request request =
       window.bcast(data, static_cast<MPI_Aint>(room) * context.rank());
   window.finalize();
   for (int root = 0; root < context.size(); ++root) {
-    window.compare(room * static_cast<std::size_t>(root), payload(root, 1, bytes), "after the end");
+    window.compare(room * static_cast<std::size_t>(root), bytes_of(root, 1, bytes),
+                   "after the end");
   }
   window.flush(request);
   expect_class(context, TUTTI_Rma_wait(number, 0, 1), MPI_ERR_WIN, "a window after the end");
@@ -323,12 +324,15 @@ void asked_without_waiting(Context& context) {
   if (arrived != 0) context.fail("an operation has arrived before the first one");
   PMPI_Barrier(window.comm());
   for (int number = 1; number < 6; ++number) {
-    const auto data = payload(root, number, bytes);
+    const auto data = bytes_of(root, number, bytes);
     if (context.rank() == root) {
       TUTTI_Rma_request request = window.bcast(data, 0);
       int code = MPI_SUCCESS;
       int over = 0;
-      while (code == MPI_SUCCESS && over == 0) code = TUTTI_Rma_test(&request, &over);
+      while (code == MPI_SUCCESS && over == 0) {
+        sched_yield();
+        code = TUTTI_Rma_test(&request, &over);
+      }
       expect(context, code, "TUTTI_Rma_test");
       if (request != TUTTI_RMA_REQUEST_NULL) context.fail("a complete request is not null");
       over = 0;
@@ -368,7 +372,7 @@ void windows_of_two_communicators(Context& context) {
   std::vector<TUTTI_Rma_request> requests;
   const MPI_Aint at = static_cast<MPI_Aint>(room) * context.rank();
   for (int i = 0; i < 2 * each - 1; ++i) {  // one operation less on the other window
-    data.push_back(payload(context.rank(), i, room));
+    data.push_back(bytes_of(context.rank(), i, room));
     requests.push_back((i % 2 == 0 ? one : other).bcast(data.back(), at));
   }
   for (const TUTTI_Rma_request request : requests) one.flush(request);
@@ -376,8 +380,8 @@ void windows_of_two_communicators(Context& context) {
     one.wait(root, each);
     other.wait(root, each - 1);
     const std::size_t place = room * static_cast<std::size_t>(root);
-    one.compare(place, payload(root, 2 * each - 2, room), "other bytes of the first window");
-    other.compare(place, payload(root, 2 * each - 3, room), "other bytes of the second window");
+    one.compare(place, bytes_of(root, 2 * each - 2, room), "other bytes of the first window");
+    other.compare(place, bytes_of(root, 2 * each - 3, room), "other bytes of the second window");
     long long arrived = 0;
     expect(context, TUTTI_Rma_arrived(other.window(), root, &arrived), "TUTTI_Rma_arrived");
     if (arrived != each - 1) context.fail("operations of the first window count in the second");

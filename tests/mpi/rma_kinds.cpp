@@ -315,11 +315,11 @@ void freed_with_operations_under_way(Context& context) {
   const auto rank = static_cast<std::size_t>(context.rank());
   Registered window(context, Flavour::create, p * bytes);
   const TUTTI_Window number = window.window();
-  const auto data = payload(context.rank(), 1, bytes);
+  const auto data = bytes_of(context.rank(), 1, bytes);
   TUTTI_Rma_request request = window.bcast(data, static_cast<MPI_Aint>(rank * bytes));
   window.free_by(PMPI_Win_free);
   for (std::size_t root = 0; window.has_memory_of_program() && root < p; ++root) {
-    window.compare(root * bytes, payload(static_cast<int>(root), 1, bytes), "after MPI_Win_free");
+    window.compare(root * bytes, bytes_of(static_cast<int>(root), 1, bytes), "after MPI_Win_free");
   }
   window.flush(request);
   expect_class(context, TUTTI_Rma_bcast(data.data(), 1, MPI_CHAR, 0, number, &request), MPI_ERR_WIN,
@@ -346,7 +346,7 @@ void freed_behind_the_back(Context& context) {
   if (free == nullptr) return context.fail("the MPI has no MPI_Win_free");
   Registered window(context, Flavour::allocate, 4096);
   const TUTTI_Window number = window.window();
-  const auto data = payload(0, 2, bytes);
+  const auto data = bytes_of(0, 2, bytes);
   TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
 #if defined(OPEN_MPI)
   if (context.rank() == 0) window.flush(window.bcast(data, 0));

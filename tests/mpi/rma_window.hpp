@@ -120,7 +120,7 @@ class Registered {
 };
 
 /// Bytes that identify the root, the operation and their place: pieces of the data differ too.
-inline std::vector<char> payload(int root, int operation, std::size_t bytes) {
+inline std::vector<char> bytes_of(int root, int operation, std::size_t bytes) {
   std::vector<char> data(bytes);
   for (std::size_t i = 0; i < bytes; ++i) {
     data[i] = static_cast<char>(payload(static_cast<unsigned>(operation), root, i));

@@ -208,6 +208,7 @@ void check_reused_operations(Context& context) {
   const OwnComm comm;
   for (const char* name : {"ring", "recursive_doubling", "auto"}) {
     const Forced forced("allreduce", name, native);
+    context.expect_empty(forced.error());
     for (int round = 0; round < 6; ++round) {
       const OwnOperation operation(round % 2 == 0);
       context.step(std::string(name) + ", round " + std::to_string(round));

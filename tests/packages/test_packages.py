@@ -128,6 +128,7 @@ def test_one_more_line_switches_tutti_on_for_what_starts_after(tool, prefix, req
     installed = (modules / "tutti" / VERSION).read_text()
     (modules / "switch" / VERSION).write_text(f"{installed}{line}\n")
     script = f"""set -e
+        unset LD_PRELOAD
         eval "$({module} bash load switch)"
         echo "$LD_PRELOAD"
         eval "$({module} bash unload switch)"

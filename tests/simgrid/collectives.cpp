@@ -141,7 +141,7 @@ class Caller {
   std::string operator()(int call) {
     root_ = std::array{p / 2, 0, p - 1}[static_cast<std::size_t>(call % 3)];
     const bool is_v = collective_.back() == 'v';
-    if (collective_ == "barrier") return barrier(call);
+    if (collective_ == "barrier") return barrier();
     if (collective_ == "bcast") return bcast(call);
     if (collective_.starts_with("gather")) return gather(call, is_v);
     if (collective_.starts_with("scatter")) return scatter(call, is_v);
@@ -162,8 +162,8 @@ class Caller {
   }
 
   /// No rank leaves before the last one, which is late, has entered, by the one simulated clock.
-  static std::string barrier(int call) {
-    if (rank == (call + 1) % p) usleep(1000);
+  [[nodiscard]] std::string barrier() const {
+    if (rank == root_) usleep(1000);
     const double entered = MPI_Wtime();
     const int code = TUTTI_Barrier(MPI_COMM_WORLD);
     const double left = MPI_Wtime();
