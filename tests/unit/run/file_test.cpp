@@ -64,19 +64,19 @@ TEST_F(Files, AreReplacedAsAWhole) {
   EXPECT_EQ(text, "first");  // who reads sees the old file to its end
   EXPECT_EQ(*read_text_file(file, most), std::string(most, 'x'));
   const std::filesystem::directory_iterator left(path("new") + "/folder");
-  EXPECT_EQ(std::distance(left, {}), 1);
+  EXPECT_EQ(std::distance(left, {}), 2) << "the file and its lock";
 }
 
-TEST_F(Files, OfALockedFolderAreForOneAtATime) {
-  const std::string folder = path("locked");
-  const auto is_free = [&folder] {
-    const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+TEST_F(Files, ThatAreLockedAreForOneAtATime) {
+  const std::string file = path("locked") + "/file";
+  const auto is_free = [&file] {
+    const int opened = open((file + ".lock").c_str(), O_RDWR | O_CLOEXEC);
     const bool is_locked = opened >= 0 && flock(opened, LOCK_EX | LOCK_NB) == 0;
     close(opened);
     return is_locked;
   };
   {
-    const FileLock turn(folder + "/file");
+    const FileLock turn(file);
     EXPECT_FALSE(is_free());
   }
   EXPECT_TRUE(is_free());
