@@ -1,6 +1,8 @@
 /// Builds one rank's schedule from block ranges; it derives the bytes itself.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <utility>
 
 #include "core/problem.hpp"
@@ -84,6 +86,26 @@ class ScheduleBuilder {
 
   const Problem& problem_;
   Schedule schedule_;
+};
+
+/// Starts each of many receives from one sender once the 8th before it has completed, so that the
+/// rank has few requests to test. The sender must send in the same sequence.
+class FewReceives {
+ public:
+  explicit FewReceives(ScheduleBuilder& schedule) : schedule_(schedule) {
+    latest_.fill(ScheduleBuilder::none);
+  }
+  /// The next receive; no-op for `none`.
+  void add(StepId received) {
+    if (received == ScheduleBuilder::none) return;
+    schedule_.after(received, std::exchange(latest_[next_], received));
+    next_ = (next_ + 1) % latest_.size();
+  }
+
+ private:
+  ScheduleBuilder& schedule_;
+  std::array<StepId, 8> latest_{};
+  std::size_t next_ = 0;
 };
 
 }  // namespace tutti
