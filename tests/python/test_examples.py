@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 
 import pytest
 from installed import BUILD, PREFIX, ROOT, mpis, run
@@ -73,11 +72,10 @@ def test_the_forced_algorithm_is_the_one_that_runs(mpi, tmp_path):
 def test_a_report_on_standard_error_names_source_lines(mpi, tmp_path):
     program = [BUILD / "bin" / f"tracers-{mpi}", "-n", "10", "-s", "2", "-o", "maps.bin"]
     command = [PREFIX / "bin" / "tutti", "run", "--report", "-", "--", mpi.mpirun, "-n", "2", *program]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    shown = run(*command, cwd=tmp_path)
     source = (ROOT / "examples/tracers/tracers.c").read_text().splitlines()
     (line,) = [number for number, text in enumerate(source, 1) if "MPI_Bcast(" in text]
-    assert f"at tracers.c:{line} (tracers-{mpi}: main+" in done.stderr
+    assert f"at tracers.c:{line} (tracers-{mpi}: main+" in shown
     assert [file.name for file in tmp_path.iterdir()] == ["maps.bin"]
 
 
