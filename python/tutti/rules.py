@@ -200,10 +200,10 @@ def _compared(sides: _Sides, names: Sequence[str]) -> list[_Found]:
 def _are_alike(sides: _Sides, names: Sequence[str]) -> bool:
     """Have both sides the same rules in the same sequence, apart from other keys?"""
 
-    def told(one: _Region) -> list[object]:
+    def compared(one: _Region) -> list[object]:
         return [one.rule.use, *(one.ranges.get(name, one.words.get(name)) for name in names)]
 
-    return list(map(told, sides[0])) == list(map(told, sides[1]))
+    return list(map(compared, sides[0])) == list(map(compared, sides[1]))
 
 
 def _by_range(sides: _Sides, name: str, rest: Sequence[str]) -> list[tuple[str, list[_Found]]]:

@@ -7,6 +7,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 
 import pytest
 from conftest import FRONT, LIBRARIES
@@ -15,6 +16,8 @@ GROUPS = {group.gr_name: group.gr_gid for group in grp.getgrall()} if os.geteuid
 ALIKE = [(user.pw_uid, GROUPS[user.pw_name]) for user in (pwd.getpwall() if GROUPS else ())
          if GROUPS.get(user.pw_name, user.pw_uid) != user.pw_uid]  # fmt: skip
 """Users and groups with the same name but other numbers, such as Debian's man."""
+OTHER = "const void* tutti_backend_for(const char* interface) { return interface ? 0 : interface; }"
+"""A backend that the front does not fit."""
 THIEF = """
 #include <stdio.h>
 __attribute__((constructor)) static void take(void) { puts("stolen"); }
@@ -62,39 +65,47 @@ def run(mpi, installed):
     )
 
 
-@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o757])
-def test_is_not_taken_from_a_folder_that_others_can_write_to(mpi, installed, mode):
-    installed.chmod(mode)
+def refused(mpi, installed) -> str:
+    """What a run says that ends because of its backend."""
     outcome = run(mpi, installed)
     assert outcome.status != 0
     assert "correct" not in outcome.out
-    assert f"{installed}/ has mode {mode:04o}" in outcome.err
+    return outcome.err
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o757])
+def test_is_not_taken_from_a_folder_that_others_can_write_to(mpi, installed, mode):
+    installed.chmod(mode)
+    assert f"{installed}/ has mode {mode:04o}" in refused(mpi, installed)
 
 
 def test_is_not_taken_if_others_can_write_to_it(mpi, installed):
     backend = installed / f"libtutti-{mpi.name}.so"
     backend.chmod(0o666)
-    outcome = run(mpi, installed)
-    assert outcome.status != 0
-    assert f"{backend} has mode 0666" in outcome.err
+    assert f"{backend} has mode 0666" in refused(mpi, installed)
 
 
 def test_a_missing_backend_is_named(mpi, installed):
     backend = installed / f"libtutti-{mpi.name}.so"
     backend.unlink()
-    outcome = run(mpi, installed)
-    assert outcome.status != 0
-    assert "correct" not in outcome.out
-    assert f"{backend} does not exist" in outcome.err
+    assert f"{backend} does not exist" in refused(mpi, installed)
 
 
-def test_another_library_is_no_backend(mpi, installed):
+@pytest.mark.parametrize("source", ["int nothing;", OTHER])
+def test_a_library_of_another_version_is_no_backend(mpi, installed, tmp_path, source):
+    (tmp_path / "other.c").write_text(source)
     backend = installed / f"libtutti-{mpi.name}.so"
-    backend.write_bytes(FRONT.read_bytes())
-    outcome = run(mpi, installed)
-    assert outcome.status != 0
-    assert "correct" not in outcome.out
-    assert f"{backend.name}: not a backend of this version of Tutti" in outcome.err
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", backend, tmp_path / "other.c"], check=True)
+    error = refused(mpi, installed)
+    assert f"{backend.name}: not a backend of this version of Tutti" in error
+
+
+def test_a_backend_refuses_fronts_of_another_version(mpi, installed):
+    call = f"""import ctypes
+library = ctypes.CDLL("{installed}/libtutti-{mpi.name}.so")
+print(library.tutti_backend_for(b"another"))"""
+    done = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "0\n", done.stderr
 
 
 def test_may_lie_where_the_group_of_the_owner_alone_can_write(mpi, installed):
