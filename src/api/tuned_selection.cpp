@@ -264,27 +264,6 @@ int TunedSelection::start_class(State& state, const Rule& kept) {
   return MPI_SUCCESS;
 }
 
-Rules TunedSelection::learned() const {
-  Rules found;
-  for (const std::shared_ptr<State>& state : states_) {
-    if (state == nullptr || state->has_arrivals || !state->deferred.is_automatic ||
-        state->deferred.is_flat) {
-      continue;
-    }
-    for (const auto& [size_class, candidates] : state->candidates) {
-      const auto evidence = state->tuner.evidence(size_class);
-      const Features features = nodes_.features(state->collective, largest_of(size_class));
-      const auto is_kept = [&](const Rule& rule) { return holds_for(rule, features); };
-      const bool was_kept = std::ranges::any_of(kept_.all, is_kept);
-      // What is still as it was kept keeps its date.
-      if (evidence ? !evidence->date.empty() : !was_kept) continue;
-      const Setting use = evidence ? candidates[index(evidence->candidate)] : Setting{};
-      found.all.push_back(learned_rule(features, use, evidence.value_or(TuningEvidence{})));
-    }
-  }
-  return found;
-}
-
 /// Ranks combine their notes on the program's own communicator, on which its calls drive the
 /// reduction.
 int TunedSelection::agree(State& state) {

@@ -1,4 +1,6 @@
-/// What rules were derived from and what tuners measured, as records of the report.
+/// What rules were derived from and what tuners measured: records of the report, and what later
+/// runs begin with.
+#include <algorithm>
 #include <utility>
 
 #include "api/report.hpp"
@@ -115,6 +117,27 @@ void TunedSelection::record_candidates() const {
     }
     if (!record.cases.empty()) record_tuning(std::move(record));
   }
+}
+
+Rules TunedSelection::learned() const {
+  Rules found;
+  for (const std::shared_ptr<State>& state : states_) {
+    if (state == nullptr || state->has_arrivals || !state->deferred.is_automatic ||
+        state->deferred.is_flat) {
+      continue;
+    }
+    for (const auto& [size_class, candidates] : state->candidates) {
+      const auto evidence = state->tuner.evidence(size_class);
+      const Features features = nodes_.features(state->collective, largest_of(size_class));
+      const auto is_kept = [&](const Rule& rule) { return holds_for(rule, features); };
+      const bool was_kept = std::ranges::any_of(kept_.all, is_kept);
+      // What is still as it was kept keeps its date.
+      if (evidence ? !evidence->date.empty() : !was_kept) continue;
+      const Setting use = evidence ? candidates[index(evidence->candidate)] : Setting{};
+      found.all.push_back(learned_rule(features, use, evidence.value_or(TuningEvidence{})));
+    }
+  }
+  return found;
 }
 
 }  // namespace tutti
