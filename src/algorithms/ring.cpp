@@ -15,12 +15,12 @@ Schedule allgather_ring(const Problem& problem) {
   const int p = problem.p;
   const Position me = problem.position();
   const Position before = (me + p - 1) % p;
-  FewReceives receives(schedule);
+  FewRounds rounds(schedule, 8);
   for (int round = 0; round + 1 < p; ++round) {
     const Position out = (me - round + p) % p;
     const Position in = (before - round + p) % p;
     schedule.send(problem.rank_at((me + 1) % p), {out, out + 1});
-    receives.add(schedule.recv(problem.rank_at(before), {in, in + 1}));
+    rounds.add(schedule.recv(problem.rank_at(before), {in, in + 1}));
   }
   return schedule.done();
 }
@@ -35,13 +35,13 @@ Schedule reduce_scatter_ring(const Problem& problem) {
   const int p = problem.p;
   const Position me = problem.position();
   const Position before = (me + p - 1) % p;
-  FewReceives receives(schedule);
+  FewRounds rounds(schedule, 8);
   for (int round = 0; round + 1 < p; ++round) {
     const Position out = (before - round + p) % p;
     const Position in = (before - round - 1 + 2 * p) % p;
     schedule.send(problem.rank_at((me + 1) % p), {out, out + 1});
     const StepId received = schedule.recv_staged(problem.rank_at(before), BlockRange{in, in + 1});
-    receives.add(received);
+    rounds.add(received);
     schedule.combine(received, Operand::left);
   }
   return schedule.done();

@@ -1,9 +1,9 @@
 /// Builds one rank's schedule from block ranges; it derives the bytes itself.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "core/problem.hpp"
 #include "schedule/schedule.hpp"
@@ -88,15 +88,17 @@ class ScheduleBuilder {
   Schedule schedule_;
 };
 
-/// Starts each of many receives from one sender once the 8th before it has completed, so that the
-/// rank has few requests to test. The sender must send in the same sequence.
-class FewReceives {
+/// Keeps the requests of a rank few in an algorithm of many rounds: the messages of a round start
+/// once the receive of `limit` rounds before has completed. All ranks must have the same sequence
+/// of rounds.
+class FewRounds {
  public:
-  explicit FewReceives(ScheduleBuilder& schedule) : schedule_(schedule) {
-    latest_.fill(ScheduleBuilder::none);
-  }
-  /// The next receive; no-op for `none`.
-  void add(StepId received) {
+  FewRounds(ScheduleBuilder& schedule, int limit)
+      : schedule_(schedule), latest_(index(limit), ScheduleBuilder::none) {}
+  /// The messages of the next round; `none` for a send that starts after another step. A round
+  /// without a receive does not count.
+  void add(StepId received, StepId sent = ScheduleBuilder::none) {
+    schedule_.after(sent, latest_[next_]);
     if (received == ScheduleBuilder::none) return;
     schedule_.after(received, std::exchange(latest_[next_], received));
     next_ = (next_ + 1) % latest_.size();
@@ -104,7 +106,7 @@ class FewReceives {
 
  private:
   ScheduleBuilder& schedule_;
-  std::array<StepId, 8> latest_{};
+  std::vector<StepId> latest_;  ///< receives
   std::size_t next_ = 0;
 };
 

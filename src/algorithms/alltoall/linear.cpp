@@ -9,20 +9,25 @@ Schedule direct(const Problem& problem, bool in_rounds) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;
   const Position me = problem.position();
+  FewRounds rounds(schedule, 16);
   for (int distance = 1; distance < p; ++distance) {
     const Position to = (me + distance) % p;
     const Position from = (me - distance + p) % p;
-    schedule.recv(problem.rank_at(from), problem.pair(from, me));
-    schedule.send(problem.rank_at(to), problem.pair(me, to));
-    if (in_rounds) schedule.wait_all();
+    const StepId received = schedule.recv(problem.rank_at(from), problem.pair(from, me));
+    const StepId sent = schedule.send(problem.rank_at(to), problem.pair(me, to));
+    if (in_rounds) {
+      schedule.wait_all();
+    } else {
+      rounds.add(received, sent);
+    }
   }
   return schedule.done();
 }
 
 }  // namespace
 
-/// All p - 1 sends and receives are in flight at once, the nearest positions first, so no two ranks
-/// begin with the same receiver.
+/// Sends and receives of up to 16 distances are in flight at once, the nearest positions first, so
+/// no two ranks begin with the same receiver, and messages do not wait in queues of the MPI.
 Schedule alltoall_linear(const Problem& problem) { return direct(problem, false); }
 
 /// In round d position v sends to v + d and receives from v - d; a rank begins a round after both

@@ -20,13 +20,13 @@ Schedule bcast_scatter_allgather(const Problem& problem) {
   const Position me = problem.position();
   const Position next = (me + 1) % p;
   const Position before = (me + p - 1) % p;
-  FewReceives receives(schedule);
+  FewRounds rounds(schedule, 8);
   for (int round = 0; round + 1 < p; ++round) {
     const Position out = (me - round + p) % p;
     const Position in = (before - round + p) % p;
     if (!tree.subtree(next).contains(out)) schedule.send(problem.rank_at(next), {out, out + 1});
     if (tree.subtree(me).contains(in)) continue;
-    receives.add(schedule.recv(problem.rank_at(before), {in, in + 1}));
+    rounds.add(schedule.recv(problem.rank_at(before), {in, in + 1}));
   }
   return schedule.done();
 }

@@ -4,18 +4,20 @@
 namespace tutti {
 
 /// Each rank combines lower ranks into its contribution from the left, then higher ranks from the
-/// right, so any associative operation is valid. All messages are in flight at once; (p - 1) alpha
-/// + (M - m) beta.
+/// right, so any associative operation is valid. Messages of up to 16 distances are in flight at
+/// once; (p - 1) alpha + (M - m) beta.
 Schedule reduce_scatter_linear(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;
   const Rank me = problem.rank;
+  FewRounds rounds(schedule, 16);
   std::vector<StepId> received(index(p), ScheduleBuilder::none);
   for (int distance = 1; distance < p; ++distance) {
     const Rank to = (me + distance) % p;
     const Rank from = (me - distance + p) % p;
-    schedule.send(to, {to, to + 1});
+    const StepId sent = schedule.send(to, {to, to + 1});
     received[index(from)] = schedule.recv_staged(from, BlockRange{me, me + 1});
+    rounds.add(received[index(from)], sent);
   }
   const auto combine = [&](Rank from, Operand operand) {
     schedule.combine(received[index(from)], operand);
