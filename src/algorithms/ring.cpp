@@ -15,7 +15,7 @@ Schedule allgather_ring(const Problem& problem) {
   const int p = problem.p;
   const Position me = problem.position();
   const Position before = (me + p - 1) % p;
-  FewRounds rounds(schedule, 8);
+  FewRounds rounds(schedule);
   for (int round = 0; round + 1 < p; ++round) {
     const Position out = (me - round + p) % p;
     const Position in = (before - round + p) % p;
@@ -35,7 +35,7 @@ Schedule reduce_scatter_ring(const Problem& problem) {
   const int p = problem.p;
   const Position me = problem.position();
   const Position before = (me + p - 1) % p;
-  FewRounds rounds(schedule, 8);
+  FewRounds rounds(schedule);
   for (int round = 0; round + 1 < p; ++round) {
     const Position out = (before - round + p) % p;
     const Position in = (before - round - 1 + 2 * p) % p;

@@ -1,9 +1,9 @@
 /// Builds one rank's schedule from block ranges; it derives the bytes itself.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <utility>
-#include <vector>
 
 #include "core/problem.hpp"
 #include "schedule/schedule.hpp"
@@ -89,12 +89,14 @@ class ScheduleBuilder {
 };
 
 /// Keeps the requests of a rank few in an algorithm of many rounds: the messages of a round start
-/// once the receive of `limit` rounds before has completed. All ranks must have the same sequence
-/// of rounds.
+/// once the receive of the 8th round before has completed. So many keep a link busy whose latency
+/// is up to 8 times what a processor takes for a message. All ranks must have the same sequence of
+/// rounds.
 class FewRounds {
  public:
-  FewRounds(ScheduleBuilder& schedule, int limit)
-      : schedule_(schedule), latest_(index(limit), ScheduleBuilder::none) {}
+  explicit FewRounds(ScheduleBuilder& schedule) : schedule_(schedule) {
+    latest_.fill(ScheduleBuilder::none);
+  }
   /// The messages of the next round; `none` for a send that starts after another step. A round
   /// without a receive does not count.
   void add(StepId received, StepId sent = ScheduleBuilder::none) {
@@ -106,7 +108,7 @@ class FewRounds {
 
  private:
   ScheduleBuilder& schedule_;
-  std::vector<StepId> latest_;  ///< receives
+  std::array<StepId, 8> latest_{};  ///< receives
   std::size_t next_ = 0;
 };
 

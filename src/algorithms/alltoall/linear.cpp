@@ -9,7 +9,7 @@ Schedule direct(const Problem& problem, bool in_rounds) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;
   const Position me = problem.position();
-  FewRounds rounds(schedule, 16);
+  FewRounds rounds(schedule);
   for (int distance = 1; distance < p; ++distance) {
     const Position to = (me + distance) % p;
     const Position from = (me - distance + p) % p;
@@ -26,7 +26,7 @@ Schedule direct(const Problem& problem, bool in_rounds) {
 
 }  // namespace
 
-/// Sends and receives of up to 16 distances are in flight at once, the nearest positions first, so
+/// Sends and receives of up to 8 distances are in flight at once, the nearest positions first, so
 /// no two ranks begin with the same receiver, and messages do not wait in queues of the MPI.
 Schedule alltoall_linear(const Problem& problem) { return direct(problem, false); }
 

@@ -20,7 +20,7 @@ Schedule bcast_scatter_allgather(const Problem& problem) {
   const Position me = problem.position();
   const Position next = (me + 1) % p;
   const Position before = (me + p - 1) % p;
-  FewRounds rounds(schedule, 8);
+  FewRounds rounds(schedule);
   for (int round = 0; round + 1 < p; ++round) {
     const Position out = (me - round + p) % p;
     const Position in = (before - round + p) % p;

@@ -4,13 +4,13 @@
 namespace tutti {
 
 /// Each rank combines lower ranks into its contribution from the left, then higher ranks from the
-/// right, so any associative operation is valid. Messages of up to 16 distances are in flight at
+/// right, so any associative operation is valid. Messages of up to 8 distances are in flight at
 /// once; (p - 1) alpha + (M - m) beta.
 Schedule reduce_scatter_linear(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;
   const Rank me = problem.rank;
-  FewRounds rounds(schedule, 16);
+  FewRounds rounds(schedule);
   std::vector<StepId> received(index(p), ScheduleBuilder::none);
   for (int distance = 1; distance < p; ++distance) {
     const Rank to = (me + distance) % p;
