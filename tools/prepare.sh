@@ -121,6 +121,8 @@ missing_packages() {
   have gfortran || echo gfortran
   have ccache || echo ccache
   have clang-format || echo clang-format
+  # The oldest that Tutti supports; without it, its build is left out.
+  have clang++-16 || ! has_package clang-16 || echo clang-16
   have nm || echo binutils
   have pkg-config || echo pkg-config
   has_header gtest/gtest.h || echo libgtest-dev

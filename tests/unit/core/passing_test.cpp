@@ -70,7 +70,7 @@ TEST_F(Recent, ACommunicatorAtTheSamePlaceTakesIt) {
 }
 
 TEST_F(Recent, CommunicatorsMadeInARowAreSpread) {
-  for (const std::uintptr_t step : {1, 0x180, 0x220}) {
+  for (const std::uintptr_t step : {0x1U, 0x180U, 0x220U}) {
     bool taken[tutti_recent_records] = {};
     for (std::uintptr_t made = 0; made < 2 * tutti_recent_records; ++made) {
       taken[tutti_recent_place(&recent, 0x84000000 + made * step) - recent.records] = true;
