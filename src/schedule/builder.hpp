@@ -28,7 +28,7 @@ class ScheduleBuilder {
   /// Sends or receives the bytes [offset, offset + bytes) of the packed blocks.
   StepId part(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset, Bytes bytes);
 
-  /// Receives blocks into staging memory, for a later combine(). The step needs no other step.
+  /// Receives blocks into staging memory, for a later combine(). No blocks need it to wait.
   StepId recv_staged(Rank from, const Blocks& blocks);
   /// The same for blocks that a notification carries. Not omitted when empty.
   StepId await_staged(Rank from, BlockRange blocks);
@@ -89,27 +89,30 @@ class ScheduleBuilder {
 };
 
 /// Keeps the requests of a rank few in an algorithm of many rounds: the messages of a round start
-/// once the receive of the 8th round before has completed. So many keep a link busy whose latency
-/// is up to 8 times what a processor takes for a message. All ranks must have the same sequence of
-/// rounds.
+/// once the receive of the 8th round before it has completed, or its send where it has no receive.
+/// So many keep a link busy whose latency is up to 8 times what a processor takes for a message. A
+/// message must belong to the same round at both ends, and all ranks must add rounds in the same
+/// sequence; rounds without messages do not count.
 class FewRounds {
  public:
   explicit FewRounds(ScheduleBuilder& schedule) : schedule_(schedule) {
     latest_.fill(ScheduleBuilder::none);
   }
-  /// The messages of the next round; `none` for a send that starts after another step. A round
-  /// without a receive does not count.
+  /// The messages of the next round; `none` for those without bytes, and for a send that starts
+  /// after another step.
   void add(StepId received, StepId sent = ScheduleBuilder::none) {
-    schedule_.after(sent, latest_[next_]);
-    if (received == ScheduleBuilder::none) return;
-    schedule_.after(received, std::exchange(latest_[next_], received));
-    next_ = (next_ + 1) % latest_.size();
+    const StepId awaited = received != ScheduleBuilder::none ? received : sent;
+    if (awaited == ScheduleBuilder::none) return;
+    schedule_.after(received, latest_[oldest_]);
+    schedule_.after(sent, latest_[oldest_]);
+    latest_[oldest_] = awaited;
+    oldest_ = (oldest_ + 1) % latest_.size();
   }
 
  private:
   ScheduleBuilder& schedule_;
-  std::array<StepId, 8> latest_{};  ///< receives
-  std::size_t next_ = 0;
+  std::array<StepId, 8> latest_{};  ///< what the last 8 rounds are awaited by
+  std::size_t oldest_ = 0;
 };
 
 }  // namespace tutti

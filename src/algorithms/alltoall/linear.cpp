@@ -27,7 +27,7 @@ Schedule direct(const Problem& problem, bool in_rounds) {
 }  // namespace
 
 /// Sends and receives of up to 8 distances are in flight at once, the nearest positions first, so
-/// no two ranks begin with the same receiver, and messages do not wait in queues of the MPI.
+/// no two ranks begin with the same receiver, and few messages come before their receive.
 Schedule alltoall_linear(const Problem& problem) { return direct(problem, false); }
 
 /// In round d position v sends to v + d and receives from v - d; a rank begins a round after both

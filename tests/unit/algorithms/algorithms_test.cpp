@@ -267,6 +267,40 @@ TEST(Schedules, OfAnInnerRankAreAsLongAsItsDegree) {
   }
 }
 
+/// The sends or receives of a rank that wait for no earlier step beyond those of their blocks.
+std::ptrdiff_t first_messages(const Schedule& schedule, StepKind kind) {
+  return std::ranges::count_if(
+      schedule.steps, [&](const Step& step) { return step.kind == kind && step.after < 0; });
+}
+
+TEST(Schedules, OfExchangesBeginEightRoundsAtOnce) {
+  constexpr int p = 40;
+  for (const Collective collective :
+       {Collective::alltoall, Collective::allgather, Collective::reduce_scatter,
+        Collective::reduce_scatter_block}) {
+    const Call call{collective, 0, std::vector<Bytes>(p, 4), 0};
+    for (const Schedule& schedule : schedules_of("linear", call)) {
+      EXPECT_EQ(first_messages(schedule, StepKind::send), 8) << to_text(schedule);
+      EXPECT_EQ(first_messages(schedule, StepKind::recv), 8) << to_text(schedule);
+    }
+    if (collective == Collective::alltoall) continue;
+    for (const Schedule& schedule : schedules_of("ring", call)) {
+      EXPECT_EQ(first_messages(schedule, StepKind::recv), 8) << to_text(schedule);
+    }
+  }
+}
+
+// A rank that only sends, or only receives, has as few requests.
+TEST(Schedules, OfExchangesWithEmptyBlocksBeginEightMessagesAtOnce) {
+  constexpr int p = 40;
+  Call call{Collective::alltoallv, 0, std::vector<Bytes>(p, 0), 0};
+  call.pairs.resize(p * p, 0);
+  std::fill_n(call.pairs.begin(), p, 4);
+  const auto schedules = schedules_of("linear", call);
+  EXPECT_EQ(first_messages(schedules[0], StepKind::send), 8) << to_text(schedules[0]);
+  EXPECT_EQ(first_messages(schedules[1], StepKind::recv), 1) << to_text(schedules[1]);
+}
+
 // p * p pairs need more than 32 bits, and no rank can afford memory for all of them.
 TEST(Schedules, OfAlltoallsNumberPairsOf65536Ranks) {
   Problem problem;
