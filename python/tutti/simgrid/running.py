@@ -23,7 +23,7 @@ _REPLACED = {"ompi": {"smpi/reduce_scatter": "mpich"}}
 
 FRONT = "libtutti-simgrid.so"
 _QUIET = ("xbt_cfg.thres:warning", "smpi_config.thres:error", "smpi_coll.thres:warning",
-          "smpi_colls.thres:warning")  # fmt: skip
+          "smpi_colls.thres:warning", "smpi_kernel.thres:error")  # fmt: skip
 
 
 @dataclass(frozen=True)
