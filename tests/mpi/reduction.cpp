@@ -63,8 +63,9 @@ MPI_Aint distance_to(const Shape& shape, MPI_Datatype type) {
   return lower - *std::min_element(shape.places, shape.places + 3);
 }
 
-template <const Shape& shape, Sequence (*combine)(const Sequence&, const Sequence&)>
+template <std::size_t which, Sequence (*combine)(const Sequence&, const Sequence&)>
 void operate(void* in, void* inout, int* length, MPI_Datatype* type) {
+  static constexpr const Shape& shape = shapes[which];
   const MPI_Aint distance = distance_to(shape, *type);
   auto* left = static_cast<const std::byte*>(in) + distance;
   auto* right = static_cast<std::byte*>(inout) + distance;
@@ -73,8 +74,9 @@ void operate(void* in, void* inout, int* length, MPI_Datatype* type) {
   }
 }
 
-template <const Shape& shape>
+template <std::size_t which>
 Values values_of(bool commutes) {
+  static constexpr const Shape& shape = shapes[which];
   MPI_Datatype ints = MPI_DATATYPE_NULL;
   const int lengths[3] = {1, 1, 1};
   const MPI_Aint places[3] = {shape.places[0], shape.places[1], shape.places[2]};
@@ -84,7 +86,7 @@ Values values_of(bool commutes) {
   PMPI_Type_free(&ints);
   PMPI_Type_commit(&type);
   MPI_Op op = MPI_OP_NULL;
-  PMPI_Op_create(commutes ? operate<shape, added> : operate<shape, joined>, commutes ? 1 : 0, &op);
+  PMPI_Op_create(commutes ? operate<which, added> : operate<which, joined>, commutes ? 1 : 0, &op);
   const auto [low, high] = std::minmax({shape.places[0], shape.places[1], shape.places[2]});
   Values values{};
   values.name = shape.name;
@@ -170,11 +172,11 @@ std::vector<Values> make_all() {
                    put(at + offsetof(Located, place), p > 1 ? 1 : 0);
                  }});
   for (const bool commutes : {false, true}) {
-    all.push_back(values_of<shapes[0]>(commutes));
-    all.push_back(values_of<shapes[1]>(commutes));
-    all.push_back(values_of<shapes[2]>(commutes));
-    all.push_back(values_of<shapes[3]>(commutes));
-    all.push_back(values_of<shapes[4]>(commutes));
+    all.push_back(values_of<0>(commutes));
+    all.push_back(values_of<1>(commutes));
+    all.push_back(values_of<2>(commutes));
+    all.push_back(values_of<3>(commutes));
+    all.push_back(values_of<4>(commutes));
   }
   return all;
 }

@@ -144,7 +144,7 @@ TEST(Tuner, ConvergesInAClassOfSeveralSizes) {
       times[size] = {native, 1.5 * native, 0.6 * native, 0.95 * native};
     }
     Simulation simulation({.noise = 0.1, .sizes_vary = true}, times, seed);
-    std::uniform_int_distribution<int> any(0, 2);
+    std::uniform_int_distribution<std::size_t> any(0, 2);
     const auto call = [&] { simulation.call_of_size(14, std::vector{3, 8, 14}[any(random)]); };
     for (int i = 0; i < 1500; ++i) call();
     while (simulation.tuner().is_noted() || !simulation.tuner().is_selected(14)) call();
