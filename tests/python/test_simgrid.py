@@ -177,6 +177,15 @@ def test_programs_of_another_mpi_are_refused(command):
     assert "/bin/true is not a program for SimGrid; compile it with smpicc" in done.err
 
 
+@needs_simgrid
+def test_ranks_that_fail_say_why_and_no_more(command):
+    words = ("tutti-bench", "alltoall", "--distribution", "same")
+    done = command("simgrid", "--platform", "switch:2", "--", *words)
+    assert done.status != 0
+    assert done.err.startswith("tutti-bench: alltoall has no option '--distribution'")
+    assert len(done.err.splitlines()) == 1
+
+
 APP = r"""
 #include <mpi.h>
 #include <stdio.h>
