@@ -23,18 +23,21 @@ Clock::Clock(const Job& job) : common_(job.nodes() == 1 || is_simulated()) { syn
 double Clock::now() const { return monotonic_seconds() - offset_; }
 
 std::string Clock::method() const {
-  return common_ ? "CLOCK_MONOTONIC, common to all ranks"
-                 : "CLOCK_MONOTONIC, offsets by the fastest of 30 ping-pongs before each row";
+  return common_
+             ? "CLOCK_MONOTONIC, common to all ranks"
+             : "CLOCK_MONOTONIC, offsets by the fastest of 30 ping-pongs before and after each row";
 }
 
 std::string Clock::error_text() const { return std::to_string(error_ * 1e6) + " us"; }
 
-void Clock::synchronise(const Job& job) {
-  if (common_) return;
+double Clock::synchronise(const Job& job) {
+  if (common_) return 0;
+  const double former = offset_;
   for (Rank other = 1; other < job.p(); ++other) {
     if (job.rank() == 0 || job.rank() == other) measure_offset(job, other);
   }
   job.barrier(Patience::sleep);
+  return offset_ - former;
 }
 
 void Clock::measure_offset(const Job& job, Rank other) {

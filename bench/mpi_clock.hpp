@@ -15,8 +15,9 @@ class Clock {
   /// Collective.
   explicit Clock(const Job& job);
 
-  /// Estimates the offsets again, because clocks drift; on one node does nothing. Collective.
-  void synchronise(const Job& job);
+  /// Estimates the offsets again, because clocks drift; returns by how much this rank's has grown
+  /// since the last time, in seconds: 0 on one node. Collective.
+  double synchronise(const Job& job);
   [[nodiscard]] double now() const;
   /// The bound on the error of all offsets so far, with its unit: half the fastest ping-pong of the
   /// slowest rank. On rank 0.

@@ -25,7 +25,7 @@ const std::vector<Guideline>& guidelines() {
 /// Agrees on the largest block, then gathers padded blocks.
 int padded_gather(Workload& padded, const Functions& functions, int count) {
   int largest = 0;
-  const int code = MPI_Allreduce(&count, &largest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  const int code = functions.Allreduce(&count, &largest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   return code != MPI_SUCCESS ? code : padded.run(functions);
 }
 
@@ -138,7 +138,7 @@ Result<bool> run_guidelines(const Bench& bench, Rank root, Report* report) {
   }
   if (report == nullptr) return true;
   report->say(violations(rows));
-  report->finish(guidelines());
+  report->add(guidelines());
   return true;
 }
 

@@ -134,7 +134,6 @@ void run_latency(const Bench& bench, Report* report) {
     print(*report, row);
     report->add(row, false);
   }
-  if (report != nullptr) report->finish();
 }
 
 }  // namespace tutti::bench

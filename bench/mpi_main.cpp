@@ -247,7 +247,13 @@ int run_measured(const Bench& bench, const Machine& machine) {
   } else {
     done = run_table(bench, root, machine, report.get());
   }
-  return done ? 0 : refuse(job, done.error());
+  if (!done) return refuse(job, done.error());
+  if (report) {
+    report->note("clock error", bench.clock.error_text());  // the maximum over all rows
+    problem = report->finish();
+  }
+  problem = job.from_first(problem);
+  return problem.empty() ? 0 : refuse(job, problem);
 }
 
 int run(std::span<const char* const> arguments) {

@@ -82,21 +82,22 @@ void rest(const Bench& bench) {
   sleep(bench.options.rest);
 }
 
-/// Makes one call, and checks the received data; returns arrival and exit.
+/// Makes one call, and checks the received data; returns arrival and exit. `whole` is whether the
+/// untimed call before it is a full one.
 std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
-                                std::uint32_t number, int repetition) {
+                                std::uint32_t number, int repetition, bool whole) {
   Workload& workload = *contender.workload;
   select(bench, contender);
   // A new setting makes Tutti select again in the next call, which should not be timed. So every
   // contender first makes an untimed call without data, before the barrier; if ranks compute, after
   // the barrier, because Tutti takes its end as the beginning of the computation. A contender that
-  // learns from calls must see only calls of the program: it makes the full call instead, or none
-  // if ranks compute. If ranks rest after each call, all contenders make the full call, and rest:
-  // else processors that nodes share would still run what the new setting costs.
+  // learns from calls must see only calls of the program: then all contenders make the full call
+  // instead, as it warms caches and brings ranks together, or that one none if ranks compute. So
+  // they do if ranks rest after each call, and rest: else processors that nodes share would still
+  // run what the new setting costs.
   const bool primes_late = computes(bench.options);
   if (!contender.start && !primes_late) {
-    const bool calls = learns(contender) || bench.options.rest > 0;
-    fail_on(calls ? contender.call() : workload.prime(contender.functions), bench, contender);
+    fail_on(whole ? contender.call() : workload.prime(contender.functions), bench, contender);
     rest(bench);
   }
   if (bench.options.check) workload.prepare(number);
@@ -261,6 +262,7 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937_64 random(bench.options.seed);
   std::uint32_t number = 0;
+  const bool whole = bench.options.rest > 0 || std::ranges::any_of(contenders, learns);
   bench.clock.synchronise(bench.job);
   int repetitions = bench.options.repetitions;
   const double began = bench.clock.now();
@@ -272,12 +274,17 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
     for (const std::size_t index : order) {
       const Contender& contender = contenders[index];
       bench.watchdog.enter(contender.name, block, repetition);
-      const auto time = call_once(bench, contender, ++number, repetition);
+      const auto time = call_once(bench, contender, ++number, repetition, whole);
       if (repetition >= 0) times[index].push_back(time);
       if (repetition + 1 == repetitions) calls[index].ran = what_ran(contender);
     }
   }
+  const double ended = bench.clock.now();
+  const double drift = bench.clock.synchronise(bench.job);
   for (std::size_t index = 0; index < contenders.size(); ++index) {
+    for (auto& time : times[index]) {
+      for (double& now : time) now -= drift * (now - began) / (ended - began);
+    }
     std::string ran = std::move(calls[index].ran);
     calls[index] = collect(bench, times[index]);
     calls[index].ran = std::move(ran);

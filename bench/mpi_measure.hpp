@@ -53,6 +53,7 @@ struct Bench {
   const Options& options;
   /// What measuring has set the algorithms to. In SimGrid ranks share globals.
   mutable std::map<Collective, std::string> selected = {};
+  mutable MPI_Comm reordered = MPI_COMM_NULL;  ///< once a contender has needed it
 };
 
 /// While it lives, ranks may give progress hints on MPI_COMM_WORLD, if the options ask for them.

@@ -132,7 +132,6 @@ Result<bool> run_memory(const Bench& bench, Report* report) {
     }
     (void)set_algorithm(collective, "auto");
   }
-  if (report != nullptr) report->finish();
   return true;
 }
 

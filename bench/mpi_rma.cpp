@@ -275,7 +275,6 @@ Result<bool> run_rma(const Bench& bench, Rank root, const Machine& machine, Repo
                           idle * 100, before * 100));
   report->note("puts reach a rank that computes",
                progresses != 0 ? "in the MPI itself" : "in Tutti's thread only");
-  report->finish();
   return true;
 }
 

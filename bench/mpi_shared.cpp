@@ -221,7 +221,6 @@ Result<bool> run_shared(const Bench& bench, Report* report) {
       if (report != nullptr) report->add(std::move(*row));
     }
   }
-  if (report != nullptr) report->finish();
   return true;
 }
 

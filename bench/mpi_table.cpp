@@ -22,13 +22,12 @@ using Workloads = std::vector<std::shared_ptr<Workload>>;
 
 /// A communicator of all ranks, numbered by distance for a collective. The first call makes it and
 /// is collective.
-MPI_Comm reordered_world(Collective collective) {
-  static const MPI_Comm reordered = [collective] {
-    MPI_Comm made = MPI_COMM_NULL;
-    TUTTI_Comm_reorder(MPI_COMM_WORLD, std::string(tutti::name_of(collective)).c_str(), &made);
-    return made;
-  }();
-  return reordered;
+MPI_Comm reordered_world(const Bench& bench, Collective collective) {
+  if (bench.reordered == MPI_COMM_NULL) {
+    TUTTI_Comm_reorder(MPI_COMM_WORLD, std::string(tutti::name_of(collective)).c_str(),
+                       &bench.reordered);
+  }
+  return bench.reordered;
 }
 
 Result<std::unique_ptr<Workload>> workload_of(const Bench& bench, Collective collective,
@@ -41,7 +40,7 @@ Result<std::unique_ptr<Workload>> workload_of(const Bench& bench, Collective col
   }
   return MovementWorkload::make(
       collective, {problem.blocks, problem.width, type, problem.root, bench.options.gap},
-      reordered ? reordered_world(collective) : MPI_COMM_WORLD);
+      reordered ? reordered_world(bench, collective) : MPI_COMM_WORLD);
 }
 
 /// A workload for each contender. Contenders share it, unless a call is persistent, as it keeps its
@@ -249,10 +248,6 @@ Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine, Re
     row.lines = lines_of(contenders, calls, problem, bounded ? &machine : nullptr);
     if (bounded) row.bound = Bounds(problem, collective, machine).of({});
     report->add(std::move(row));
-  }
-  if (report != nullptr) {
-    report->note("clock error", bench.clock.error_text());  // the maximum over all rows
-    report->finish();
   }
   return true;
 }

@@ -2,12 +2,16 @@
 #include "bench/report.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+
+#include "run/file.hpp"
 
 namespace tutti::bench {
 
@@ -118,16 +122,36 @@ std::string prediction_columns(const Row& row, const Line& line) {
                      line.predicted->loggp * micro);
 }
 
-Result<std::FILE*> open_file(const std::string& name) {
+/// Whether a file can be replaced by another: it is none yet, or a regular one, in a folder that
+/// may be written.
+bool is_replaceable(const std::string& name) {
+  std::error_code none;
+  const std::filesystem::file_status status = std::filesystem::status(name, none);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return false;
+  const std::filesystem::path folder = std::filesystem::path(name).parent_path();
+  return access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
+}
+
+Result<std::FILE*> open_file(const std::string& name, const char* mode) {
   if (name.empty()) return nullptr;
-  std::FILE* file = std::fopen(name.c_str(), "w");
+  std::FILE* file = std::fopen(name.c_str(), mode);
   if (file == nullptr) return Error{"cannot write " + name + ": " + std::strerror(errno)};
   return file;
+}
+
+/// Closes a file. The text says that it could not be written as a whole; empty: it was.
+template <class File>
+std::string close_file(File& file, const std::string& name) {
+  if (!file) return "";
+  const bool is_written = std::ferror(file.get()) == 0;
+  if (std::fclose(file.release()) == 0 && is_written) return "";
+  return "cannot write " + name + ": " + std::strerror(errno);
 }
 
 }  // namespace
 
 std::string verdict(const Ratio& to_native) {
+  if (!std::isfinite(to_native.interval.high)) return "unknown";
   if (to_native.below_one()) return "faster";
   return to_native.above_one() ? "slower" : "even";
 }
@@ -141,22 +165,27 @@ Result<std::shared_ptr<Report>> Report::open(const Options& options, Metadata me
   auto report = std::make_shared<Report>();
   report->quiet_ = options.quiet;
   report->metadata_ = std::move(metadata);
-  const auto json = open_file(options.json);
+  // Neither a failure nor an end before the end takes from the user what a former file holds.
+  const bool replaces = is_replaceable(options.json);
+  const auto json = open_file(options.json, replaces ? "a" : "w");
   if (!json) return Error{"--json " + json.error()};
   report->json_.reset(*json);
-  const auto csv = open_file(options.csv);
+  if (replaces) report->json_.reset();  // it only had to be possible
+  report->json_name_ = options.json;
+  const auto csv = open_file(options.csv, "w");
   if (!csv) return Error{"--csv " + csv.error()};
   report->csv_.reset(*csv);
+  report->csv_name_ = options.csv;
   for (const auto& [key, value] : report->metadata_) report->say("# " + key + ": " + value);
   if (report->csv_) {
     for (const auto& [key, value] : report->metadata_) {
-      fmt::print(report->csv_.get(), "# {}: {}\n", key, value);
+      std::fputs(fmt::format("# {}: {}\n", key, value).c_str(), report->csv_.get());
     }
-    fmt::print(
-        report->csv_.get(),
+    std::fputs(
         "collective,distribution,block,element_bytes,root,bytes,algorithm,ran,mean_us,min_us,"
         "median_us,p90_us,p99_us,ratio,ratio_low,ratio_high,verdict,to_bound,elapsed_us,spread_"
-        "us\n");
+        "us\n",
+        report->csv_.get());
   }
   return report;
 }
@@ -171,7 +200,10 @@ void Report::add(Row row, bool print) {
   if (print && !quiet_) print_columns(row);
   if (csv_) write_csv(row);
   rows_.push_back(std::move(row));
+  if (!json_name_.empty() && !json_) (void)replace_text_file(json_name_, json_text());
 }
+
+void Report::add(std::vector<Guideline> guidelines) { guidelines_ = std::move(guidelines); }
 
 void Report::print_columns(const Row& row) {
   std::size_t widest = 12;
@@ -204,35 +236,46 @@ void Report::write_csv(const Row& row) {
   const auto quoted = [](const std::string& text) { return "\"" + text + "\""; };
   for (const Line& line : row.lines) {
     const Summary summary = summarize(line.samples);
-    fmt::print(csv_.get(), "{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}",
-               row.collective, row.distribution, row.block, row.width, row.root,
-               row.total * row.width, quoted(line.name), quoted(first_word(line.ran)),
-               summary.mean * micro, summary.least * micro, summary.median * micro,
-               summary.p90 * micro, summary.p99 * micro);
+    std::string text = fmt::format(
+        "{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}", row.collective,
+        row.distribution, row.block, row.width, row.root, row.total * row.width, quoted(line.name),
+        quoted(first_word(line.ran)), summary.mean * micro, summary.least * micro,
+        summary.median * micro, summary.p90 * micro, summary.p99 * micro);
     if (line.to_native) {
       const Ratio& ratio = *line.to_native;
-      fmt::print(csv_.get(), ",{:.4f},{:.4f},{:.4f},{}", ratio.value, ratio.interval.low,
-                 ratio.interval.high, verdict(ratio));
+      text += fmt::format(",{:.4f},{:.4f},{:.4f},{}", ratio.value, ratio.interval.low,
+                          ratio.interval.high, verdict(ratio));
     } else {
-      fmt::print(csv_.get(), ",,,,");
+      text += ",,,,";
     }
-    fmt::print(csv_.get(), ",{},{:.3f},{:.3f}\n",
-               line.to_bound ? fmt::format("{:.3f}", *line.to_bound) : std::string(),
-               line.elapsed * micro, line.spread * micro);
+    text += fmt::format(",{},{:.3f},{:.3f}\n",
+                        line.to_bound ? fmt::format("{:.3f}", *line.to_bound) : std::string(),
+                        line.elapsed * micro, line.spread * micro);
+    std::fputs(text.c_str(), csv_.get());
   }
   std::fflush(csv_.get());
 }
 
-void Report::finish(const std::vector<Guideline>& guidelines) {
-  if (!json_) return;
+std::string Report::json_text() const {
   Json json;
   json["schema"] = "tutti-bench/1";
   for (const auto& [key, value] : metadata_) json["metadata"][key] = value;
   json["rows"] = Json::array();
   for (const Row& row : rows_) json["rows"].push_back(to_json(row));
-  for (const Guideline& guideline : guidelines) json["guidelines"].push_back(to_json(guideline));
-  fmt::print(json_.get(), "{}\n", json.dump());
-  json_.reset();
+  for (const Guideline& guideline : guidelines_) json["guidelines"].push_back(to_json(guideline));
+  return json.dump() + "\n";
+}
+
+std::string Report::finish() {
+  std::string problem = close_file(csv_, "--csv " + csv_name_);
+  if (json_) {
+    std::fputs(json_text().c_str(), json_.get());
+    if (std::string text = close_file(json_, "--json " + json_name_); !text.empty()) problem = text;
+  } else if (!json_name_.empty()) {
+    const std::string text = replace_text_file(json_name_, json_text());
+    if (!text.empty()) problem = "--json " + json_name_ + " " + text;
+  }
+  return problem;
 }
 
 }  // namespace tutti::bench

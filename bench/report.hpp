@@ -69,7 +69,8 @@ struct Guideline {
   bool equal_blocks_only = false;
 };
 
-/// "faster" or "slower" if the interval of the ratio to native excludes 1, else "even".
+/// "faster" or "slower" if the interval of the ratio to native excludes 1, "unknown" if samples are
+/// too few for an interval, else "even".
 [[nodiscard]] std::string verdict(const Ratio& to_native);
 
 /// Collects rows at rank 0, prints them and writes the files of the options.
@@ -79,14 +80,16 @@ class Report {
   static Result<std::shared_ptr<Report>> open(const Options& options, Metadata metadata);
 
   [[nodiscard]] bool quiet() const { return quiet_; }
-  /// Adds a row; prints it as columns unless `print` is off.
+  /// Adds a row, and writes the JSON file so far; prints the row as columns unless `print` is off.
   void add(Row row, bool print = true);
+  /// Adds the guidelines that `tutti check` tests on the rows.
+  void add(std::vector<Guideline> guidelines);
   /// Prints a line on standard output, unless quiet.
   void say(const std::string& text) const;
   /// Prints further metadata, and adds it to the JSON file.
   void note(const std::string& key, const std::string& value);
-  /// Writes the JSON file, with the guidelines that `tutti check` tests on the rows.
-  void finish(const std::vector<Guideline>& guidelines = {});
+  /// Writes what is left. The text says which file could not be written, and why; empty: none.
+  [[nodiscard]] std::string finish();
 
  private:
   struct Close {
@@ -96,12 +99,17 @@ class Report {
 
   void print_columns(const Row& row);
   void write_csv(const Row& row);
+  [[nodiscard]] std::string json_text() const;
 
   bool quiet_ = false;
   Metadata metadata_;
   std::vector<Row> rows_;
+  std::vector<Guideline> guidelines_;
   std::string section_;  ///< the last heading printed
-  File json_;
+  std::string json_name_;
+  File json_;  ///< one that is no regular file, which is written at the end; a regular one is
+               ///< replaced
+  std::string csv_name_;
   File csv_;
 };
 

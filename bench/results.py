@@ -49,7 +49,7 @@ def cell(line: dict) -> str:
     ratio = line["ratio_to_native"]
     if ratio is None:
         return microseconds(line["median_us"])
-    mark = {"faster": "**", "slower": "✗ ", "even": ""}[ratio["verdict"]]
+    mark = {"faster": "**", "slower": "✗ "}.get(ratio["verdict"], "")
     closing = "**" if mark == "**" else ""
     return f"{mark}{ratio['median']:.3g}{closing}"
 

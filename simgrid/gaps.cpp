@@ -1,4 +1,6 @@
 /// What SimGrid's MPI lacks or answers wrongly, and Tutti needs.
+#include <algorithm>
+
 #include "simgrid/behind.hpp"
 
 #define TUTTI_EXPORT extern "C" __attribute__((visibility("default")))
@@ -38,9 +40,50 @@ TUTTI_EXPORT int PMPI_Iallreduce(const void* send, void* receive, int count, MPI
   return PMPI_Allreduce(send, receive, count, type, op, comm);
 }
 
-/// SimGrid's algorithms divide by the number of elements.
+// SimGrid's algorithms divide by the number of elements.
+
+TUTTI_EXPORT int PMPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  static const auto bcast = behind<decltype(&PMPI_Bcast)>("PMPI_Bcast");
+  return count == 0 ? MPI_SUCCESS : bcast(buffer, count, type, root, comm);
+}
+
 TUTTI_EXPORT int PMPI_Reduce(const void* send, void* receive, int count, MPI_Datatype type,
                              MPI_Op op, int root, MPI_Comm comm) {
   static const auto reduce = behind<decltype(&PMPI_Reduce)>("PMPI_Reduce");
   return count == 0 ? MPI_SUCCESS : reduce(send, receive, count, type, op, root, comm);
 }
+
+TUTTI_EXPORT int PMPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type,
+                                MPI_Op op, MPI_Comm comm) {
+  static const auto allreduce = behind<decltype(&PMPI_Allreduce)>("PMPI_Allreduce");
+  return count == 0 ? MPI_SUCCESS : allreduce(send, receive, count, type, op, comm);
+}
+
+TUTTI_EXPORT int PMPI_Allgatherv(const void* send, int send_count, MPI_Datatype send_type,
+                                 void* receive, const int* counts, const int* displacements,
+                                 MPI_Datatype type, MPI_Comm comm) {
+  static const auto allgatherv = behind<decltype(&PMPI_Allgatherv)>("PMPI_Allgatherv");
+  int p = 0;
+  PMPI_Comm_size(comm, &p);
+  if (counts != nullptr && std::all_of(counts, counts + p, [](int count) { return count == 0; })) {
+    return MPI_SUCCESS;
+  }
+  return allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm);
+}
+
+namespace simgrid::smpi {
+
+int alltoallv__ring(const void* send, const int* send_counts, const int* send_displacements,
+                    MPI_Datatype send_type, void* receive, const int* counts,
+                    const int* displacements, MPI_Datatype type, MPI_Comm comm);
+
+/// SimGrid's pairwise exchange refuses other numbers of ranks than powers of two, for which the
+/// selection of Open MPI takes it. Its ring is Open MPI's pairwise exchange.
+__attribute__((visibility("default"))) int alltoallv__pair(
+    const void* send, const int* send_counts, const int* send_displacements, MPI_Datatype send_type,
+    void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm) {
+  return alltoallv__ring(send, send_counts, send_displacements, send_type, receive, counts,
+                         displacements, type, comm);
+}
+
+}  // namespace simgrid::smpi

@@ -231,6 +231,26 @@ def test_requests_tested_in_vain_together_complete_in_any_way(command, tmp_path)
     assert (done.status, done.out) == (0, "17 of 17\n")
 
 
+@needs_simgrid
+@pytest.mark.parametrize("ranks", [2, 3, 5, 8])
+def test_collectives_without_data_return_on_any_number_of_ranks(command, tmp_path, ranks):
+    source = ROOT / "tests" / "simgrid" / "empty.c"
+    subprocess.run(["smpicc", str(source), "-o", "empty"], cwd=tmp_path, check=True)
+    done = command("simgrid", "--platform", f"switch:{ranks}", "--", str(tmp_path / "empty"))
+    assert (done.status, done.out) == (0, f"{ranks} of {ranks}\n")
+
+
+@needs_simgrid
+def test_ranks_numbered_by_distance_are_measured(command, tmp_path):
+    done = command("simgrid", "--platform", "switch:4", "--", "tutti-bench", "allgather", "--block", "2",
+                   "--repetitions", "3", "--algorithm", "native", "--algorithm", "native:reordered",
+                   "--json", str(tmp_path / "found.json"))  # fmt: skip
+    assert done.status == 0
+    [row] = json.loads((tmp_path / "found.json").read_text())["rows"]
+    assert [line["name"] for line in row["algorithms"]] == ["native", "native:reordered"]
+    assert row["algorithms"][1]["ratio_to_native"]["verdict"] == "unknown"  # by 3 calls
+
+
 def checked(ranks: int, ppn: int, *arguments: str, settings: tuple[str, ...] = ()) -> list[int]:
     """The numbers of passed and failed algorithms."""
     machine = platforms.platform("fat-tree:64:leaf=8,taper=2")

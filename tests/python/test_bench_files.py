@@ -1,0 +1,47 @@
+"""The files that tutti-bench writes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from installed import PREFIX, Mpi, environment, mpis
+
+AN_MPI = mpis()[0]
+
+
+def bench(*words: str, mpi: Mpi = AN_MPI) -> subprocess.CompletedProcess[str]:
+    command = (mpi.mpirun, "-n", "2", PREFIX / "bin" / f"tutti-bench-{mpi.flavour}", "bcast", "--repetitions",
+               "8", "--quiet", *words)  # fmt: skip
+    return subprocess.run([str(word) for word in command], env=environment(), capture_output=True, text=True,
+                          timeout=120, check=False, stdin=subprocess.DEVNULL)  # fmt: skip
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv"])
+def test_results_that_cannot_be_written_are_an_error(option):
+    done = bench("--block", "2", option, "/dev/full")
+    assert done.returncode == 2
+    assert f"cannot write {option} /dev/full: No space left on device" in done.stderr
+
+
+def test_results_may_be_written_to_the_output():
+    done = bench("--block", "2", "--json", "/dev/stdout")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["rows"][0]["collective"] == "bcast"
+
+
+def test_a_failure_leaves_the_rows_before_it_and_no_other_file(tmp_path):
+    results = tmp_path / "results.json"
+    for blocks in ("2", "4,8"):
+        done = bench("--block", blocks, "--json", str(results))
+        assert done.returncode == 0, done.stderr
+        assert [row["block"] for row in json.loads(results.read_text())["rows"]] == [int(b) for b in blocks.split(",")]
+    former = results.read_text()
+    done = bench("--block", "2", "--algorithm", "nonsense", "--json", str(results))
+    assert done.returncode == 2
+    assert results.read_text() == former
+    assert list(Path(tmp_path).iterdir()) == [results]
+
+
