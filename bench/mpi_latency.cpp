@@ -56,7 +56,7 @@ Row row_against_first(std::string name, const std::vector<Variant>& variants,
                       std::vector<std::vector<double>> seconds) {
   Row row{std::move(name), "same", 2, sizeof(int), 0, 2, 2, {}};
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    Line line{variants[i].name, "", seconds[i], 0, 0, {}, {}};
+    Line line{variants[i].name, "", seconds[i], {}, {}, {}, {}};
     if (i > 0) line.to_native = ratio_of_medians(seconds[i], seconds[0]);
     row.lines.push_back(std::move(line));
   }

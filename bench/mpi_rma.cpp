@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::chrono::microseconds nap{20};
 
-/// A window for the largest vector, and the number of the root's operations on it.
+/// A window for the largest block, and the number of the root's operations on it.
 class Windows {
  public:
   Windows(const Bench& bench, Rank root, Bytes most)
@@ -51,6 +51,10 @@ class Windows {
 
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  /// The number of blocks in the root's buffer.
+  [[nodiscard]] int blocks() const {
+    return block_kind(collective_) == BlockKind::ranks ? bench_.job.p() : 1;
+  }
 
   /// Seconds from the common start until this rank has the data.
   double time(const std::string& algorithm, Bytes bytes) {
@@ -89,10 +93,6 @@ class Windows {
     } else if (bench_.job.rank() == root_) {
       std::fill(data_.begin(), data_.end(), value_);
     }
-  }
-  /// The number of blocks in the root's buffer.
-  [[nodiscard]] int blocks() const {
-    return block_kind(collective_) == BlockKind::ranks ? bench_.job.p() : 1;
   }
   void native(int bytes) {
     char* data = data_.data();
@@ -190,6 +190,7 @@ std::optional<Predicted> predicted(const Bench& bench, const std::string& name, 
                    *price(schedules, machine, PriceModel::loggp)};
 }
 
+/// Measures blocks of `bytes` bytes.
 Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
   const auto& names = bench.options.algorithms;
   std::vector<std::vector<double>> seconds(names.size());
@@ -209,10 +210,17 @@ Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
       if (turn >= 0) seconds[i].push_back(time);
     }
   }
-  Row row{std::string(name_of(bench.options.command)), "same", bytes, 1, root, bytes, bytes, {}};
+  Row row{std::string(name_of(bench.options.command)),
+          "same",
+          bytes,
+          1,
+          root,
+          bytes * windows.blocks(),
+          bytes,
+          {}};
   const auto native = std::find(names.begin(), names.end(), "native");
   for (std::size_t i = 0; i < names.size(); ++i) {
-    Line line{names[i], "", seconds[i], 0, 0, {}, {}};
+    Line line{names[i], "", seconds[i], {}, {}, {}, {}};
     if (native != names.end() && names[i] != "native") {
       const auto at = static_cast<std::size_t>(native - names.begin());
       line.to_native = ratio_of_medians(seconds[i], seconds[at]);
@@ -254,7 +262,8 @@ Result<bool> run_rma(const Bench& bench, Rank root, const Machine& machine, Repo
   TUTTI_Rma_progress(windows.comm(), &progresses);
   Machine priced = machine;
   if (progresses == 0) priced.serving = priced.polling;
-  for (const Bytes bytes : sizes) {
+  for (const Bytes total : sizes) {
+    const Bytes bytes = std::max<Bytes>(total / windows.blocks(), 1);
     Row row = measure_row(bench, windows, root, bytes);
     if (report == nullptr) continue;
     for (Line& line : row.lines) {

@@ -26,6 +26,15 @@ double in_micro(double seconds) { return std::round(seconds * 1e9) / 1e3; }
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+Json micro_or_null(std::optional<double> seconds) {
+  return seconds ? Json(in_micro(*seconds)) : Json(nullptr);
+}
+
+/// Microseconds with `digits` digits; `without` if there are none.
+std::string micro_text(std::optional<double> seconds, int digits, const char* without) {
+  return seconds ? fmt::format("{:.{}f}", *seconds * micro, digits) : without;
+}
+
 /// The algorithm in a text such as "ordered_tree: modelled 3.1 us, ..".
 std::string first_word(const std::string& ran) {
   return ran.empty() ? "-" : ran.substr(0, ran.find(": "));
@@ -54,8 +63,8 @@ Json to_json(const Line& line) {
                {"p90_us", in_micro(summary.p90)},
                {"p99_us", in_micro(summary.p99)},
                {"max_us", in_micro(summary.most)},
-               {"arrival_spread_median_us", in_micro(line.spread)},
-               {"elapsed_mean_us", in_micro(line.elapsed)}};
+               {"arrival_spread_median_us", micro_or_null(line.spread)},
+               {"elapsed_mean_us", micro_or_null(line.elapsed)}};
   json["ratio_to_native"] = line.to_native ? to_json(*line.to_native) : Json(nullptr);
   json["ratio_to_bound"] = line.to_bound ? number_or_null(*line.to_bound) : Json(nullptr);
   if (line.resident) {
@@ -223,10 +232,10 @@ void Report::print_columns(const Row& row) {
   for (const Line& line : row.lines) {
     const Summary summary = summarize(line.samples);
     say(fmt::format(
-        "{:>9}{:>11}  {:<{}}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>12.2f}{}{:>8}{}  {}",
+        "{:>9}{:>11}  {:<{}}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>12}{}{:>8}{}  {}",
         row.block, row.total * row.width, line.name, widest, summary.mean * micro,
         summary.least * micro, summary.median * micro, summary.p90 * micro, summary.p99 * micro,
-        line.elapsed * micro, ratio_columns(line),
+        micro_text(line.elapsed, 2, "-"), ratio_columns(line),
         line.to_bound ? fmt::format("{:.2f}", *line.to_bound) : "-",
         memory_columns(line) + prediction_columns(row, line), first_word(line.ran)));
   }
@@ -248,9 +257,9 @@ void Report::write_csv(const Row& row) {
     } else {
       text += ",,,,";
     }
-    text += fmt::format(",{},{:.3f},{:.3f}\n",
+    text += fmt::format(",{},{},{}\n",
                         line.to_bound ? fmt::format("{:.3f}", *line.to_bound) : std::string(),
-                        line.elapsed * micro, line.spread * micro);
+                        micro_text(line.elapsed, 3, ""), micro_text(line.spread, 3, ""));
     std::fputs(text.c_str(), csv_.get());
   }
   std::fflush(csv_.get());

@@ -36,8 +36,8 @@ struct Line {
   std::string name;
   std::string ran;                 ///< the algorithm that Tutti ran and why, or empty
   std::vector<double> samples;     ///< last exit minus first arrival, by repetition
-  double spread = 0;               ///< median of last arrival minus first arrival
-  double elapsed = 0;              ///< mean over calls and ranks of exit - arrival
+  std::optional<double> spread;    ///< median of last arrival minus first arrival; none: not noted
+  std::optional<double> elapsed;   ///< mean over calls and ranks of exit - arrival; none: not noted
   std::optional<Ratio> to_native;  ///< time / native's time
   std::optional<double> to_bound;  ///< median of time / lower bound
   std::optional<Resident> resident = {};
