@@ -97,7 +97,8 @@ has_package() {
 }
 
 # Missing Debian packages, one per line. The search is for their files instead of their names, so
-# tools from other sources count. The argument "test" adds packages that only tests use.
+# tools from other sources count. The argument "test" adds packages that only tests use; "fast" asks
+# for what the tests without MPI need.
 missing_packages() {
   local python=${PYTHON:-python3}
   have g++ || echo g++
@@ -107,6 +108,12 @@ missing_packages() {
   "$python" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
   "$python" -c 'import os, sysconfig as s; os.stat(s.get_path("include") + "/Python.h")' \
     2>/dev/null || echo python3-dev
+  if [[ ${1:-} == fast ]]; then
+    has_header gtest/gtest.h || echo libgtest-dev
+    have clang-format || echo clang-format
+    have ccache || echo ccache
+    return 0
+  fi
   if ! have mpicc.mpich && ! have mpicc.openmpi && ! have mpicc; then
     printf '%s\n' openmpi-bin libopenmpi-dev
   elif [[ ${1:-} == test ]]; then
