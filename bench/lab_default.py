@@ -6,16 +6,15 @@
     tutti lab down
     bench/lab_default.py page FOLDER docs/results/default.md
 
-`measure` writes FOLDER/default-<location>-<collective>.json, each with alternating calls of the
-MPI's own and `auto`. There is no machine file. Existing files are skipped, so an interrupted
-measurement can continue.
+`measure` writes FOLDER/default-<mpi>-<location>-<collective>.json, each with alternating calls of the
+MPI's own and `auto`; the names of older files lack the MPI. There is no machine file. Existing files
+are skipped, so an interrupted measurement can continue; those of another MPI are refused.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import geometric_mean
@@ -23,7 +22,7 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err, run_in_lab
+from lab_job import err, is_measured, label_of, run, run_in_lab
 
 BLOCKS = "1,100,1000,10000"
 """In ints: 4 B to 40 KB."""
@@ -52,6 +51,9 @@ CASES = [
     Case("48-on-one-gatherv", "MPI_Gatherv, 48 ranks on one machine", 0, 48,
          "gatherv --distribution same --block 1000,1048576 --repetitions 51 --no-check"),
 ]  # fmt: skip
+MANY_RANKS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+              "OMPI_MCA_rmaps_base_oversubscribe": "1"}  # fmt: skip
+"""Lets Open MPI start as root, and more ranks than cores; other MPIs ignore it."""
 OPTIONS = "--algorithm native --algorithm auto --root first --warmup 3 --rest 1ms --quiet --json"
 app = typer.Typer(add_completion=False)
 
@@ -60,24 +62,24 @@ app = typer.Typer(add_completion=False)
 def measure(
     folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
     mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
+    label: Annotated[str, typer.Option(help="Name of the MPI in file names; default: --mpi.")] = "",
     mpirun: Annotated[str, typer.Option(help="Launcher for one machine.")] = "mpirun.openmpi",
     program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench-openmpi",
 ) -> None:
     """Measure every case, with alternating calls of the MPI's own and `auto`."""
+    label = label_of(label, mpi)
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["TUTTI_MACHINE"] = "built-in"
     for case in CASES:
-        path = folder / f"default-{case.name}.json"
-        if path.exists():
+        path = folder / f"default-{label}-{case.name}.json"
+        if is_measured(path, mpi):
             continue
         err.print(case.title)
         words = [program, *case.words.split(), *OPTIONS.split()]
         if case.nodes > 0:
             run_in_lab(path, words, nodes=case.nodes, per_node=case.per_node, mpi=mpi)
         else:
-            unfinished = path.with_suffix(".part")
-            subprocess.run([mpirun, "-n", str(case.per_node), *words, str(unfinished)], check=True)
-            unfinished.rename(path)
+            run(path, [mpirun, "-n", str(case.per_node), *words], MANY_RANKS)
 
 
 def ratio(row: dict[str, Any]) -> dict[str, Any]:
@@ -116,8 +118,7 @@ def page(
     """Write the tables of all measured cases."""
     lines: list[str] = []
     for case in CASES:
-        path = folder / f"default-{case.name}.json"
-        if path.exists():
+        for path in sorted(folder.glob(f"default*-{case.name}.json")):
             lines += section(case, json.loads(path.read_text()))
     lab_page.write(lines, page)
 

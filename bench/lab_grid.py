@@ -6,7 +6,7 @@
 
 This needs a lab (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each delay writes
 FOLDER/lab-<collective>-<mpi>-<nodes>-<rate>mbit-<delay>ms.json. Runs with an existing file are
-skipped, so an interrupted measurement can continue.
+skipped, so an interrupted measurement can continue; files of another MPI are refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err, run_in_lab, use_machine
+from lab_job import err, is_measured, label_of, run_in_lab, use_machine
 from rich.progress import Progress
 from tutti_reproduce.tables import published
 
@@ -74,7 +74,7 @@ def measure(
     nodes: Annotated[int, typer.Option(help="Number of nodes, with one rank each.")] = 48,
     rate: Annotated[float, typer.Option(help="Rate of the lab's links, in Mbit/s.")] = 100,
     mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
-    label: Annotated[str, typer.Option(help="Name of the MPI in file names.")] = "openmpi",
+    label: Annotated[str, typer.Option(help="Name of the MPI in file names; default: --mpi.")] = "",
     budget: Annotated[float, typer.Option(help="Time for each delay, in seconds.")] = 120,
     delays: Annotated[str, typer.Option(help="Delays of the paper in ms, separated by commas.")] = "",
     sizes: Annotated[str, typer.Option(help="Block sizes in kilofloats, separated by commas.")] = "",
@@ -88,14 +88,15 @@ def measure(
     kilofloats = [int(word) for word in sizes.split(",")] if sizes else PAPER["kilofloats"]
     totals = [1024 * FLOAT * size for size in kilofloats]
     algorithms = ALGORITHMS[collective]
+    label = label_of(label, mpi)
     folder.mkdir(parents=True, exist_ok=True)
-    use_machine(folder / f"machine-{label}-{nodes}-{rate:g}mbit", program, nodes=nodes, mpi=mpi)
+    use_machine(folder, label, str(nodes), program, nodes=nodes, mpi=mpi)
     with Progress(console=err) as progress:
         task = progress.add_task(collective, total=len(chosen))
         for delay in (scale * each for each in chosen):
             progress.update(task, description=f"{collective}, delays up to {delay:g} ms")
             path = folder / name_of(collective, label, nodes, rate, delay)
-            if not path.exists():
+            if not is_measured(path, mpi):
                 count = repetitions(delay, totals, rate, len(algorithms), budget)
                 run_in_lab(path, [
                     program, collective, "--root", "first", "--persistent", "--no-check",

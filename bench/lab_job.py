@@ -5,16 +5,63 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import Console
 
+from tutti import mpis
 from tutti.refusal import Refusal
 from tutti.simgrid import platforms, running
+from tutti_lab import state
 
-err = Console(stderr=True)
+err = Console(stderr=True, markup=False)
+
+
+def label_of(label: str, mpi: str) -> str:
+    """The name of the MPI in file names: the label, else --mpi. Raises BadParameter for a path."""
+    if "/" in (label or mpi):
+        raise typer.BadParameter(f"expected a --label beside --mpi {mpi}: it names the files")
+    return label or mpi
+
+
+def is_measured(path: Path, mpi: str, platform: str = "", **options: object) -> bool:
+    """Whether a file with results exists.
+
+    Raises BadParameter if they are of another MPI than `mpi`, of another platform (the lab's name is
+    empty), or of other `options` of tutti-bench. Older files lack some options.
+    """
+    if not path.exists():
+        return False
+    found = {"platform": "", **json.loads(path.read_text())["metadata"]}
+    asked = {"platform": platform}
+    if not platform:
+        seen = mpis.recognise(found["library"])
+        found["library"] = str(mpis.Mpi(*seen, mpirun="")) if seen else found["library"]
+        try:
+            asked["library"] = str(mpis.find("", mpi))
+        except Refusal as missing:
+            raise typer.BadParameter(str(missing)) from None
+    for name, value in {**asked, **options}.items():
+        if found.get(name, str(value)) != str(value):
+            raise typer.BadParameter(
+                f"{path} was measured with {name} {found[name] or 'lab'}, not {value or 'lab'}; "
+                "expected another --label or folder"
+            )
+    return True
+
+
+def run(path: Path, words: list[str], settings: Mapping[str, str]) -> None:
+    """Runs the command `words` with a file name as last argument; if it fails, `path` stays absent."""
+    unfinished = path.with_suffix(".part")
+    ended = subprocess.run([*words, str(unfinished)], env=os.environ | settings,
+                           capture_output=True, text=True, check=False)  # fmt: skip
+    if ended.returncode != 0:
+        err.print(ended.stdout + ended.stderr)
+        raise typer.Exit(ended.returncode)
+    unfinished.rename(path)
 
 
 def run_in_lab(
@@ -26,16 +73,9 @@ def run_in_lab(
     Where Tutti is `preloaded`, the calls of its contenders reach it as those of programs do.
     `path` stays absent if the run fails or takes longer than `limit` seconds.
     """
-    unfinished = path.with_suffix(".part")
-    command = ["tutti", "lab", "run", *([] if preloaded else ["--native"]), "--nodes", str(nodes),
+    run(path, ["tutti", "lab", "run", *([] if preloaded else ["--native"]), "--nodes", str(nodes),
                "--ranks-per-node", str(per_node), "--mpi", mpi, "--mapping", mapping,
-               "--timeout", f"{limit:g}",
-               "--", *words, str(unfinished)]  # fmt: skip
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    if ended.returncode != 0:
-        err.print(ended.stdout + ended.stderr)
-        raise typer.Exit(ended.returncode)
-    unfinished.rename(path)
+               "--timeout", f"{limit:g}", "--", *words], {})  # fmt: skip
 
 
 def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit: float) -> None:
@@ -58,8 +98,12 @@ def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit
     unfinished.rename(path)
 
 
-def use_machine(path: Path, program: str, **job: Any) -> None:
-    """Measures the machine file for the following runs, unless it exists."""
+def use_machine(folder: Path, label: str, shape: str, program: str, **job: Any) -> None:
+    """Measures the machine file for the following runs, unless it exists. The lab's rate is in its name."""
+    lab = state.load()
+    if lab is None:
+        raise typer.BadParameter("no lab; make one, such as: tutti lab up 48 --rate 100mbit")
+    path = folder / f"machine-{label}-{shape}-{lab.layout.rate / 1e6:g}mbit"
     if not path.exists():
         run_in_lab(path, [program, "machine", "--output"], **job)
     os.environ["TUTTI_MACHINE"] = str(path.resolve())

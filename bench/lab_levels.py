@@ -6,7 +6,7 @@
     bench/lab_levels.py page FOLDER docs/results/levels-lab.md
 
 `measure` writes FOLDER/lab-levels-<mpi>-<nodes>x<ranks>-<collective>.json. Existing files are
-skipped, so an interrupted measurement can continue.
+skipped, so an interrupted measurement can continue; those of another MPI are refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err, run_in_lab, use_machine
+from lab_job import err, is_measured, label_of, run_in_lab, use_machine
 from rich.progress import Progress
 
 LEADERS = (1, 2, 4)
@@ -61,13 +61,14 @@ def measure(
     folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
     shapes: Annotated[str, typer.Option(help="Nodes x ranks on each, separated by commas.")] = "8x6,48x1,4x12",
     mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
-    label: Annotated[str, typer.Option(help="Name of the MPI in file names.")] = "openmpi",
+    label: Annotated[str, typer.Option(help="Name of the MPI in file names; default: --mpi.")] = "",
     collectives: Annotated[str, typer.Option(help="Collectives, separated by commas.")] = ",".join(COLLECTIVES),
     blocks: Annotated[str, typer.Option(help="Block sizes in bytes, separated by commas.")] = ",".join(map(str, BLOCKS)),
     budget: Annotated[str, typer.Option(help="Time for each row, e.g. 4s.")] = "4s",
     program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench",
 ) -> None:
     """Measure native, hierarchical with 1, 2 and 4 leaders, and `auto`."""
+    label = label_of(label, mpi)
     folder.mkdir(parents=True, exist_ok=True)
     sizes = [int(word) for word in blocks.split(",")]
     runs = list(itertools.product(shapes.split(","), collectives.split(",")))
@@ -77,9 +78,9 @@ def measure(
             nodes, per_node = (int(word) for word in shape.split("x"))
             progress.update(task, description=f"{shape} {collective}")
             job = {"nodes": nodes, "per_node": per_node, "mpi": mpi}
-            use_machine(folder / f"machine-{label}-{shape}", program, **job)
+            use_machine(folder, label, shape, program, **job)
             path = folder / f"lab-levels-{label}-{shape}-{collective}.json"
-            if not path.exists():
+            if not is_measured(path, mpi, repetitions=REPETITIONS):
                 ranks = nodes * per_node
                 totals = [size if collective in OF_ALL else size * ranks for size in sizes]
                 algorithms = ["native", *specifications(per_node), "auto"]

@@ -8,7 +8,7 @@
 `measure` writes the distances between ranks to FOLDER/lab-distances-<mpi>-<nodes>.json. For each
 numbering of the ranks (--seeds) it writes the results of tutti-bench to
 FOLDER/lab-place-<mpi>-<nodes>-<seed>-small.json and -large.json. Existing files are skipped, so an
-interrupted measurement can continue.
+interrupted measurement can continue; those of another MPI or number of repetitions are refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err, run_in_lab
+from lab_job import err, is_measured, label_of, run_in_lab
 from tutti_lab.launch import ProcessMapping
 
 SHAPES = {
@@ -49,7 +49,7 @@ def measure(
     folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
     nodes: Annotated[int, typer.Option(help="Number of nodes, with one rank each.")] = 8,
     mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
-    label: Annotated[str, typer.Option(help="Name of the MPI in file names.")] = "openmpi",
+    label: Annotated[str, typer.Option(help="Name of the MPI in file names; default: --mpi.")] = "",
     seeds: Annotated[str, typer.Option(help="Seeds of the rank numberings, separated by commas.")] = "1,6",
     small: Annotated[int, typer.Option(help="Repetitions of small blocks.")] = 25,
     large: Annotated[int, typer.Option(help="Repetitions of large blocks.")] = 3,
@@ -57,6 +57,7 @@ def measure(
     program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench",
 ) -> None:
     """Measure distances, then allgathers of 1 KiB to 2 MiB from each rank."""
+    label = label_of(label, mpi)
     folder.mkdir(parents=True, exist_ok=True)
     distances = folder / f"lab-distances-{label}-{nodes}.json"
     begin = time.monotonic()
@@ -67,7 +68,7 @@ def measure(
         for name, blocks, repetitions in (("small", SMALL, small), ("large", LARGE, large)):
             path = folder / f"lab-place-{label}-{nodes}-{seed}-{name}.json"
             sizes = [block * nodes for block in blocks if block <= largest << 10]
-            if path.exists() or not sizes:
+            if not sizes or is_measured(path, mpi, repetitions=repetitions):
                 continue
             run_in_lab(path, [
                 program, "allgather", "--quiet", "--bytes", ",".join(map(str, sizes)),

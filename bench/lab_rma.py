@@ -6,7 +6,8 @@
     bench/lab_rma.py figure FOLDER docs/images/rma-lab.svg
 
 This needs a lab (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each shape writes
-FOLDER/lab-rma-<mpi>-<nodes>x<ranks>.json; runs with an existing file are skipped.
+FOLDER/lab-rma-<mpi>-<nodes>x<ranks>.json; runs with an existing file are skipped, but files of
+another MPI or number of repetitions are refused.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err, run_in_lab, use_machine
+from lab_job import err, is_measured, label_of, run_in_lab, use_machine
 from tutti.plot import pyplot_for, save
 
 SIZES = [8, 1024, 4096, 16384, 65536, 262144, 1048576]
@@ -35,19 +36,20 @@ def measure(
     repetitions: Annotated[int, typer.Option(help="Repetitions of each algorithm and size.")] = 10,
     sizes: Annotated[str, typer.Option(help="Sizes in bytes, separated by commas.")] = ",".join(map(str, SIZES)),
     mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
-    label: Annotated[str, typer.Option(help="Name of the MPI in file names.")] = "openmpi",
+    label: Annotated[str, typer.Option(help="Name of the MPI in file names; default: --mpi.")] = "",
     program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench",
 ) -> None:
     """Measure all algorithms on each shape."""
+    label = label_of(label, mpi)
     folder.mkdir(parents=True, exist_ok=True)
     for shape in shapes.split(","):
         path = folder / f"lab-rma-{label}-{shape}.json"
-        if path.exists():
+        if is_measured(path, mpi, repetitions=repetitions):
             continue
         err.print(shape)
         nodes, per_node = (int(word) for word in shape.split("x"))
         job = {"nodes": nodes, "per_node": per_node, "mpi": mpi}
-        use_machine(folder / f"machine-{label}-{shape}", program, **job)
+        use_machine(folder, label, shape, program, **job)
         run_in_lab(path, [
             program, "rma_bcast", "--root", "first", "--quiet", "--bytes", sizes,
             "--repetitions", str(repetitions), "--warmup", "2",

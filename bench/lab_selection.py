@@ -10,7 +10,7 @@
 `measure` writes FOLDER/selection-<MPI>-<shape>[-rules]-<collective>.json: measured in the lab, or,
 with `--platform`, simulated by SimGrid, where <MPI> is the platform's shape, or what
 --label names. There is no machine file. Existing files are skipped, so an interrupted measurement
-can continue; those of another platform are refused.
+can continue; those of another MPI, platform or number of repetitions are refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isnan, nan
 from pathlib import Path
@@ -29,7 +29,7 @@ from typing import Annotated, Any
 import lab_page
 import lab_programs
 import typer
-from lab_job import err, run_in_lab, run_simulated
+from lab_job import err, is_measured, label_of, run_in_lab, run_simulated
 
 from tutti import _engine
 from tutti.statistics import Interval, median_interval
@@ -98,17 +98,6 @@ def names(collective: str, ranks: int, per_node: int) -> list[str]:
     return ["native", "auto", "native", *others]
 
 
-def refuse_another(platform: str, paths: Iterable[Path]) -> None:
-    """Raises BadParameter if a file has results of another platform. The lab's name is empty."""
-    for path in paths:
-        found = json.loads(path.read_text())["metadata"].get("platform", "")
-        if found != platform:
-            raise typer.BadParameter(
-                f"{path} has results of {found or 'the lab'}, not of {platform or 'the lab'}; "
-                "expected another --label or folder", param_hint="--platform",
-            )  # fmt: skip
-
-
 @app.command()
 def measure(
     folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
@@ -136,12 +125,12 @@ def measure(
         suffix += "-alone"
     kind, _, values = platform.partition(":")
     simulated = f"{kind}:{nodes}:{values}".rstrip(":") if platform else ""
-    paths = {name: folder / f"selection-{label or kind or mpi}-{shape}{suffix}-{name}.json"
+    label = label_of(label or kind, mpi)
+    paths = {name: folder / f"selection-{label}-{shape}{suffix}-{name}.json"
              for name in collective or _engine.collectives() if not name.startswith("rma_")}  # fmt: skip
-    refuse_another(simulated, filter(Path.exists, paths.values()))
-    for name, path in paths.items():
-        if path.exists():
-            continue
+    missing = {name: path for name, path in paths.items()
+               if not is_measured(path, mpi, simulated, repetitions=repetitions)}  # fmt: skip
+    for name, path in missing.items():
         err.print(path.name)
         words = [name, *sizes(name).split(), "--settle", str(settle)]
         words += ["--repetitions", str(repetitions), "--budget", "20s", "--warmup", "2"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -78,3 +79,23 @@ def installed(tmp_path: Path, monkeypatch) -> Path:
     monkeypatch.setattr(libraries, "prefixes", lambda: [tmp_path])
     monkeypatch.delenv("TUTTI_LIBRARY_DIR", raising=False)
     return tmp_path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch) -> Path:
+    """The folder of a lab's state during a test; the machine's own lab stays untouched."""
+    from tutti_lab import state
+
+    monkeypatch.setattr(state, "FOLDER", tmp_path / "lab")
+    return tmp_path / "lab"
+
+
+@pytest.fixture
+def quiet_machine(monkeypatch) -> None:
+    """A machine without a lab, and root as user."""
+    from tutti_lab import machine
+
+    monkeypatch.setattr(machine, "existing", lambda: [])
+    monkeypatch.setattr(machine, "other_networks", lambda: [("eth0", "192.168.0.0/24")])
+    monkeypatch.setattr(machine, "processes", lambda names: {name: [] for name in names})
+    monkeypatch.setattr(os, "geteuid", lambda: 0)

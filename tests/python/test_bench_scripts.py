@@ -18,12 +18,19 @@ sys.path.append(str(ROOT / "bench"))
 import compare_builds
 import lab_default
 import lab_fft
+import lab_grid
 import lab_job
+import lab_levels
 import lab_place
 import lab_programs
+import lab_rma
 import lab_selection
 import scale_cost
 import simgrid_auto
+from tutti import mpis
+from tutti.refusal import Refusal
+from tutti_lab.layout import Layout
+from tutti_lab.state import State
 
 
 def benchmark(known: list[str], fault: str = ""):
@@ -53,31 +60,39 @@ def test_a_build_that_fails_otherwise_is_no_list_of_algorithms(monkeypatch):
     assert compare_builds.known_to(Path("/p"), 4, "alltoall", ["native"]) == []
 
 
-@pytest.mark.parametrize("status", [0, 1])
-def test_an_interrupted_case_on_one_machine_is_not_done(tmp_path, monkeypatch, status):
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_failed_case_on_one_machine_is_said_and_not_done(tmp_path, monkeypatch, capsys, status):
     monkeypatch.setenv("TUTTI_MACHINE", "")
+    for name in lab_default.MANY_RANKS:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(lab_default, "CASES", lab_default.CASES[-1:])
     launcher = tmp_path / "mpirun"
-    launcher.write_text(f'#!/bin/sh\nfor last; do :; done\n: >"$last"\nexit {status}\n')
+    launcher.write_text(
+        "#!/bin/sh\nfor last; do :; done\n"
+        f"echo $OMPI_ALLOW_RUN_AS_ROOT $OMPI_MCA_rmaps_base_oversubscribe >$last; echo no slots >&2; exit {status}\n"
+    )
     launcher.chmod(0o755)
-    try:
+    with pytest.raises(typer.Exit) if status else contextlib.nullcontext() as ended:
         lab_default.measure(tmp_path, mpirun=str(launcher))
-    except subprocess.CalledProcessError as error:
-        assert error.returncode == status
-    assert len(list(tmp_path.glob("default-*.json"))) == (status == 0)
+    texts = [path.read_text() for path in tmp_path.glob("default-*.json")]
+    assert texts == ([] if status else ["1 1\n"])
+    if ended:
+        assert ended.value.exit_code == status and "no slots" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("preloaded", [True, False])
 @pytest.mark.parametrize("status", [0, 3])
-def test_a_run_in_the_lab_that_fails_leaves_no_results(tmp_path, monkeypatch, status, preloaded):
+def test_a_run_in_the_lab_that_fails_leaves_no_results(tmp_path, monkeypatch, capsys, status, preloaded):
     tutti, results = tmp_path / "bin" / "tutti", tmp_path / "results.json"
     tutti.parent.mkdir()
-    tutti.write_text(f'#!/bin/sh\nfor last; do :; done\necho "$@" >"$last"\nexit {status}\n')
+    lost = "[/usr/lib/libmpi.so] lost"  # brackets of MPIs are no markup
+    tutti.write_text(f'#!/bin/sh\nfor last; do :; done\necho "$@" >"$last"\necho "{lost}"\nexit {status}\n')
     tutti.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tutti.parent}:/usr/bin:/bin")
     with pytest.raises(typer.Exit) if status else contextlib.nullcontext():
         lab_job.run_in_lab(results, ["bench", "--json"], nodes=2, preloaded=preloaded)
     assert results.exists() == (status == 0)
+    assert (lost in capsys.readouterr().err) == (status != 0)
     if status == 0:
         assert ("--native" in results.read_text().split()) == (not preloaded)
 
@@ -122,6 +137,83 @@ def test_a_part_without_sizes_is_left_out(tmp_path, monkeypatch):
     assert words[words.index("--bytes") + 1] == "8192,32768,131072"
 
 
+# What exists
+
+OPENMPI4 = mpis.Mpi("openmpi", "4.1.4", "/usr/bin/mpirun")
+MPICH5 = mpis.Mpi("mpich", "5.0.2", "/opt/bin/mpiexec")
+RESULTS = {"metadata": {"library": "Open MPI v4.1.4, package: Debian OpenMPI", "repetitions": "10"}}
+MEASURE = {
+    "lab-gather-%s-8-100mbit-0ms.json": lambda *of, **by: lab_grid.measure(
+        "gather", *of, nodes=8, delays="0", **by
+    ),
+    "lab-levels-%s-2x1-bcast.json": lambda *of, **by: lab_levels.measure(
+        *of, shapes="2x1", collectives="bcast", **by
+    ),
+    "lab-place-%s-8-1-small.json": lambda *of, **by: lab_place.measure(*of, seeds="1", largest=16, **by),
+    "lab-rma-%s-2x1.json": lambda *of, **by: lab_rma.measure(*of, shapes="2x1", **by),
+    "default-%s-48x1-gatherv.json": lab_default.measure,
+    "selection-%s-8x1-bcast.json": lambda *of, **by: lab_selection.measure(*of, collective=["bcast"], **by),
+}
+"""By the name of a file with results: the script that measures it."""
+
+
+@pytest.fixture
+def lab(monkeypatch):
+    """A lab of 1 Gbit/s in which every job writes RESULTS."""
+    for name in ("TUTTI_DISTANCES", "TUTTI_MACHINE"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr(lab_default, "CASES", lab_default.CASES[:1])
+    monkeypatch.setattr(lab_job.state, "load", lambda: State(Layout(48, 10**9), complete=True))
+    for module in (lab_default, lab_grid, lab_job, lab_levels, lab_place, lab_rma, lab_selection):
+        monkeypatch.setattr(module, "run_in_lab", lambda path, *_, **__: path.write_text(json.dumps(RESULTS)))
+
+
+@pytest.mark.parametrize("name", MEASURE)
+def test_files_are_named_after_the_mpi_and_those_of_another_one_are_refused(lab, tmp_path, monkeypatch, name):
+    MEASURE[name](tmp_path, mpi="mpich")
+    MEASURE[name](tmp_path, mpi="/opt/bin/mpiexec", label="mpich5")
+    assert (tmp_path / (name % "mpich")).is_file() and (tmp_path / (name % "mpich5")).is_file()
+    others = [path.name for path in tmp_path.iterdir() if "mpich" not in path.name]
+    machines = sorted(path.name for path in tmp_path.glob("machine-*"))
+    assert not others and all(machine.endswith("-1000mbit") for machine in machines)
+    assert len(machines) == (0 if name.startswith(("lab-place", "default", "selection")) else 2)
+    with pytest.raises(typer.BadParameter, match="expected a --label beside --mpi /opt/bin/mpiexec"):
+        MEASURE[name](tmp_path, mpi="/opt/bin/mpiexec")
+    monkeypatch.setattr(mpis, "find", lambda program, chosen: MPICH5)
+    with pytest.raises(typer.BadParameter, match="with library Open MPI 4.1.4, not MPICH 5.0.2; expected another"):
+        MEASURE[name](tmp_path, mpi="mpich")
+
+
+def test_results_of_other_options_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(mpis, "find", lambda program, chosen: OPENMPI4)
+    path = tmp_path / "results.json"
+    assert not lab_job.is_measured(path, "openmpi", repetitions=10)
+    path.write_text(json.dumps(RESULTS))
+    assert lab_job.is_measured(path, "openmpi", repetitions=10, settle=500), "older files lack some"
+    with pytest.raises(typer.BadParameter, match="measured with repetitions 10, not 25; expected another"):
+        lab_job.is_measured(path, "openmpi", repetitions=25)
+
+    def find(program, chosen):
+        raise Refusal("no launcher of MPICH on PATH")
+
+    monkeypatch.setattr(mpis, "find", find)
+    with pytest.raises(typer.BadParameter, match="no launcher of MPICH"):
+        lab_job.is_measured(path, "mpich")
+
+
+def test_without_a_lab_no_machine_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(lab_job.state, "load", lambda: None)
+    with pytest.raises(typer.BadParameter, match="no lab; make one"):
+        lab_job.use_machine(tmp_path, "mpich", "2x1", "tutti-bench", nodes=2)
+
+
+def test_the_page_of_the_default_has_every_mpi(tmp_path, capsys):
+    for name in ("", "mpich-"):
+        shutil.copy(ROOT / "docs/results/default-8x6-gatherv.json", tmp_path / f"default-{name}8x6-gatherv.json")
+    lab_default.page(tmp_path)
+    assert capsys.readouterr().out.count("## MPI_Gatherv, 8 nodes of 6") == 2
+
+
 # The selection
 
 
@@ -153,7 +245,7 @@ def test_results_of_another_platform_are_refused(tmp_path, monkeypatch):
 
     measure("fat-tree")
     assert ran == ["selection-fat-tree-8x1-bcast.json"]
-    with pytest.raises(typer.BadParameter, match="results of fat-tree:8, not of fat-tree:8:taper=4"):
+    with pytest.raises(typer.BadParameter, match="with platform fat-tree:8, not fat-tree:8:taper=4"):
         measure("fat-tree:taper=4")
     assert len(ran) == 1, "nothing is measured"
 

@@ -1,4 +1,4 @@
-"""tutti lab: its plans, its command lines for each MPI, its state and its refusals."""
+"""tutti lab: its plans, its command lines for each MPI and its refusals."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from tutti import mpis
 from tutti.console import Refusal
 from tutti_lab import checks, launch, machine, session, state
+from tutti_lab import command as commands
 from tutti_lab.launch import ProcessMapping, Site
 from tutti_lab.layout import FRAME, Layout
 
@@ -25,22 +27,6 @@ OPENMPI5 = mpis.Mpi("openmpi", "5.0.11", "/opt/bin/mpirun")
 MPICH4 = mpis.Mpi("mpich", "4.0.2", "/usr/bin/mpiexec", "ch4:ucx")
 MPICH5 = mpis.Mpi("mpich", "5.0.2", "/opt/bin/mpiexec", "ch4:ucx ofi")
 INTEL = mpis.Mpi("intel", "2021.18", "/opt/bin/mpiexec.hydra")
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
-    """The folder of the state during a test; the machine's own lab stays untouched."""
-    monkeypatch.setattr(state, "FOLDER", tmp_path / "lab")
-    return tmp_path / "lab"
-
-
-@pytest.fixture
-def quiet_machine(monkeypatch):
-    """A machine without a lab, and root as user."""
-    monkeypatch.setattr(machine, "existing", lambda: [])
-    monkeypatch.setattr(machine, "other_networks", lambda: [("eth0", "192.168.0.0/24")])
-    monkeypatch.setattr(machine, "processes", lambda names: {name: [] for name in names})
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
 
 
 # ---- finding the MPI, and starting it
@@ -216,33 +202,7 @@ def test_what_is_not_found_is_named(tmp_path, monkeypatch):
             mpis.find(*arguments)
 
 
-# ---- the state and the command
-
-
-def test_the_state_survives(folder):
-    assert state.load() is None
-    kept = state.State(Layout(5, GBIT, 2, GBIT // 2), {"net/a": 3}, True, 12.5)
-    kept.save()
-    assert state.load() == kept
-    state.forget()
-    assert state.load() is None and not folder.exists()
-
-
-def test_an_unreadable_state_is_said(folder):
-    folder.mkdir()
-    for text in ("", "[]", '{"layout": {"nodes": 1, "colour": 2}}'):
-        (folder / "state.json").write_text(text)
-        with pytest.raises(Refusal, match="state.json: .*; tutti lab down removes it"):
-            state.load()
-
-
-def test_one_process_at_a_time_has_the_lab(folder):
-    assert state.user() is None
-    with state.alone():
-        assert state.user() == os.getpid()
-        with pytest.raises(Refusal, match=f"in use by process {os.getpid()}"), state.alone():
-            raise AssertionError
-    assert state.user() is None
+# ---- the command
 
 
 def test_dry_runs_print_commands_and_need_no_root(command, folder, monkeypatch):
@@ -299,21 +259,6 @@ def test_who_is_not_root_is_told_what_root_would_do(command, folder, monkeypatch
         "--dry-run shows the commands\n"
     )
     assert "needs root to remove 1" in command("lab", "down").err
-
-
-def test_a_lab_in_use_is_removed_only_by_force(command, folder, monkeypatch):
-    monkeypatch.setattr(machine, "existing", lambda: [("namespace", "tuttilab-n1")])
-    monkeypatch.setattr(machine, "require", lambda work: None)
-    removed: list[str] = []
-    monkeypatch.setattr("tutti_lab.command._remove", lambda: removed.append("all"))
-    with state.alone():
-        shown = command("lab", "down")
-        assert shown.err == (
-            f"tutti: the lab is in use by process {os.getpid()}; wait, or kill what runs in it: --force\n"
-        )
-        assert shown.status == 2 and not removed
-        assert command("lab", "down", "--force").out == "removed\n" and removed
-    assert command("lab", "down").out == "removed\n"
 
 
 def test_what_is_not_there_is_said(command, folder, quiet_machine):
@@ -392,9 +337,15 @@ def test_the_checks_judge():
 
 
 @pytest.mark.parametrize(
-    ("share", "good"), [(0.91, True), (1.04, True), (0.89, False), (1.06, False)]
+    ("share", "advice"),
+    [
+        (0.91, ""),
+        (1.04, ""),
+        (0.89, "the machine cannot carry 1 Gbit/s now"),
+        (1.06, "the kernel does not limit this link to 1 Gbit/s"),
+    ],
 )
-def test_links_are_judged_by_their_rates(monkeypatch, share, good):
+def test_links_are_judged_by_their_rates(monkeypatch, share, advice):
     """Both directions between two nodes, and the uplink between two switches."""
     asked = []
 
@@ -411,8 +362,8 @@ def test_links_are_judged_by_their_rates(monkeypatch, share, good):
         ("node1", "node4", "10.77.0.4"),
     ]
     assert [line.meant for line in lines] == [1000, 1000, 250]
-    assert [line.good for line in lines] == [good] * 3
-    assert [bool(line.advice) for line in lines] == [not good] * 3
+    assert [line.good for line in lines] == [not advice] * 3
+    assert [line.advice for line in lines] == [advice] * 2 + [advice.replace("1 G", "250 M")]
 
 
 @pytest.mark.parametrize("good", [True, False])
@@ -438,7 +389,16 @@ def test_a_check_fails_if_a_value_differs(command, folder, quiet_machine, monkey
 def test_a_run_ends_with_its_time(quiet_machine):
     began = time.monotonic()
     ended = session.run(["sleep", "60"], LAYOUT, os.environ, 0.2)
-    assert ended.status == session.TIMED_OUT and time.monotonic() - began < 10
+    assert ended.status == session.TIMED_OUT and ended.timed_out and time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("program", ["ends", "is stopped"])
+def test_only_a_run_that_takes_too_long_is_said_to_be_stopped(capsys, quiet_machine, program):
+    words, limit = (["sh", "-c", "exit 124"], 20) if program == "ends" else (["sleep", "60"], 0.2)
+    with pytest.raises(typer.Exit) as ended:
+        commands._finish(session.run(words, LAYOUT, os.environ, limit), limit)
+    assert ended.value.exit_code == 124
+    assert capsys.readouterr().err == ("" if program == "ends" else "tutti: stopped after 0.2 s (--timeout)\n")
 
 
 def test_a_run_hands_on_status_and_output(quiet_machine):

@@ -49,7 +49,7 @@ def program(tmp_path) -> Path:
 
 def surroundings() -> dict[str, str]:
     """The environment for `python -m tutti` with the package of this test."""
-    package = str(Path(commands.__file__).parents[2])
+    package = str(Path(commands.__file__).parents[1])
     libraries = str(there.PREFIX / "lib")
     return there.environment(PYTHONPATH=package, TUTTI_LIBRARY_DIR=libraries)
 
@@ -75,8 +75,8 @@ def ranks_in(text: str) -> list[str]:
     return sorted(line for line in text.splitlines() if " node" in line)
 
 
-def interrupted(program: Path, number: int) -> subprocess.Popen:
-    """A run that gets a signal before it ends."""
+def staying(program: Path) -> subprocess.Popen:
+    """A run with ranks on all nodes, which does not end by itself."""
     words = ["run", "--native", "--", program, "stay"]
     run = subprocess.Popen(
         [sys.executable, "-m", "tutti", "lab", *map(str, words)],
@@ -88,6 +88,12 @@ def interrupted(program: Path, number: int) -> subprocess.Popen:
     assert run.stdout is not None and " node" in run.stdout.readline()
     parsed = json.loads(good("status", "--json"))
     assert parsed["used_by"] == run.pid and all(row["processes"] for row in parsed["nodes"])
+    return run
+
+
+def interrupted(program: Path, number: int) -> subprocess.Popen:
+    """A run that gets a signal before it ends."""
+    run = staying(program)
     run.send_signal(number)
     run.wait(30)
     return run
@@ -151,12 +157,24 @@ def leave_a_lab_alone() -> None:
     assert not machine.existing(), "a lab's leftovers; tutti lab down removes them"
 
 
-def test_a_lab_of_three_nodes(program):
+def down_ends_the_run(program: Path) -> None:
+    """The run has ended, so no cleanup of its own reaches the nodes of a later lab."""
+    run = staying(program)
+    done = tutti("down")
+    assert done.returncode == 2 and f"in use by process {run.pid}" in done.stderr
+    assert good("down", "--force") == "removed\n"
+    assert run.wait(30) == 130
+
+
+def test_a_lab_of_three_nodes(program, tmp_path, monkeypatch):
     if os.geteuid() != 0:
         done = tutti("up", "3")
         assert done.returncode == 2 and "needs root to make 3 nodes" in done.stderr
         return
     leave_a_lab_alone()
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     settings = {name: Path("/proc/sys", name).read_text() for name in LAYOUT.settings()}
     try:
         good("up", "3", "--rate", "100mbit", "--switches", "2", "--uplink", "50mbit")
@@ -165,10 +183,12 @@ def test_a_lab_of_three_nodes(program):
         node_is_a_machine_of_its_own()
         what_stays_is_killed()
         three_nodes(program)
+        assert list(temporary.iterdir()) == []
+        down_ends_the_run(program)
     finally:
-        down = tutti("down")
-    assert (down.returncode, down.stdout) == (0, "removed\n")
+        tutti("down", "--force")
     assert machine.existing() == [] and not state.FOLDER.exists()
+    assert list(temporary.iterdir()) == []
     assert settings == {name: Path("/proc/sys", name).read_text() for name in settings}
 
 

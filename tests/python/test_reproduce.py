@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from reproducing import context
 from tutti._engine import NodeMachine
+from tutti.refusal import Refusal
 from tutti_reproduce import charts, page, parsons
 from tutti_reproduce.cache import Cache
 from tutti_reproduce.tables import Numbers, Plot, Result, Table, View, network
@@ -101,6 +102,14 @@ def test_a_result_depends_on_its_arguments_and_files(tmp_path):
     file.write_text("two")
     assert context(tmp_path).result(compute, NodeMachine(), 1, of=[file]) == 1
     assert calls == [1, 2, 3, 1]
+
+
+@pytest.mark.parametrize("content", [b"", b'{"rows": [', b"\xff"])
+def test_damaged_samples_are_named(tmp_path, content):
+    file = tmp_path / "lab-fft-openmpi-8.json"
+    file.write_bytes(content)
+    with pytest.raises(Refusal, match=f"{file}: .*; expected JSON of tutti-bench"):
+        context(tmp_path, tmp_path).documents("lab-*.json")
 
 
 def test_an_interrupted_result_is_not_kept(tmp_path):

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
+from types import SimpleNamespace
 
 import pytest
+import tutti
 from browser import in_chromium
 from installed import ROOT
 from reproducing import context, named, run
 from tutti import Machine
 from tutti._engine import NodeMachine, distribute
+from tutti.simgrid import platforms
 from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
 from tutti_reproduce.tables import Numbers, Result, Table, View, network, published
 
@@ -124,6 +128,13 @@ def test_the_lab_s_samples_are_a_source(tmp_path):
     assert set(result.plots[0].lines) == set(proficz.ALGORITHMS["scatter"])
 
 
+def test_samples_of_one_delay_show_what_they_have(tmp_path):
+    shutil.copy(ROOT / "docs/results/lab-scatter-openmpi-48-1000mbit-50ms.json", tmp_path)
+    result = run(named(proficz.tables(context(tmp_path / "cache", tmp_path)), "example"))
+    numbers = result.views[1].numbers
+    assert numbers[:3] == [{}] * 3 and all(each["value"] > 0 for each in numbers[3:])
+
+
 # Paznikov
 
 
@@ -186,6 +197,18 @@ def test_a_ring_in_blocks_gains_nothing_and_doubling_does(tmp_path):
         assert all(each["order=distance"] <= 1.001 * each["reordered"] for each in view.numbers)
 
 
+@pytest.mark.parametrize(("copied", "text"), [
+    (("1-small",), "means of 1 numbering."),
+    (("1-small", "6-small"), "means of 2 numberings."),
+    (("1-small", "6-small", "1-large"), "means of 1 to 2 numberings."),
+])  # fmt: skip
+def test_the_numberings_of_the_lab_are_counted(tmp_path, copied, text):
+    for name in copied:
+        shutil.copy(ROOT / f"docs/results/lab-place-openmpi-8-{name}.json", tmp_path)
+    view = bhowmik._lab(context(tmp_path / "cache", tmp_path), "ring", 8, [1, 256])
+    assert view and view.notes == [f"Medians; {text}"]
+
+
 # Parsons & Pai
 
 
@@ -238,6 +261,24 @@ def test_results_depend_on_the_library_of_simgrid(tmp_path, folder):
     library.with_suffix("").symlink_to(library)
     assert simulated._libraries(tmp_path / folder / "smpimain") == [library]
     assert simulated._libraries(tmp_path / "other/bin/smpimain") == []
+
+
+def test_results_depend_on_the_files_that_settings_name(tmp_path, monkeypatch):
+    files = {setting.name for setting in tutti.settings() if "a file" in setting.accepted}
+    assert files == {*simulated.READ, "TUTTI_REPORT"}
+    runs = []
+    program = tmp_path / "program"
+    running = SimpleNamespace(front=lambda: program, smpimain=lambda: program, program=lambda name: program,
+                              __file__=__file__)  # fmt: skip
+    monkeypatch.setattr(simulated, "running", running)
+    monkeypatch.setattr(simulated, "minima", lambda *words: runs.append(1) or [{"native": len(runs)}])
+    file = tmp_path / "file"
+    for number, name in enumerate(simulated.READ):
+        monkeypatch.setenv(name, str(file))
+        for content in ("one", "one", "two"):
+            file.write_text(name + content)
+            simulated.bench(context(tmp_path / "cache"), [], {}, platforms.platform("switch:2"), 2, 1)
+        assert len(runs) == 2 * (number + 1), name
 
 
 @pytest.mark.skipif(bool(simulated.refuse_without_simgrid()), reason="SimGrid is not installed")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,9 +55,12 @@ def links(layout: Layout, shell: str) -> Iterator[Line]:
             bits = 8 * FRAME * transfer.measure(shell, names, layout.address(pair[1]), seconds)
         except OSError as error:
             raise Refusal(f"{error}; does a firewall filter bridged packets?") from None
-        good = MIN_RATE <= bits / rate <= MAX_RATE
-        advice = "" if good else f"the machine cannot carry {show_rate(rate)} now"
-        yield Line(what, bits / 1e6, rate / 1e6, "Mbit/s", good, advice)
+        advice = ""
+        if bits < MIN_RATE * rate:
+            advice = f"the machine cannot carry {show_rate(rate)} now"
+        elif bits > MAX_RATE * rate:
+            advice = f"the kernel does not limit this link to {show_rate(rate)}"
+        yield Line(what, bits / 1e6, rate / 1e6, "Mbit/s", not advice, advice)
 
 
 def compile_program(mpi: Mpi, folder: Path) -> Path:
@@ -77,7 +79,9 @@ def compile_program(mpi: Mpi, folder: Path) -> Path:
     return program
 
 
-def nodes(layout: Layout, mpi: Mpi, processes: ProcessMapping, limit: float) -> list[Line]:
+def nodes(
+    layout: Layout, mpi: Mpi, processes: ProcessMapping, limit: float, environment: Mapping[str, str]
+) -> list[Line]:
     """Starts ranks by the process mapping, counts the nodes that the MPI sees, times a scatter."""
     launch.check(mpi, processes)
     site = Site(str(state.FOLDER / "nodesh"), str(state.FOLDER / "ranks"))
@@ -85,12 +89,12 @@ def nodes(layout: Layout, mpi: Mpi, processes: ProcessMapping, limit: float) -> 
     with tempfile.TemporaryDirectory(prefix="tutti-lab-") as folder:
         program = compile_program(mpi, Path(folder))
         words = [*launch.command(mpi, layout, processes, site), str(program)]
-        environment = {**os.environ, **launch.environment(mpi, os.environ)}
-        ended = session.run(words, layout, environment, limit, capture=True)
+        added = launch.environment(mpi, environment)
+        ended = session.run(words, layout, {**environment, **added}, limit, capture=True)
     lines = [line for line in ended.output.splitlines() if line.startswith('{"ranks"')]
     if ended.status or not lines:
         how = f"ended with {ended.status}"
-        if ended.status == session.TIMED_OUT:
+        if ended.timed_out:
             how = f"did not end within {limit:g} s"
         raise Refusal(f"{mpi} on {processes.nodes} nodes {how}\n{ended.output.strip()}")
     return judge(layout, processes, json.loads(lines[-1]))

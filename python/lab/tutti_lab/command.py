@@ -61,14 +61,6 @@ def _print(commands: Iterable[list[str]]) -> None:
         print(shlex.join(command))
 
 
-def _current() -> state.State:
-    """The existing lab. Raises Refusal if there is none, or only parts of one."""
-    found = state.load()
-    if found is None or not found.complete:
-        raise Refusal("no lab; make one, such as: tutti lab up 4 --rate 100mbit")
-    return found
-
-
 def _refuse_conflicts(layout: Layout) -> None:
     """Raises Refusal if a lab exists, or if the machine uses addresses of its network."""
     if state.load() is not None or machine.existing():
@@ -156,14 +148,17 @@ def _make(layout: Layout) -> None:
 def _remove() -> list[tuple[str, str]]:
     """Removes everything that has a lab's names, and the state; returns what remains."""
     names = machine.existing()
-    machine.kill([name for kind, name in names if kind == "namespace"])
-    with _progress("removing the lab") as progress:
-        task = progress.add_task("", total=len(names))
-        left = machine.remove(names, lambda: progress.advance(task))
     try:
         found = state.load()
     except Refusal:
         found = None  # unreadable: the names suffice to remove the lab
+    if found:
+        found.complete = False  # also if the removal is interrupted
+        found.save()
+    machine.kill([name for kind, name in names if kind == "namespace"])
+    with _progress("removing the lab") as progress:
+        task = progress.add_task("", total=len(names))
+        left = machine.remove(names, lambda: progress.advance(task))
     if found:
         machine.restore_settings(found.settings)
     if not left:
@@ -174,7 +169,7 @@ def _remove() -> list[tuple[str, str]]:
 @lab.command()
 def down(
     dry_run: Annotated[bool, _DRY] = False,
-    force: Annotated[bool, typer.Option("--force", help="Remove it although a run uses it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="End the run that uses it.")] = False,
 ) -> None:
     """Remove the lab, or what a crash has left of it, and kill the processes in it.
 
@@ -188,11 +183,11 @@ def down(
     if not names and not state.FOLDER.exists():
         console().print("no lab")
         return
-    user = state.user()
-    if user is not None and not force:
-        raise Refusal(f"the lab is in use by process {user}; wait, or kill what runs in it: --force")
     machine.require(f"remove {len(names)} network namespaces and interfaces")
-    left = _remove()
+    if force:
+        state.end_user()
+    with state.alone("kill what runs in it: --force"):
+        left = _remove()
     if left:
         raise Refusal(f"{', '.join(name for _, name in left)} cannot be removed")
     console().print("removed")
@@ -314,7 +309,7 @@ def run(
         raise Refusal("lab run needs a COMMAND, such as: tutti lab run --nodes 4 -- ./app")
     if native and report is not None:
         raise Refusal(f"--report {report} excludes --native")
-    layout = _current().layout
+    layout = state.current().layout
     processes = launch.map_processes(layout, nodes, per_node, ranks, mapping)
     used = mpis.find(_program(command[0]), chosen)
     launch.check(used, processes)
@@ -330,26 +325,18 @@ def run(
         _print([["env", *(f"{name}={value}" for name, value in added.items()), *words]])
         return
     machine.require(f"start {count(processes.total, 'rank')} in network namespaces")
-    with state.alone():
-        _refuse_leftovers(layout)
+    with session.alone_in(layout) as environment:
         Path(site.hosts).write_text(launch.hosts_of_ranks(layout, processes))
-        ended = session.run(words, layout, {**os.environ, **added}, limit)
+        ended = session.run(words, layout, {**environment, **added}, limit)
     if page is not None:
         print(f"tutti: {pages.finish(page, command, None, ended.status)}", file=sys.stderr)
     _finish(ended, limit)
 
 
-def _refuse_leftovers(layout: Layout) -> None:
-    spaces = [layout.namespace(node) for node in range(1, layout.nodes + 1)]
-    left = machine.kill(spaces)  # leftovers of a killed run would take time from this one
-    if left:
-        raise Refusal(f"process {left[0]} of an earlier run cannot be stopped")
-
-
 def _finish(ended: session.Ended, limit: float) -> None:
     """Reports a timeout or killed processes, and exits with the launcher's status."""
     err = typer.echo
-    if ended.status == session.TIMED_OUT:
+    if ended.timed_out:
         err(f"tutti: stopped after {limit:g} s (--timeout)", err=True)
     elif ended.killed:
         err(
@@ -373,15 +360,14 @@ def check(
     Each value stands beside the value that the lab should have. The exit status is 1 if one of
     them differs; on a loaded machine the rates can be too low.
     """
-    layout = _current().layout
+    layout = state.current().layout
     processes = launch.map_processes(layout, nodes, per_node, None, "block")
     machine.require("start programs in network namespaces")
     used = mpis.find("", chosen)
     launch.check(used, processes)
-    with state.alone():
-        _refuse_leftovers(layout)
+    with session.alone_in(layout) as environment:
         lines = list(checks.links(layout, str(state.FOLDER / "nodesh")))
-        lines += checks.nodes(layout, used, processes, limit)
+        lines += checks.nodes(layout, used, processes, limit, environment)
     if as_json:
         print_json([{**asdict(line), "ratio": line.ratio} for line in lines])
     else:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import IO
 
+from tutti.console import Refusal
 from tutti.supervised import handling, terminable
 
-from tutti_lab import machine
+from tutti_lab import machine, state
 from tutti_lab.layout import Layout
 
 PATIENCE = 3.0
@@ -37,6 +38,7 @@ class Ended:
     output: str = ""
     killed: int = 0
     """The number of processes that remained in the nodes and were killed."""
+    timed_out: bool = False
 
 
 @contextmanager
@@ -81,6 +83,23 @@ def _left(spaces: list[str], grace: float) -> int:
         time.sleep(0.05)
 
 
+@contextmanager
+def alone_in(layout: Layout) -> Iterator[dict[str, str]]:
+    """Locks the lab for a run, and ends what earlier ones have left; the run's environment.
+
+    Raises Refusal if the lab is in use, or no longer has this layout.
+    """
+    with state.alone():
+        if state.current().layout != layout:
+            raise Refusal("the lab has changed since this command began; repeat it")
+        spaces = [layout.namespace(node) for node in range(1, layout.nodes + 1)]
+        left = machine.kill(spaces)  # leftovers of a killed run would take time from this one
+        if left:
+            raise Refusal(f"process {left[0]} of an earlier run cannot be stopped")
+        with state.temporary_folder() as folder:
+            yield {**os.environ, "TMPDIR": folder}
+
+
 def run(
     command: list[str],
     layout: Layout,
@@ -109,7 +128,8 @@ def run(
             stderr=subprocess.STDOUT if capture else None,
             text=True,
         )
-        output, status = "", TIMED_OUT
+        output = ""
+        status: int | None = None
         try:
             output = process.communicate(timeout=limit)[0] or ""
             status = process.returncode
@@ -118,6 +138,8 @@ def run(
         finally:
             with _undisturbed():
                 _end(process)
-                left = _left(spaces, GRACE if status != TIMED_OUT else 0)
+                left = _left(spaces, GRACE if status is not None else 0)
                 machine.kill(spaces)
+    if status is None:
+        return Ended(TIMED_OUT, output, left, timed_out=True)
     return Ended(status if status >= 0 else 128 - status, output, left)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 import shutil
+import signal
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator
@@ -18,6 +21,9 @@ from tutti_lab.layout import Layout
 
 FOLDER = Path("/run/tutti-lab")
 """The state, the tables of nodes and the node shell. A reboot removes the folder and the lab."""
+
+PATIENCE = 20.0
+"""Seconds that a run has to end after a signal."""
 
 SOURCES = Path(__file__).resolve().parent / "files"
 """The node shell and the program of `tutti lab check`, as installed."""
@@ -53,6 +59,14 @@ def load() -> State | None:
         raise Refusal(f"{path}: {error}; tutti lab down removes it and the lab") from None
 
 
+def current() -> State:
+    """The existing lab. Raises Refusal if there is none, or only parts of one."""
+    found = load()
+    if found is None or not found.complete:
+        raise Refusal("no lab; make one, such as: tutti lab up 4 --rate 100mbit")
+    return found
+
+
 def write_files(layout: Layout) -> None:
     """Writes the node shell, the tables of nodes that it reads, and a boot id for each node."""
     for name, text in layout.files().items():
@@ -67,32 +81,82 @@ def write_files(layout: Layout) -> None:
 
 
 def forget() -> None:
-    """Removes the state."""
+    """Removes the state and the temporary files of a killed run."""
+    _remove_temporary_folder()
     shutil.rmtree(FOLDER, ignore_errors=True)
 
 
-def user() -> int | None:
-    """The process that uses the lab, or None."""
+def _remove_temporary_folder() -> None:
+    link = FOLDER / "tmp"
+    if link.is_symlink():
+        shutil.rmtree(link.readlink(), ignore_errors=True)
+        link.unlink()
+
+
+@contextmanager
+def temporary_folder() -> Iterator[str]:
+    """A folder for the temporary files of a run, which is removed afterwards.
+
+    The next one removes what a killed run has left. Needs the lock of `alone`. Its name is short,
+    because MPIs make sockets in it.
+    """
+    _remove_temporary_folder()
+    made = tempfile.mkdtemp(prefix="tutti-lab-")
+    (FOLDER / "tmp").symlink_to(made)
     try:
-        with (FOLDER / "lock").open() as lock:
+        yield made
+    finally:
+        _remove_temporary_folder()
+
+
+def _lock_file() -> Path:
+    """The file that a process locks. It outlives the lab: if it were removed while it is locked, another
+    process could lock a new one."""
+    return FOLDER.with_suffix(".lock")
+
+
+def user() -> int | None:
+    """The process that uses the lab, 0 if its number is unknown, or None."""
+    try:
+        with _lock_file().open() as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             return None
     except FileNotFoundError:
         return None
     except OSError:
-        text = (FOLDER / "lock").read_text().strip()
+        text = _lock_file().read_text().strip()
         return int(text) if text.isdigit() else 0
 
 
+def end_user() -> None:
+    """Ends the process that uses the lab, and waits for it: SIGTERM lets it end its launcher."""
+    process = user()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process and user() == process:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
+            deadline = time.monotonic() + PATIENCE
+            while user() == process and time.monotonic() < deadline:
+                time.sleep(0.05)
+
+
 @contextmanager
-def alone() -> Iterator[None]:
-    """Locks the lab for this process. Raises Refusal if another process holds the lock."""
-    FOLDER.mkdir(mode=0o755, parents=True, exist_ok=True)
-    with os.fdopen(os.open(FOLDER / "lock", os.O_RDWR | os.O_CREAT, 0o644), "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Refusal(f"the lab is in use by process {user()}; wait, or end that process") from None
+def alone(otherwise: str = "end that process") -> Iterator[None]:
+    """Locks the lab for this process. Raises Refusal if another process holds the lock.
+
+    Args:
+        otherwise: completes "wait, or ..".
+    """
+    with os.fdopen(os.open(_lock_file(), os.O_RDWR | os.O_CREAT, 0o644), "w") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                process = user()
+            if process is not None:  # None: another process asked for the user just now
+                raise Refusal(f"the lab is in use by process {process}; wait, or {otherwise}")
+            time.sleep(0.01)
         lock.truncate(0)
         lock.write(f"{os.getpid()}\n")
         lock.flush()

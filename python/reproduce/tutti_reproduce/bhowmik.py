@@ -8,6 +8,7 @@ from collections.abc import Callable
 from statistics import geometric_mean, median
 
 from tutti._engine import distances_from_text
+from tutti.console import count
 from tutti.simgrid import platforms
 from tutti_reproduce import simulated
 from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, published
@@ -118,9 +119,11 @@ def _lab(context: Context, shape: str, nodes: int, kilobytes: list[int]) -> View
         return None
     means = {size: {name: geometric_mean(each) for name, each in cell.items()}
              for size, cell in found.items()}  # fmt: skip
+    counts = sorted(len(each) for cell in found.values() for each in cell.values())
+    least = f"{counts[0]} to " if counts[0] < counts[-1] else ""
     return View(
         "lab", "ranks at random, link between the switches of 25 %, Open MPI 4.1.4",
-        [means.get(size, {}) for size in kilobytes], ["Medians; means of 2 numberings."],
+        [means.get(size, {}) for size in kilobytes], [f"Medians; means of {least}{count(counts[-1], 'numbering')}."],
     )  # fmt: skip
 
 

@@ -179,8 +179,8 @@ def _example(context: Context, done: Callable[[], None]) -> Result:
     lab = _lab(context, "scatter", 48)
     if lab:
         measured = [
-            {"value": mean(lab[SHOWN_SIZE, delay][name])} if name in lab[SHOWN_SIZE, delay] else {}
-            for delay in (0.0, 50.0)
+            {"value": mean(lines[name])} if name in lines else {}
+            for lines in (lab.get((SHOWN_SIZE, delay), {}) for delay in (0.0, 50.0))
             for name in ("LIN", "SLIN", "BSLN")
         ]
         views.append(View("lab", "48 emulated nodes, 1 Gbit/s, Open MPI 4.1.4", measured))

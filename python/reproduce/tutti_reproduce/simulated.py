@@ -13,6 +13,9 @@ from tutti.simgrid import running
 from tutti.simgrid.platforms import Platform
 from tutti_reproduce.tables import Context, Numbers
 
+READ = ("TUTTI_DISTANCES", "TUTTI_MACHINE", "TUTTI_RULES")
+"""The settings that name files which runs read."""
+
 
 def minima(
     words: Sequence[str], algorithms: Mapping[str, str], machine: Platform, ranks: int, ppn: int,
@@ -58,11 +61,13 @@ def bench(
     context: Context, words: Sequence[str], algorithms: Mapping[str, str], machine: Platform,
     ranks: int, ppn: int, selector: str = "ompi", taken: Sequence[int] = (), distances: str = "",
 ) -> list[Numbers]:  # fmt: skip
-    """What minima() returns, kept by all that it depends on, the libraries included."""
+    """What minima() returns, kept by all that it depends on, the libraries and the files that settings
+    name included."""
     front, smpimain = running.front(), running.smpimain()
-    files = [front, front.with_name("libtutti-simgrid-rank.so"), running.program("tutti-bench"),
-             smpimain, *_libraries(smpimain), Path(running.__file__)]  # fmt: skip
     settings = {name: value for name, value in os.environ.items() if name.startswith("TUTTI_")}
+    files = [front, front.with_name("libtutti-simgrid-rank.so"), running.program("tutti-bench"),
+             smpimain, *_libraries(smpimain), Path(running.__file__),
+             *(Path(settings.get(name, "")) for name in READ)]  # fmt: skip
     found: list[Numbers] = context.result(
         minima, list(words), dict(algorithms), machine, ranks, ppn, selector, list(taken), distances,
         settings, of=files,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tutti import _engine, statistics
+from tutti.refusal import Refusal
 from tutti_reproduce.cache import Cache, content_of
 
 EVEN = 1.1
@@ -205,8 +206,14 @@ class Context:
         return self.cache.get(known, lambda: compute(*arguments))
 
     def documents(self, pattern: str) -> list[dict[str, Any]]:
-        """The samples of tutti-bench whose file names match, by name."""
-        return [json.loads(path.read_text()) for path in sorted(self.samples.glob(pattern))]
+        """The samples of tutti-bench whose file names match, by name. Raises Refusal if one is no JSON."""
+        found = []
+        for path in sorted(self.samples.glob(pattern)):
+            try:
+                found.append(json.loads(path.read_text()))
+            except (OSError, ValueError) as error:
+                raise Refusal(f"{path}: {error}; expected JSON of tutti-bench") from None
+        return found
 
 
 def _text(argument: Any) -> str:
