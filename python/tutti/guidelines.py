@@ -82,7 +82,13 @@ def judge(result: dict[str, Any]) -> list[Verdict]:
 
 
 def _missing(result: dict[str, Any]) -> str:
-    """The first time that a guideline needs and a row lacks; else empty."""
+    """What the results lack: a row, a guideline, or a time that it needs; else empty."""
+    for name in ("rows", "guidelines"):
+        if not result[name]:
+            return f"{name}: expected at least 1"
+    ranks = result["metadata"].get("ranks", "0")
+    if not ranks.isdecimal():
+        return f"metadata.ranks: expected a number, not {ranks}"
     for number, row in enumerate(result["rows"]):
         measured = {line["name"] for line in row["algorithms"] if line["samples_us"]}
         for rule in result["guidelines"]:

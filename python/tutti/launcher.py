@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tutti.refusal import Refusal
+
 _LAUNCHERS = re.compile(r"^(mpirun|mpiexec|orterun|prterun|srun|aprun|jsrun|flux)([.-].*)?$")
 _WRAPPERS = {"env", "time", "timeout", "nice", "numactl", "taskset", "stdbuf", "ionice"}
 _OF_WRAPPERS = re.compile(r"-.*|\w+=.*|[\d.,:x-]+[smhd]?")
@@ -22,6 +24,8 @@ _FLAGS = set(
 """Options of srun and sbatch that take no value, or one after = only."""
 _WAIT = {"-W", "--wait"}
 """Without a value for sbatch alone."""
+_SETS_PRELOAD = re.compile("--?(x|e|E|g?env)[ =](.*,)?LD_PRELOAD=.*|--?g?env LD_PRELOAD", re.DOTALL)
+"""Options of launchers but srun, with their values, that set it instead of passing it on."""
 
 Version = Callable[[str], str]
 
@@ -44,6 +48,7 @@ def version_of(program: str) -> str:
             [program, "--version"],
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=20,
             check=False,
             stdin=subprocess.DEVNULL,
@@ -118,6 +123,9 @@ def pass_on(
         launcher: its launcher, by find.
         names: the variables.
         environment: in which the command runs.
+
+    Raises:
+        Refusal: an option sets LD_PRELOAD, which is among the variables.
     """
     words = list(command)
     if launcher is None:
@@ -127,6 +135,10 @@ def pass_on(
         inherited = environment.get("SBATCH_EXPORT", "")
         return words[: at + 1] + _exporting(words[at + 1 :], names, inherited, _FLAGS | _WAIT)
     after = launcher.index + 1
+    parts = _parts(words[after:])
+    if launcher.kind != "slurm" and "LD_PRELOAD" in names:
+        for part in parts:
+            _refuse_preload(part)
     if launcher.kind == "openmpi":
         words[after:after] = [part for name in names for part in ("-x", name)]
     elif launcher.kind == "hydra":
@@ -134,16 +146,37 @@ def pass_on(
     elif launcher.kind == "slurm":
         # sbatch --export sets this variable for the srun of its script.
         inherited = environment.get("SLURM_EXPORT_ENV", "")
-        parts: list[list[str]] = [[]]  # of a heterogeneous step
-        for word in words[after:]:
-            if word == ":":
-                parts.append([])
-            else:
-                parts[-1].append(word)
         exporting = [_exporting(part, names, inherited, _FLAGS) for part in parts]
         joined = (word for part in exporting[1:] for word in (":", *part))
         return [*words[:after], *exporting[0], *joined]
     return words
+
+
+def _parts(words: Sequence[str]) -> list[list[str]]:
+    """The words of each program and its options, where a launcher starts several."""
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == ":":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def _refuse_preload(words: Sequence[str]) -> None:
+    """Raises Refusal for an option that would preload something instead of Tutti. The words behind
+    the first program are its own."""
+    for word, after in zip(words, [*words[1:], ""], strict=False):
+        if not word.startswith("-") and shutil.which(word):
+            return
+        for option in (word, f"{word} {after}"):
+            if _SETS_PRELOAD.fullmatch(option):
+                raise _instead_of_ours(option)
+
+
+def _instead_of_ours(option: str) -> Refusal:
+    return Refusal(f"{option} would preload something instead of Tutti; set LD_PRELOAD in the environment "
+                   "of tutti run, which puts Tutti before it")  # fmt: skip
 
 
 def _in_genvlist(words: list[str], names: Sequence[str]) -> list[str]:
@@ -187,7 +220,13 @@ def _own_words(words: Sequence[str], flags: set[str]) -> int:
 
 
 def _export(value: str, names: Sequence[str]) -> str:
-    """A value of --export that passes the variables too."""
+    """A value of --export that passes the variables too.
+
+    Raises:
+        Refusal: it sets LD_PRELOAD, which is among the variables.
+    """
+    if "LD_PRELOAD" in names and re.search("(^|,)LD_PRELOAD=", value):
+        raise _instead_of_ours(f"--export={value}")
     entries = [entry for entry in value.split(",") if entry.upper() not in ("NONE", "NIL")]
     if not value or not names or "ALL" in (entry.upper() for entry in entries):
         return value

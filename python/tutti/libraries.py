@@ -28,10 +28,10 @@ def prefixes() -> list[Path]:
 
 
 def candidates() -> list[Path]:
-    """Folders to search for libraries, in order."""
+    """Folders to search for libraries, in order; absolute, as ranks may run in another folder."""
     named = os.environ.get("TUTTI_LIBRARY_DIR")
     if named:
-        return [Path(named)]
+        return [Path(named).absolute()]
     found = []
     for prefix in prefixes():
         found += [prefix / "lib", prefix / "lib64", *sorted(prefix.glob("lib/*-linux-gnu"))]

@@ -90,7 +90,9 @@ def said_by(library: Path) -> str:
     """The text of a library's MPI_Get_library_version; empty on failure."""
     command = [sys.executable, "-c", _ASK, str(library)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=20, check=False
+        )
     except subprocess.TimeoutExpired:
         return ""
     return done.stdout

@@ -32,8 +32,9 @@ def libraries_of(program: Path) -> str:
     """The libraries that the loader finds for a program; empty if it needs no loader."""
     try:
         done = subprocess.run(
-            ["ldd", str(program)], capture_output=True, text=True, timeout=20, check=False
-        )
+            ["ldd", str(program)], capture_output=True, text=True, errors="replace", timeout=20,
+            check=False,
+        )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return UNKNOWN
     is_dynamic = done.returncode == 0 and "statically linked" not in done.stdout

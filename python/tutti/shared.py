@@ -14,6 +14,7 @@ collective and raise MPI.Exception on errors. tutti.h documents shared results.
 from __future__ import annotations
 
 import ctypes
+import operator
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -140,7 +141,10 @@ def bcast_shared(
     else:
         if shape is None or dtype is None:
             raise ValueError("ranks other than the root need shape and dtype")
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        try:
+            shape = (operator.index(shape),)  # any integer, such as NumPy's
+        except TypeError:
+            shape = tuple(shape)
         dtype, address = np.dtype(dtype), None
     count, datatype = _typed(dtype, int(np.prod(shape, dtype=np.int64)))
     arguments = [ctypes.c_void_p(address), count, datatype, ctypes.c_int(root)]

@@ -20,7 +20,8 @@ class Interval:
 def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Interval:
     """The median with its interval by order statistics, which assumes no distribution.
 
-    Below six values the least and the largest bound it, with less confidence. O(n log n).
+    Below six values the least and the largest bound it, with less confidence. Takes O(n) steps with
+    integers of n bits.
 
     Raises:
         ValueError: there is no value.
@@ -31,11 +32,13 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Inter
     n = len(values)
     # The true median is outside of [v(k), v(n-1-k)] with probability 2 P(B <= k), B of n coins.
     k, outside = -1, 0.0
+    ways, all_ways = 1, 2**n  # n choose k + 1, of all outcomes
     while k + 1 < n // 2:
-        outside += 2 * math.comb(n, k + 1) / 2**n
+        outside += 2 * ways / all_ways
         if outside > 1 - confidence:
             break
         k += 1
+        ways = ways * (n - k) // (k + 1)
     k = max(k, 0)
     return Interval(median(values), values[k], values[n - 1 - k])
 

@@ -17,7 +17,7 @@ _CLEAR = 1.5
 """So many times as fast as native is enough without a race, where no sample contradicts it."""
 _FACTORS = (16, 256, 4096)
 """Between the sizes of the first stage; the larger ones for short budgets."""
-_MAX_BUFFER = 1 << 28
+MAX_BUFFER = 1 << 28
 """Bytes of a rank's buffers that a measurement may take."""
 
 
@@ -45,8 +45,10 @@ class Cell:
 
     bytes: int
     lines: dict[str, Measured] = field(default_factory=dict)
+    choice: str = ""
+    """What the rules of a check select; afterwards it may only become native. Empty before."""
     is_refuted: bool = False
-    """The check has not confirmed that anything is faster than the MPI's own algorithm."""
+    """The check has not confirmed that its choice is faster than the MPI's own algorithm."""
     span: tuple[int, int] | None = None
     """The least and the largest message size for which the cell's rule holds; None: those around."""
     weight: float = 1.0
@@ -88,14 +90,14 @@ def grid(collective: str, ranks: int, least: int, most: int, factor: int = 16) -
     """The message sizes at which a tuning begins: from `least` to `most` bytes in equal steps of at
     most about `factor`.
 
-    Sizes whose buffers would take more than 256 MiB a rank are left out.
+    Sizes whose buffers would take more than 256 MiB a rank are left out; none may be left.
     """
     if _engine.block_kind(collective) == "none":
         return [0]
     shares = 1 if _engine.block_kind(collective) == "parts" else ranks
-    most = min(most, _MAX_BUFFER // shares)
+    most = min(most, MAX_BUFFER // shares)
     if most <= least:
-        return [least]
+        return [least] if most == least else []
     doublings = math.log2(most / least)
     steps = math.ceil(doublings / math.log2(factor) - 1e-9)
     between = [least << round(doublings * step / steps) for step in range(1, steps)]

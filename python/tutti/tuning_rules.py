@@ -12,6 +12,9 @@ from tutti.rules import UNKNOWN_SIZES
 from tutti.tuning import Job, Tuner
 from tutti.tuning_cells import MIN_GAIN, Cell
 
+_SMALL = 8
+"""Bytes; messages of fewer take as long."""
+
 
 @dataclass(frozen=True)
 class Span:
@@ -27,16 +30,41 @@ class Span:
 def rules_of(tuner: Tuner, date: str, command: str) -> list[dict[str, Any]]:
     """Rules for all measured sizes; the MPI's own algorithm where nothing beats it."""
     made: list[dict[str, Any]] = []
-    for name, sizes in tuner.cells.items():
-        done = [cell for _, cell in sorted(sizes.items()) if "native" in cell.lines]
-        if not done:
-            continue
-        is_one = name in UNKNOWN_SIZES or done[0].bytes == 0
-        spans = _one_span(done) if is_one else _spans(done)
-        if not is_one and done[0].span is not None:
-            spans = _spans_of_calls(done)
+    for name, done in _measured(tuner).items():
+        choices = _choices(name, done)
+        if name in UNKNOWN_SIZES or done[0].bytes == 0:
+            use = choices[0] if len(set(choices)) == 1 else "native"
+            spans = [_span_of(done, use, 0, None)]
+        elif done[0].span is not None:
+            spans = _spans_of_calls(done, choices)
+        else:
+            spans = _spans(done, choices)
         made += [_rule(tuner.job, name, span, date, command) for span in spans]
     return made
+
+
+def settle(tuner: Tuner) -> None:
+    """Fixes what rules select at each size, so that what a check refutes has no other successor
+    than native, which the check has run."""
+    for name, done in _measured(tuner).items():
+        for cell, choice in zip(done, _choices(name, done), strict=True):
+            cell.choice = choice
+
+
+def _measured(tuner: Tuner) -> dict[str, list[Cell]]:
+    """By collective, the cells for which there can be rules, by size."""
+    found = {
+        name: [cell for _, cell in sorted(sizes.items()) if "native" in cell.lines]
+        for name, sizes in tuner.cells.items()
+    }
+    return {name: cells for name, cells in found.items() if cells}
+
+
+def _choices(collective: str, cells: list[Cell]) -> list[str]:
+    """What rules select at each size."""
+    if all(cell.choice for cell in cells):
+        return ["native" if cell.is_refuted else cell.choice for cell in cells]
+    return [_common(cells)] * len(cells) if collective in UNKNOWN_SIZES else _smoothed(cells)
 
 
 def _rule(job: Job, collective: str, span: Span, date: str, command: str) -> dict[str, Any]:
@@ -78,13 +106,21 @@ def _smoothed(cells: list[Cell]) -> list[str]:
     return winners
 
 
-def _spans(cells: list[Cell]) -> list[Span]:
+def _native_span(cell: Cell, least: int, most: int | None) -> Span:
+    """Native for sizes beyond a cell."""
+    return Span("native", least, most, cell.native.median, cell.native.median)
+
+
+def _spans(cells: list[Cell], winners: list[str]) -> list[Span]:
     """Spans from 0 bytes on. An algorithm holds between sizes that it has won; between two
-    algorithms the change is in the middle; towards native it is at the last size that was won."""
-    winners = _smoothed(cells)
+    algorithms the change is in the middle; towards native it is at the last size that was won.
+    Sizes outside of those measured are native, but what wins at 8 bytes holds below too."""
     spans: list[Span] = []
     first = 0
     least = 0
+    if cells[0].bytes > _SMALL and winners[0] != "native":
+        least = cells[0].bytes
+        spans.append(_native_span(cells[0], 0, least - 1))
     for i, winner in enumerate(winners):
         if i + 1 < len(cells) and winners[i + 1] == winner:
             continue
@@ -100,14 +136,13 @@ def _spans(cells: list[Cell]) -> list[Span]:
         first = i + 1
         least = 0 if most is None else most + 1
     if spans[-1].most is not None:
-        spans.append(Span("native", least, None, cells[-1].native.median, cells[-1].native.median))
+        spans.append(_native_span(cells[-1], least, None))
     return spans
 
 
-def _spans_of_calls(cells: list[Cell]) -> list[Span]:
+def _spans_of_calls(cells: list[Cell], winners: list[str]) -> list[Span]:
     """Spans of the cells' own sizes. Sizes between two cells belong to them if one algorithm has
     won both; else no rule holds there."""
-    winners = _smoothed(cells)
     spans: list[Span] = []
     first = 0
     end = -1
@@ -122,8 +157,8 @@ def _spans_of_calls(cells: list[Cell]) -> list[Span]:
     return spans
 
 
-def _one_span(cells: list[Cell]) -> list[Span]:
-    """One algorithm for all sizes: faster at one size at least, and slower at none."""
+def _common(cells: list[Cell]) -> str:
+    """The algorithm for all sizes: faster at one size at least, and slower at none."""
     use, gain = "native", 1 - MIN_GAIN
     for name in cells[0].lines:
         if any(name not in cell.lines for cell in cells):
@@ -137,7 +172,7 @@ def _one_span(cells: list[Cell]) -> list[Span]:
         )
         if ratio <= gain and any(cell.is_faster(line) for cell, line in lines):
             use, gain = name, ratio
-    return [_span_of(cells, use, 0, None)]
+    return use
 
 
 def to_text(rules: list[dict[str, Any]], date: str, command: str) -> str:

@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from tutti.refusal import Refusal
 from tutti.rules import UNKNOWN_SIZES
 from tutti.tuning import CHECK, WARMUP, WIDTH, Job, Progress, Tuner
 from tutti.tuning_cells import Cell, Measured
+from tutti.tuning_rules import settle
 
 STATE_SCHEMA = "tutti-tune-state-2"
 _CHECKS = 20
@@ -24,8 +25,9 @@ _RULES = ["native", "auto"]
 _LEAST_US = 0.001
 """Of a clock's resolution; a time of 0 has no ratio."""
 
-_ALONE = {"TUTTI_RULES": "none", "TUTTI_MACHINE": "built-in"}
-"""Without rules, and without the measurements for lower bounds that every run would make."""
+_ALONE = {"TUTTI": "on", "TUTTI_RULES": "none", "TUTTI_REPORT": "none", "TUTTI_MACHINE": "built-in"}
+"""Whatever the environment says: no rules, no report, which each run would replace, and none of the
+measurements for lower bounds that every run would make."""
 
 Run = Callable[[list[str], dict[str, str]], dict[str, Any]]
 """Starts tutti-bench with arguments and further settings, and returns its JSON."""
@@ -52,7 +54,8 @@ def settings() -> dict[str, str]:
         "TUTTI", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "MPICH_", "I_MPI_", "MV2_",
         "MVP_", "UCX_", "FI_",
     )  # fmt: skip
-    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(names)}
+    found = {name: value for name, value in sorted(os.environ.items()) if name.startswith(names)}
+    return {name: value for name, value in found.items() if name not in _ALONE}
 
 
 def _different(old: Any, new: Any) -> tuple[Any, Any]:
@@ -189,6 +192,8 @@ class Check:
     """What Tutti ran by the rules."""
     best: Measured
     """The fastest of native, what the rules selected and what the tuning found fastest."""
+    refutes: bool = False
+    """The rules selected something that has not shown here to be better than native."""
 
     @property
     def is_native(self) -> bool:
@@ -207,11 +212,6 @@ class Check:
         return (least if self.is_native else self.rules.median) / self.best.median - 1
 
     @property
-    def refutes(self) -> bool:
-        """The rules selected something that was no faster than native this time."""
-        return not self.is_native and self.speedup <= 1
-
-    @property
     def is_slower(self) -> bool:
         """The rules are slower than native beyond doubt, by the intervals of the medians."""
         return not self.is_native and self.rules.interval.low > self.native.interval.high
@@ -223,9 +223,9 @@ def check(
 ) -> list[Check]:  # fmt: skip
     """Measures native, the rules and the best found in turn, with received data compared.
 
-    `left` is the number of seconds that the checks may still take. Sizes for which something was
-    faster than native come first, since only these can be refuted. Where the rules fail, what was
-    checked of their collective is dropped. Where only the best found fails, it is left out.
+    `left` is the number of seconds that the checks may still take. Sizes for which the rules select
+    something else than native come first, since only these can be refuted. Where the rules fail,
+    what was checked of their collective is dropped. Where only the best found fails, it is left out.
 
     Raises:
         RunFailed: the MPI's own algorithm alone fails too.
@@ -236,7 +236,8 @@ def check(
         for _, cell in sorted(sizes.items())
         if "native" in cell.lines
     ]
-    order = sorted(range(len(cells)), key=lambda at: cells[at][1].winner == "native")
+    settle(tuner)
+    order = sorted(range(len(cells)), key=lambda at: cells[at][1].choice == "native")
     checks: dict[int, Check] = {}
     for done, at in enumerate(order):
         seconds = left()
@@ -252,8 +253,8 @@ def check(
             further += ["--budget", f"{max(50.0, seconds / (len(cells) - done) * 1e3):.0f}ms"]
         found = _check_run(tuner, run, rules, collective, names, further)
         for row in found["rows"][:1]:
-            checks[at] = _check_of(row, collective, cell.bytes)
-    return [check for _, check in sorted(checks.items()) if (check.collective, CHECK) not in tuner.failed]
+            checks[at] = _check_of(row, collective, cell)
+    return _refuted(tuner, [check for _, check in sorted(checks.items())])
 
 
 def _check_run(
@@ -275,28 +276,32 @@ def _check_run(
         return {"rows": []}
 
 
-def refute(tuner: Tuner, checks: list[Check]) -> None:
-    """Makes cells native whose rule the check has not confirmed, or whose collective failed in it."""
-    for check in checks:
-        if check.refutes:
-            tuner.cells[check.collective][check.bytes].is_refuted = True
-    for collective, name in tuner.failed:
-        if name == CHECK:
-            for cell in tuner.cells[collective].values():
-                cell.is_refuted = True
+def _refuted(tuner: Tuner, checks: list[Check]) -> list[Check]:
+    """Makes native what a check refutes, what lost its candidate, and collectives that failed. Where
+    one rule holds for all sizes, one of them refutes it. Returns the checks of what has not failed."""
+    for name, cells in tuner.cells.items():
+        lost = {one.bytes for one in checks if one.collective == name and one.refutes}
+        lost |= {size for size, cell in cells.items() if cell.choice not in ("", *cell.lines)}
+        if (name, CHECK) in tuner.failed or (lost and name in UNKNOWN_SIZES):
+            lost = set(cells)
+        for size in lost:
+            cells[size].is_refuted = True
+    return [
+        replace(one, refutes=not one.is_native and tuner.cells[one.collective][one.bytes].is_refuted)
+        for one in checks if (one.collective, CHECK) not in tuner.failed
+    ]  # fmt: skip
 
 
-def _check_of(row: dict[str, Any], collective: str, size: int) -> Check:
+def _check_of(row: dict[str, Any], collective: str, cell: Cell) -> Check:
     lines = {line["name"]: line for line in row["algorithms"]}
     times = {name: Measured(name, tuple(_samples(line))) for name, line in lines.items()}
-    return Check(
-        collective,
-        size,
-        times["native"],
-        times["auto"],
-        lines["auto"].get("ran", ""),
-        min(times.values(), key=lambda line: line.median),
-    )
+    best = min(times.values(), key=lambda line: line.median)
+    ran = lines["auto"].get("ran", "")
+    check = Check(collective, cell.bytes, times["native"], times["auto"], ran, best)
+    # Where the rule only was as fast as native, the times of the check fall on either side.
+    was_faster = cell.choice in cell.lines and cell.is_faster(cell.lines[cell.choice])
+    is_refuted = check.speedup <= 1 if was_faster else check.is_slower
+    return replace(check, refutes=is_refuted and not check.is_native)
 
 
 def geometric_mean(values: Sequence[float]) -> float:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tutti import launcher
+from tutti import launcher, mpis, programs
 from tutti.commands.run import prepare
 from tutti.console import Refusal
 
@@ -203,6 +205,72 @@ def test_all_our_settings_are_handed_on(installed, tmp_path):
 def test_wrong_settings_are_refused(installed, variables, text):
     with pytest.raises(Refusal, match=re.escape(text)):
         prepare(["true"], {}, environment(**variables))
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("mpirun -n 1 -x LD_PRELOAD=/x.so ./a", "-x LD_PRELOAD=/x.so"),
+        ("mpirun -n 1 ./a : -x LD_PRELOAD=/x.so ./b", "-x LD_PRELOAD=/x.so"),
+        ("mpiexec -genv LD_PRELOAD /x.so ./a", "-genv LD_PRELOAD"),
+        ("mpiexec -env LD_PRELOAD=/x.so ./a", "-env LD_PRELOAD=/x.so"),
+        ("srun --export=ALL,LD_PRELOAD=/x.so ./a", "--export=ALL,LD_PRELOAD=/x.so"),
+        ("srun ./a : --export LD_PRELOAD=/x.so,A ./b", "--export=LD_PRELOAD=/x.so,A"),
+        ("sbatch --export=LD_PRELOAD=/x.so job.sh", "--export=LD_PRELOAD=/x.so"),
+        ("jsrun -E LD_PRELOAD=/x.so ./a", "-E LD_PRELOAD=/x.so"),
+    ],
+)
+def test_an_option_that_would_replace_what_is_preloaded_is_refused(words, text):
+    with pytest.raises(Refusal, match=re.escape(f"{text} would preload")):
+        passed(*words.split())
+    found = launcher.find(words.split(), version)
+    launcher.pass_on(words.split(), found, ["TUTTI"], {})  # preloads nothing itself
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "mpirun -x LD_PRELOAD ./a", "mpirun -x A=1 -n 1 bash -c LD_PRELOAD=/x.so", "srun --export=LD_PRELOAD ./a",
+        "srun ./a --export=LD_PRELOAD=/x.so", "mpirun -n 1 env --env LD_PRELOAD=/x.so ./a", 
+        "mpiexec -genvlist LD_PRELOAD ./a", "./a -x LD_PRELOAD=/x.so",
+    ],
+)  # fmt: skip
+def test_what_passes_on_the_environments_preload_is_kept(words):
+    assert set(words.split()) & set(passed(*words.split()))
+
+
+@pytest.mark.parametrize("name", ["mpirun", "mpiexec", "srun", "jsrun"])
+def test_a_launcher_without_words_is_kept(name):
+    assert passed(name, ":")[0] == passed(name)[0] == name
+
+
+def test_what_slurm_inherits_replaces_no_preload():
+    with pytest.raises(Refusal, match="--export=ALL,LD_PRELOAD=/x.so would preload"):
+        passed("srun", "./a", SLURM_EXPORT_ENV="ALL,LD_PRELOAD=/x.so")
+
+
+@pytest.mark.parametrize("of", [launcher.version_of, lambda file: programs.libraries_of(Path(file))])
+def test_what_programs_print_need_not_be_utf_8(of, tmp_path, monkeypatch):
+    for name in ("mpirun", "ldd"):
+        (tmp_path / name).write_text("#!/bin/sh\nprintf 'Open MPI \\351\\n'\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert of(str(tmp_path / "mpirun")) == "Open MPI \ufffd\n"
+
+
+def test_what_a_library_says_need_not_be_utf_8(tmp_path, monkeypatch):
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nprintf 'Open MPI v4.1.4 \\351\\n'\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    assert mpis.recognise(mpis.said_by(tmp_path / "libmpi.so")) == ("openmpi", "4.1.4")
+
+
+def test_a_named_folder_is_preloaded_in_any_folder(installed, monkeypatch):
+    monkeypatch.chdir(installed)
+    monkeypatch.setenv("TUTTI_LIBRARY_DIR", "lib")
+    start = prepare(["true"], {}, environment())
+    assert start.environment["LD_PRELOAD"] == f"{installed}/lib/libtutti.so"
 
 
 def test_what_is_missing_is_named(installed):

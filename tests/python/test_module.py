@@ -37,6 +37,17 @@ def test_the_lists_are_those_of_the_source():
     assert "ordered_tree" in {a.name for a in tutti.algorithms()}
 
 
+def test_a_shared_broadcast_takes_any_integer_as_its_shape(monkeypatch):
+    numpy = pytest.importorskip("numpy")
+    calls = []
+    monkeypatch.setattr(tutti.shared, "_typed", lambda dtype, items: (items, None))
+    monkeypatch.setattr(tutti.shared, "_shared", lambda *given: calls.append(given[3]))
+    comm = type("Comm", (), {"rank": 1})
+    for shape in (3, numpy.int64(3), numpy.array(3), (3,), numpy.array([3])):
+        tutti.bcast_shared(comm, shape=shape, dtype="f8")
+    assert calls == [(3,)] * 5
+
+
 def test_every_papers_name_means_an_algorithm():
     for alias in tutti.aliases():
         name, _, settings = alias.specification.partition(":")

@@ -65,6 +65,29 @@ def test_what_runs_have_learned_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert "linear" in text and "--learned" in text and "chain" not in text
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("TUTTI_RULES", ["rules", "show"]),
+        ("TUTTI_RULES", ["info"]),
+        ("TUTTI_LIBRARY_DIR", ["rules", "show"]),
+        ("XDG_CONFIG_HOME", ["info"]),
+        ("XDG_CACHE_HOME", ["rules", "show", "--learned"]),
+        ("HOME", ["rules", "show", "--learned"]),
+    ],
+)
+def test_a_variable_that_is_not_utf_8_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, words: list[str]
+) -> None:
+    folder = tmp_path / "\udcff"
+    (folder / "tutti").mkdir(parents=True)
+    write(folder / "tutti/rules.json", '"collective": "bcast", "use": "chain"')
+    (folder / "libtutti.so").touch()
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv(name, str(folder))
+    assert str(invoke(*words).exception) == f"invalid {name}={folder}: expected UTF-8"
+
+
 def test_rules_stay_when_others_are_appended() -> None:
     from tutti import _engine
 

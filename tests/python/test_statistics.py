@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
+import time
 from itertools import combinations
 from statistics import mean
 
@@ -11,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tutti.guidelines import judge
-from tutti.statistics import quotient_interval, rank_test
+from tutti.statistics import median_interval, quotient_interval, rank_test
 
 
 def exact(left, right):
@@ -95,6 +97,42 @@ def test_a_clear_but_tiny_excess_is_no_violation():
     slow = [value * 1.02 for value in fast]
     (verdict,) = judge(result_of(slow, fast))
     assert verdict.doubt < 1e-6 and not verdict.broken
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"rows": []}, "rows: expected at least 1"),
+        ({"guidelines": []}, "guidelines: expected at least 1"),
+        ({"metadata": {"ranks": "x"}}, "metadata.ranks: expected a number, not x"),
+    ],
+)
+def test_results_without_a_test_are_refused(command, tmp_path, changes, fault):
+    file = tmp_path / "results.json"
+    result = {"schema": "tutti-bench/1", **result_of([2.0] * 9, [1.0] * 9), **changes}
+    file.write_text(json.dumps(result))
+    shown = command("check", "--results", str(file))
+    text = f"tutti: {file}: expected results of tutti-bench guidelines: {fault}\n"
+    assert (shown.status, shown.err) == (2, text)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 6, 7, 40, 1100, 3001])
+def test_the_interval_of_a_median_has_binomial_ends(n):
+    # The true median is outside of [v(k), v(n-1-k)] with probability 2 P(B <= k).
+    outside = lambda k: 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n  # noqa: E731
+    found = median_interval([float(i) for i in range(n)])
+    k = int(found.low)
+    assert (found.median, found.high) == ((n - 1) / 2, n - 1 - k)
+    assert k == 0 or outside(k) <= 0.05
+    assert k + 1 >= n // 2 or outside(k + 1) > 0.05
+
+
+@pytest.mark.alone
+def test_the_interval_of_many_values_takes_no_time():
+    values = [float(i) for i in range(10000)]
+    start = time.monotonic()
+    assert (median_interval(values).low, median_interval(values).high) == (4901.0, 5098.0)
+    assert time.monotonic() - start < 2
 
 
 def test_equal_blocks_only():

@@ -82,6 +82,18 @@ def test_where_no_rank_knows_the_sizes_one_algorithm_holds_for_all() -> None:
     assert spans(tuned(mixed, "gatherv")) == [("0..inf", "native")]
 
 
+def test_sizes_below_those_that_were_measured_are_native() -> None:
+    machine = Machine({"native": linear(10, 1e-3), "chain": linear(5, 0.5e-3)})
+    tuner = Tuner(JOB, machine, grids(["bcast"], 8, (1 << 20, 4 << 20)), clock=lambda: 0.0)
+    tuner.run()
+    assert spans(tuner) == [
+        ("0..1048575", "native"), ("1M..4M", "chain"), ("4194305..inf", "native"),
+    ]  # fmt: skip
+    # The same where the MPI's own fails for small messages.
+    del tuner.cells["bcast"][1 << 20].lines["native"]
+    assert spans(tuner)[0] == ("0..4194303", "native")
+
+
 def test_a_barrier_has_one_size() -> None:
     machine = Machine({"native": linear(10, 0), "dissemination": linear(5, 0)})
     assert spans(tuned(machine, "barrier")) == [("0..inf", "dissemination")]
@@ -230,6 +242,8 @@ def test_large_buffers_are_left_out() -> None:
     assert grid("bcast", 1024, 8, 4 << 20)[-1] == 4 << 20
     # 1,024 blocks of 256 KiB are 256 MiB.
     assert grid("allgather", 1024, 8, 4 << 20)[-1] == 256 << 10
+    assert grid("allgather", 1024, 256 << 10, 4 << 20) == [256 << 10]
+    assert grid("allgather", 1024, (256 << 10) + 4, 4 << 20) == []
     assert grid("barrier", 8, 8, 1024) == [0]
 
 

@@ -44,6 +44,8 @@ def test_the_command_writes_rules_and_checks_them(bench: Bench, tmp_path: Path) 
     # The tuning runs without any rules, the check with the new ones.
     assert bench.settings[0]["TUTTI_RULES"] == "none"
     assert bench.settings[-1]["TUTTI_RULES"] == f"{output}.unchecked"
+    # No run replaces the report of the environment, or is off by it.
+    assert {(one.get("TUTTI"), one.get("TUTTI_REPORT")) for one in bench.settings} == {("on", "none")}
     assert "<svg" in plot.read_text()
     assert sorted(tmp_path.iterdir()) == [plot, output]
 
@@ -58,6 +60,24 @@ def test_a_rule_that_the_check_does_not_confirm_becomes_native(
     assert invoke("--output", str(output), "--collective", "bcast").exit_code == 0
     read = _engine.rules_from_text(output.read_text(), "").all
     assert [(rule.bytes, rule.use) for rule in read] == [("0..16K", "chain"), ("16385..inf", "native")]
+
+
+@pytest.mark.parametrize(
+    ("small", "use", "refuted"),
+    [(30, "native", True), (10.02, "linear", False)],  # native takes 10 us
+)
+def test_a_rule_for_all_sizes_needs_that_the_check_refutes_none(
+    bench: Bench, tmp_path: Path, small: float, use: str, refuted: bool
+) -> None:
+    # From 32 KiB on linear is faster; below, where it is as fast as native, the check may differ.
+    times = {"native": linear(10, 1e-3), "linear": linear(10, 0.4e-3)}
+    bench.machine.times = times | {"auto": lambda size: small if size < 2000 else 5 + 0.4e-3 * size}
+    bench.ran = "linear: rules: measured"
+    output = tmp_path / "rules.json"
+    done = invoke("--output", str(output), "--collective", "gatherv", "--bytes", "8..256K", "--json")
+    assert done.exit_code == 0, done.output
+    assert [one.use for one in _engine.rules_from_text(output.read_text(), "").all] == [use]
+    assert {one["refuted"] for one in json.loads(done.stdout)["check"]} == {refuted}
 
 
 def test_a_check_that_fails_costs_the_rules_of_its_collective_only(
@@ -96,6 +116,25 @@ def test_a_check_in_which_only_the_best_found_fails_keeps_the_rules(tmp_path: Pa
     assert len(tuning_run.check(tuner, run, tmp_path)) == sizes
     assert tuner.failed == {("bcast", "chain"): "exit status 1"}
     assert not any("chain" in cell.lines for cell in tuner.cells["bcast"].values())
+
+
+def test_what_a_check_has_not_run_is_in_no_rules(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.machine.times["binomial"] = linear(5.1, 0.51e-3)  # not as fast as chain, but faster than native
+
+    def run(words: list[str], settings: dict[str, str]) -> dict[str, Any]:
+        if "auto" in words and "chain" in words:
+            raise RunFailed("exit status 1")
+        return bench(words, settings)
+
+    monkeypatch.setattr(tuning_run, "under", lambda mpirun: run)
+    bench.ran = "chain: rules: measured"
+    output = tmp_path / "rules.json"
+    done = invoke("--output", str(output), "--collective", "bcast", "--bytes", "8..1K", "--json")
+    assert done.exit_code == 0, done.output
+    assert [one.use for one in _engine.rules_from_text(output.read_text(), "").all] == ["native"]
+    assert {one["refuted"] for one in json.loads(done.stdout)["check"]} == {True}
 
 
 def test_a_check_in_which_the_mpis_own_fails_ends_the_tuning(tmp_path: Path) -> None:
@@ -195,7 +234,8 @@ def test_a_state_of_other_settings_is_refused_by_the_variables_that_differ(
     former = tuning_run.settings()
     tuning_run.State(tmp_path / "state", {"settings": former}, False).put("a run", [])
     monkeypatch.delenv("PRTE_MCA_rmaps_default_mapping_policy")
-    for name in ("MPICH_OFI_NIC_POLICY", "MV2_USE_CUDA", "MVP_USE_CUDA"):
+    # TUTTI_REPORT and others that a tuning sets itself do not count.
+    for name in ("MPICH_OFI_NIC_POLICY", "MV2_USE_CUDA", "MVP_USE_CUDA", "TUTTI_REPORT"):
         monkeypatch.setenv(name, "1")
     with pytest.raises(Refusal) as refused:
         tuning_run.State(tmp_path / "state", {"settings": tuning_run.settings()}, True)
@@ -266,14 +306,38 @@ def test_what_failed_and_what_the_budget_left_out_is_said(
     assert f"The budget did not suffice to check {sizes} of {sizes} sizes: " in said
 
 
-def test_without_resume_an_interrupted_tuning_begins_anew(bench: Bench, tmp_path: Path) -> None:
-    output = tmp_path / "rules.json"
+def test_without_resume_an_interrupted_tuning_is_kept(bench: Bench, tmp_path: Path) -> None:
+    output, state = tmp_path / "rules.json", tmp_path / "rules.json.state"
     words = ["--output", str(output), "--collective", "bcast"]
     bench.fail_after = 3
     assert invoke(*words).exit_code != 0
-    first = bench.runs[1]
+    kept = state.read_text()
     bench.fail_after, bench.runs = -1, []
-    done = invoke(*words)
-    assert done.exit_code == 0 and first in bench.runs
-    assert f"tuning anew; --resume would continue from {output}.state" in done.stderr
+    said = str(invoke(*words).exception)
+    assert said == (
+        f"{state} has the runs of an interrupted tuning: continue it with --resume, or remove the file "
+        "to tune anew"
+    )
+    assert not bench.runs and state.read_text() == kept
+    state.unlink()
+    assert invoke(*words).exit_code == 0
     assert list(tmp_path.iterdir()) == [output]
+
+
+@pytest.mark.parametrize("option", ["--report", "--mpirun"])
+def test_what_rules_cite_is_utf_8(bench: Bench, tmp_path: Path, option: str) -> None:
+    words = ["--output", str(tmp_path / "rules.json"), option, f"{tmp_path}/\udcff"]
+    assert str(invoke(*words).exception).startswith(f"{option} {tmp_path}/\udcff: expected UTF-8")
+
+
+def test_a_collective_without_room_for_its_buffers_is_skipped(
+    bench: Bench, tmp_path: Path
+) -> None:
+    # 8 blocks of 64 MiB are 512 MiB.
+    words = ["--output", str(tmp_path / "rules.json"), "--bytes", "64M..128M"]
+    done = invoke(*words, "--collective", "bcast,allgather")
+    assert done.exit_code == 0, done.output
+    assert "Skipped, as a rank would need more than 256 MiB: allgather." in " ".join(done.stdout.split())
+    assert {words[0] for words in bench.runs} == {"barrier", "bcast"}
+    said = str(invoke(*words, "--collective", "allgather").exception)
+    assert said == "--bytes 64M..128M: a rank would need more than 256 MiB for allgather"

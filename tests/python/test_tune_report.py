@@ -255,6 +255,14 @@ def test_the_command_writes_rules_for_the_calls_of_the_program(
     assert {path.name for path in tmp_path.iterdir()} == {"report.json", "rules.json"}
 
 
+def test_a_folder_of_the_user_is_kept(bench: Program, tmp_path: Path) -> None:
+    folder = tmp_path / "rules.json.arrivals"
+    folder.mkdir()
+    (folder / "mine").touch()
+    assert invoke(tmp_path).exit_code == 0
+    assert list(folder.iterdir()) == [folder / "mine"]
+
+
 def test_the_command_prints_a_table_of_80_columns(bench: Program, tmp_path: Path) -> None:
     done = invoke(tmp_path)
     assert done.exit_code == 0, done.output

@@ -7,7 +7,6 @@ import datetime
 import hashlib
 import math
 import shlex
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -24,10 +23,12 @@ from tutti import _engine, crossovers, reports, tuning_run
 from tutti.commands import tune_report
 from tutti.commands.options import AsJson, Mpirun
 from tutti.commands.tune_report import Program
-from tutti.console import Refusal, console, count, duration, percent, print_json, why_not_writable, write
+from tutti.console import (
+    Refusal, console, count, duration, is_utf_8, percent, print_json, volume, why_not_writable, write,
+)  # fmt: skip
 from tutti.plot import check as check_plot
 from tutti.tuning import CHECK, SHARES, Job, Tuner
-from tutti.tuning_cells import Cells, grids
+from tutti.tuning_cells import MAX_BUFFER, Cells, grids
 from tutti.tuning_rules import rules_of, to_text
 from tutti.tuning_run import Check, Run, Shape, State, equal_blocks, geometric_mean
 from tutti.workload import bytes_of
@@ -143,6 +144,8 @@ def _summary(out: Console, checks: list[Check], tuner: Tuner, output: Path) -> N
     for (collective, name), why in tuner.failed.items():
         what = "failed in the check, and its rules are native" if name == CHECK else f"{name} failed and was left out"
         out.print(f"{collective} {what}: {why}", markup=False)
+    if skipped := [name for name, cells in tuner.cells.items() if not cells]:
+        out.print(f"Skipped, as a rank would need more than {volume(MAX_BUFFER)}: {', '.join(skipped)}.")
     if tuner.unfinished:
         out.print(f"The budget did not suffice for: {', '.join(tuner.unfinished)}.")
     sizes = sum(
@@ -194,6 +197,7 @@ def _as_json(tuner: Tuner, rules: list[dict[str, Any]], checks: list[Check]) -> 
         ],
         "failed": [{"collective": c, "name": n, "why": w} for (c, n), w in tuner.failed.items()],
         "unfinished": tuner.unfinished,
+        "skipped": [name for name, cells in tuner.cells.items() if not cells],
     }  # fmt: skip
 
 
@@ -227,13 +231,10 @@ class _Request:
 
     def state(self, job: Job) -> State:
         """The measurements so far, which fit this request and job."""
-        path = self.output.with_name(self.output.name + ".state")
-        if path.exists() and not self.resume:
-            print(f"tutti: tuning anew; --resume would continue from {path}", file=sys.stderr)
         of_report = hashlib.sha256(self.report.read_bytes()).hexdigest()[:16] if self.report else ""
         identity = {"mpirun": self.mpirun, "bytes": list(self.sizes), "report": of_report,
                     "version": _engine.version, "settings": tuning_run.settings()}  # fmt: skip
-        return State(path, {**identity, **asdict(job)}, self.resume)
+        return State(_state_of(self.output), {**identity, **asdict(job)}, self.resume)
 
     @contextlib.contextmanager
     def work(self, job: Job, start_up: float) -> Iterator[_Work]:
@@ -243,14 +244,18 @@ class _Request:
             scan = self.seconds * _FOR_CHECK * SHARES[0] if self.seconds else math.inf
             # Measuring takes a run about as long as its start-up.
             runs = scan / max(2 * start_up, 1e-9)
-            yield _Work(grids(self.names, job.ranks, self.sizes, runs))
+            cells = grids(self.names, job.ranks, self.sizes, runs)
+            if not any(cells.values()):
+                raise Refusal(f"--bytes {_engine.range_text('..'.join(map(str, self.sizes)))}: a rank would "
+                              f"need more than {volume(MAX_BUFFER)} for {', '.join(cells)}")  # fmt: skip
+            yield _Work(cells)
             return
         program = tune_report.program_of(self.report, job, self.names)
         folder = self.output.with_name(self.output.name + ".arrivals")
         try:
             yield _Work(program.cells(), program.shape(job.ranks, folder), program)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove_arrivals(program, folder)
 
     def write(self, tuner: Tuner, path: Path) -> list[dict[str, Any]]:
         """Writes the rules to a file, and returns them."""
@@ -258,6 +263,19 @@ class _Request:
         rules = rules_of(tuner, date, self.command)
         write(path, to_text(rules, date, self.command), "--output")
         return rules
+
+
+def _remove_arrivals(program: Program, folder: Path) -> None:
+    """Removes what Program.shape has written, and no other file."""
+    with contextlib.suppress(OSError):
+        for one in program.replays:
+            (folder / f"{one.collective}-{one.size}.csv").unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def _state_of(output: Path) -> Path:
+    """The file of the measurements for these rules."""
+    return output.with_name(output.name + ".state")
 
 
 def _request(
@@ -271,6 +289,9 @@ def _request(
     names = _collectives(collective)
     limits = _range(sizes or "8..4M")
     seconds = _seconds(budget) if budget else 0.0
+    for option, text in (("--mpirun", mpirun), ("--report", str(report or ""))):
+        if not is_utf_8(text):
+            raise Refusal(f"{option} {text}: expected UTF-8, as in the rules, which cite it")
     if report is not None:
         reports.read(report)
     if output is None:
@@ -279,6 +300,9 @@ def _request(
             raise Refusal(f"{output} exists; name the rules file to write with --output FILE")
     if reason := why_not_writable(output):
         raise Refusal(f"--output {output}: {reason}")
+    if not resume and (state := _state_of(output)).exists():
+        raise Refusal(f"{state} has the runs of an interrupted tuning: continue it with --resume, or remove "
+                      "the file to tune anew")  # fmt: skip
     return _Request(mpirun, output.absolute(), names, limits, report, seconds, resume)
 
 
@@ -309,7 +333,6 @@ def _checked(
         )  # fmt: skip
     finally:
         unchecked.unlink(missing_ok=True)
-    tuning_run.refute(tuner, checks)
     return request.write(tuner, request.output), checks
 
 
