@@ -37,6 +37,8 @@ class Known:
     ranks: int | None = None
     cases: Sequence[Mapping[str, Any]] = ()
     """The measured candidates of the report, as its JSON has them."""
+    collectives: float | None = None
+    """Seconds of all collectives, of which the report may have some lines only; None if unknown."""
 
     @property
     def text(self) -> str:
@@ -53,7 +55,7 @@ def advice_of(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
         return []
     seconds = sum(total.seconds for total in totals)
     found = [
-        *_little_to_gain(seconds, known),
+        *_little_to_gain(seconds if known.collectives is None else known.collectives, known),
         *_faster(seconds, known),
         *_waits(totals, seconds, known.report),
         *_tuning(totals, known),

@@ -46,7 +46,7 @@ def figure_of(title: str, sites: list[Site], option: str = "--picture") -> Any:
     pyplot = pyplot_for(option)
     shown = [(site, site.pattern) for site in sites if site.pattern is not None][:MAX_PANELS]
     if not shown:
-        raise Refusal(f"{option}: no line of the report has recorded arrivals")
+        raise Refusal(f"{option}: no line of the report has recorded arrivals of 2 or more ranks")
     figure, axes = pyplot.subplots(
         len(shown), 2, figsize=(10, 0.9 + 3.4 * len(shown)), squeeze=False,
         gridspec_kw={"width_ratios": [4, 1.3]}, layout="constrained",
@@ -59,7 +59,7 @@ def figure_of(title: str, sites: list[Site], option: str = "--picture") -> Any:
         handles, list(PARTS), fontsize=7, frameon=False, ncols=3, handlelength=0.8,
         columnspacing=0.8, loc="lower right", bbox_to_anchor=(1.02, 1.0),
     )  # fmt: skip
-    figure.suptitle(title, fontsize=9)
+    figure.suptitle(title, fontsize=9, parse_math=False)  # names may have "$"
     return figure
 
 
@@ -92,7 +92,7 @@ def _heat_map(figure: Any, axis: Any, site: Site, pattern: Pattern) -> None:
     axis.set_ylabel("rank", fontsize=8)
     name = textwrap.shorten(f"{site.number}: {site.name}, {site.fields['algorithm']}", 96)
     late = "\n".join(textwrap.wrap(site.late, 96))
-    axis.set_title(f"{name}\n{late}" if late else name, fontsize=9, loc="left")
+    axis.set_title(f"{name}\n{late}" if late else name, fontsize=9, loc="left", parse_math=False)
 
 
 def _parts(axis: Any, pattern: Pattern) -> None:

@@ -77,9 +77,22 @@ def restricted(reports: Sequence[dict[str, Any]], kept: Sequence[Site]) -> list[
         part = {**report, "calls": [line for line in report["calls"] if id(line) in fields]}
         if known := report.get("tuning"):
             cases = [one for one in known.get("cases", ()) if any(map(Case(one).decides, kept))]
-            part["tuning"] = {**known, "cases": cases}
+            part["tuning"] = {**known, **_sums_of(cases, part), "cases": cases}
         parts.append(part)
     return parts
+
+
+def _sums_of(cases: list[dict[str, Any]], part: dict[str, Any]) -> dict[str, float]:
+    """What these cases saved in the lines of a report, in the mean over its ranks. Cases share it
+    among their call sites by calls."""
+    lines = {(line["collective"], line["site"]) for line in part["calls"]}
+    sums = {"seconds": sum(line["elapsed"]["sum"] for line in part["calls"]), "saved": 0.0, "exploring": 0.0}
+    for case in cases:
+        calls = sum(at["calls"] for at in case["sites"] if (case["collective"], at["site"]) in lines)
+        share = 1 if part.get("partial") else case["ranks"] / (part.get("ranks") or case["ranks"] or 1)
+        for name in ("saved", "exploring"):
+            sums[name] += case[name] * share * calls / max(1, case["calls"])
+    return sums
 
 
 def _gain(saved: float) -> str:
@@ -148,7 +161,7 @@ def _print_candidates(out: Console, case: Case) -> None:
             name = " " * (_NAME - 1)
         calls = f"{one['calls']:,}" if one["calls"] else "-"
         out.print(
-            f"{escape(name)}{duration(one['median']):>8}{interval:>20}{calls:>6}  {one['state']}",
+            f"{escape(name)}{duration(one['median']):>8}{interval:>20}{calls:>6}  {escape(one['state'])}",
             soft_wrap=True,
         )
     others: dict[str, list[str]] = {}

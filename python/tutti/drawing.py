@@ -65,7 +65,7 @@ def cells_by_colour(grid: Sequence[Sequence[float]], top: float) -> list[tuple[s
     paths: dict[int, list[str]] = {}
     last = len(COLOURS) - 1
     for y, row in enumerate(grid):
-        shades = [min(last, round(last * value / top)) for value in row]
+        shades = [heatmap.shade_of(value, top, last) for value in row]
         begin = 0
         for x in range(1, len(shades) + 1):
             if x < len(shades) and shades[x] == shades[begin]:

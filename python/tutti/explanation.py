@@ -144,6 +144,7 @@ def explain(
     arrivals: list[float] | None = None,
     background: bool = False,
     distances: Distances | None = None,
+    draw_fastest: bool = False,
 ) -> Explanation:
     """Explains one call.
 
@@ -161,6 +162,7 @@ def explain(
         background: every rank has a background thread; algorithms that use it are candidates.
         distances: distances between the ranks, for orders by distance and the time of each
             message.
+        draw_fastest: draw the fastest algorithm whatever is selected.
 
     Raises:
         ValueError: names the wrong argument and the accepted values.
@@ -190,7 +192,7 @@ def explain(
     contenders = {name: _contender(other, machine, times) for name, other in calls.items()}
     # Without a selected algorithm, the fastest one is drawn.
     fastest = min(contenders.values(), key=lambda contender: contender.seconds).algorithm
-    drawn = choice.algorithm if choice.algorithm != "native" else fastest
+    drawn = fastest if draw_fastest or choice.algorithm == "native" else choice.algorithm
     call = Call(collective, sizes, root, drawn, machine, expected, distances)
     contenders.setdefault(call.algorithm, _contender(call, machine, times))
     return Explanation(

@@ -46,6 +46,11 @@ def top_of(grid: Sequence[Sequence[float]]) -> float:
     return max(usual or max(max(row) for row in grid), 1e-9)
 
 
+def shade_of(value: float, top: float, last: int) -> int:
+    """The number of the shade of a delay, from 0 to `last` at the end of the scale."""
+    return min(last, max(0, round(last * value / top)))
+
+
 def text_of(
     delays: Sequence[Sequence[float]], width: int, height: int = 16, shades: str = SHADES
 ) -> list[str]:
@@ -64,7 +69,7 @@ def text_of(
     steps = len(shades) - 1
     drawn = []
     for label, row in zip(labels, grid, strict=True):
-        cells = "".join(shades[min(steps, round(steps * value / top))] * wide for value in row)
+        cells = "".join(shades[shade_of(value, top, steps)] * wide for value in row)
         drawn.append(f"{label:>{margin}} |{cells}|")
     beyond = " or more" if max(max(row) for row in grid) > top else ""
     scale = (

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tutti.fields import COUNT, FLAG, INTEGER, NUMBER, TEXT, Maybe, fault_of
+from tutti.fields import COUNT, FLAG, INTEGER, TEXT, Maybe, Value, fault_of
 
 FORMER = {"delays": "lateness", "mean_delay": "mean_lateness", "progress_hint": "edge"}
 """The names of renamed fields in format 1."""
+
+NUMBER = Value("a number up to 1e30", lambda value: type(value) in (int, float) and abs(value) <= 1e30)
+"""Sums and ratios of these are finite; NaN is not among them."""
 
 _MEAN = {"mean": NUMBER}
 _TIMES = [[NUMBER]]

@@ -20,10 +20,12 @@ from tutti.reports import (
     PAGE_END,
     PAGE_START,
     Site,
+    is_partial,
     one_for_each_site,
     sites_of,
-    with_patterns,
     wall_of,
+    whose_time,
+    with_patterns,
 )
 from tutti.site_totals import PARTS, SiteTotal, seconds_of, totals_of
 
@@ -31,10 +33,10 @@ _MAX_PATTERNS = 8
 _MIN_SHARE = 0.01  # of all time; arrivals of lines with less are not drawn
 _MAX_CASES = 12
 _HEAD: dict[str, Any] = {
-    "tutti": "", "mpi": "unknown MPI", "ranks": 0, "nodes": 0, "partial": False, "clock": "",
-    "notes": [], "not_handled": [],
+    "tutti": "", "mpi": "unknown MPI", "ranks": 0, "nodes": 0, "partial": False, "view": "one process",
+    "clock": "", "notes": [], "not_handled": [],
 }  # fmt: skip
-"""What the head of a report may lack."""
+"""What the head of a report may lack, or have as null."""
 _TEMPLATES = Path(__file__).parent / "page"
 
 
@@ -83,6 +85,7 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
     drawn = [site for site in one_for_each_site(known) if seconds_of(site.fields) >= _MIN_SHARE * seconds]
     drawn = drawn[:_MAX_PATTERNS]
     tuning = [part["tuning"] for part in reports if part.get("tuning")]
+    wall, whole = _times_of(reports, run)
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -90,10 +93,12 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
     environment.filters.update(duration=_time, bytes=_bytes, size=size_text, signed=_signed)
     data = "\n".join(json.dumps(part, separators=(",", ":")) for part in reports)
     return environment.get_template("report.html").render(
-        reports=[{**_HEAD, **part} for part in reports], totals=totals, lines=lines, run=run,
+        reports=[_HEAD | {key: value for key, value in part.items() if value is not None} for part in reports],
+        totals=totals, lines=lines, run=run,
         command=shlex.join(run.command), seconds=seconds, parts=_sums(totals), tuning=tuning,
         count=count, names=PARTS, name_of_case=lambda case: Case(case).name,
-        wall=wall_of(reports),
+        wall=wall, whole=whole, whose=whose_time(reports),
+        saved=sum(one["saved"] for one in tuning), exploring=sum(one["exploring"] for one in tuning),
         crossings=crossings_of([case for one in tuning for case in one.get("cases", ())]),
         cases=any(one.get("cases") for one in tuning), max_cases=_MAX_CASES,
         arrivals=[_arrivals(site, lines) for site in drawn], left=len(known) - len(drawn),
@@ -102,12 +107,20 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
     )  # fmt: skip
 
 
+def _times_of(reports: Sequence[dict[str, Any]], run: Run) -> tuple[float, float]:
+    """The time from the start of a rank to its report, and that of the command; 0 if unknown, or if
+    the times of calls are sums over processes, which are no part of it."""
+    return (0, 0) if is_partial(reports) else (wall_of(reports), run.seconds or 0)
+
+
 def _advice(
     reports: Sequence[dict[str, Any]], totals: Sequence[SiteTotal], run: Run, name: str
 ) -> list[Advice]:
     ranks = reports[0].get("ranks") or None
     cases = [case for part in reports for case in (part.get("tuning") or {}).get("cases", ())]
-    return advice_of(totals, Known(name, run.command, wall_of(reports) or run.seconds, ranks, cases))
+    wall, whole = _times_of(reports, run)
+    collectives = reports[0].get("seconds", {}).get("mean")
+    return advice_of(totals, Known(name, run.command, wall or whole, ranks, cases, collectives))
 
 
 def _arrivals(site: Site, lines: Mapping[str, str]) -> Arrivals:

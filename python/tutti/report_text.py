@@ -19,6 +19,7 @@ from tutti.site_totals import seconds_of
 
 _MAX_SITES = 3
 _MAX_RANKS = 8
+_NAME = 17
 
 
 def _part(call: dict[str, Any], name: str) -> str:
@@ -40,7 +41,8 @@ def print_reports(
     for part in reports:
         _head(out, part)
         sources = source_lines.of_report(part, written)
-        lines = [one for one in shown if any(one.fields is line for line in part["calls"])]
+        own = {id(line) for line in part["calls"]}
+        lines = [one for one in shown if id(one.fields) in own]
         full_part = full or wanted is not None
         listed = lines if full_part else [one for one in lines if not one.explored]
         if listed:
@@ -48,6 +50,8 @@ def print_reports(
         left = sum(one.fields["calls"] for one in lines if one.explored)
         if left and not full_part:
             out.print(f"not listed: {count(left, 'call')} that explored candidates; --full shows them")
+        if not own:
+            out.print("No collective was recorded.")
     cases = [case for case in cases_of(reports) if any(case.decides(one) for one in wanted or ()) or wanted is None]
     print_cases(out, cases, with_candidates)
     if not with_candidates:
@@ -59,7 +63,7 @@ def print_reports(
 def title_of(part: dict[str, Any]) -> str:
     """The version, the MPI and the ranks of a report."""
     ranks = part.get("ranks")
-    words = [f"Tutti {part.get('tutti', '')}", str(part.get("mpi", ""))]
+    words = [f"Tutti {part.get('tutti') or ''}".strip(), part.get("mpi") or "unknown MPI"]
     return ", ".join([*words, count(ranks, "rank") if ranks else "? ranks"])
 
 
@@ -67,7 +71,7 @@ def _head(out: Console, part: dict[str, Any]) -> None:
     first, rest = title_of(part).split(", ", 1)
     out.print(f"[bold]{escape(first)}[/], {escape(rest)}")
     if part.get("partial"):
-        out.print(f"partial: {escape(str(part.get('view', '')))}")
+        out.print(f"partial: {escape(part.get('view') or 'one process')}")
     if part.get("clock"):
         out.print(f"times: {escape(part['clock'])}")
     for line in _remarks_of(part):
@@ -79,9 +83,10 @@ def _remarks_of(part: dict[str, Any]) -> list[str]:
     lines = []
     wall, seconds = part.get("wall"), part.get("seconds", {}).get("mean")
     if wall and seconds is not None:
+        whose = "of this process" if part.get("partial") else "mean of the ranks"
         lines.append(
             f"collectives: {duration(seconds)}, {percent(seconds / wall, 1)} of {duration(wall)} from the "
-            "start to MPI_Finalize, mean of the ranks"
+            f"start to MPI_Finalize, {whose}"
         )
     if others := part.get("not_handled"):
         listed = ", ".join(f"{one['calls']:,} {one['function']}" for one in others)
@@ -89,8 +94,8 @@ def _remarks_of(part: dict[str, Any]) -> list[str]:
     return [*lines, *(f"note: {note}" for note in part.get("notes", ()))]
 
 
-_HEADS = ("bytes", "block", "time", "spread", "waiting", "held", "moving")
-_WIDTHS = (9, 6, 8, 8, 8, 8, 8)
+_HEADS = ("calls", "bytes", "block", "time", "spread", "waiting", "held", "moving")
+_WIDTHS = (8, 9, 6, 8, 8, 8, 8, 8)
 
 
 def _time(call: dict[str, Any], name: str, statistic: str) -> str:
@@ -99,19 +104,26 @@ def _time(call: dict[str, Any], name: str, statistic: str) -> str:
     return "-" if value is None else duration(value[statistic])
 
 
-def _cells(cells: Iterable[str]) -> str:
-    return "".join(f"{cell:>{width}}" for cell, width in zip(cells, _WIDTHS, strict=True))
+def _row(name: str, cells: Iterable[str]) -> str:
+    """A name and cells, each behind a blank; a cell that is too wide moves the next ones as little
+    as possible."""
+    line, end = name, _NAME
+    for cell, width in zip(cells, _WIDTHS, strict=True):
+        end += width
+        line += f" {cell:>{max(0, end - len(line) - 1)}}"
+    return line
 
 
 def _lines(
     out: Console, sites: list[Site], sources: Mapping[str, str], wall: float | None
 ) -> None:
     """Prints the lines of a report, each with its site, algorithm and reason below."""
-    out.print(f"[bold dim]   {'collective':<14}{'calls':>8}{_cells(_HEADS)}[/]")
+    out.print(f"[bold dim]{_row('   collective', _HEADS)}[/]", soft_wrap=True)
     for site in sites:
         call = site.fields
         block = call.get("irregularity")
         cells = (
+            str(call["calls"]),
             volume(call["bytes"]),
             f"{block['mean']:.2f}" if block else "-",
             _time(call, "seconds", "mean"),
@@ -119,10 +131,10 @@ def _lines(
             *(_part(call, name) for name in ("waiting", "held", "moving")),
         )
         name = f"{site.number:<2} {call['collective']:<14}"
-        if len(name) > 17:
+        if len(name) > _NAME:
             out.print(escape(name))
-            name = " " * 17
-        out.print(f"{escape(name)}{call['calls']:>8}{_cells(cells)}", soft_wrap=True)
+            name = " " * _NAME
+        out.print(escape(_row(name, cells)), soft_wrap=True)
         reason = f": {call['reason']}" if call["reason"] else ""
         share = f": {percent(seconds_of(call) / wall, 1)} of the run" if wall else ""
         for below in (
@@ -143,7 +155,7 @@ def _arrivals(out: Console, sites: list[Site], full: bool) -> None:
     shown = sites if full else one_for_each_site(sites)[:_MAX_SITES]
     for site in shown:
         pattern = site.pattern
-        if pattern is None or len(pattern.ranks) < 2:
+        if pattern is None:
             continue
         out.print(f"\n[bold]{site.number}: {escape(site.name)}[/]")
         out.print(escape(site.late))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ VERSIONS = (1, 2)  # of the format; docs/report.md describes the newest
 PAGE_START = '<script type="application/json" id="report">'
 PAGE_END = "</script>"
 """The reports stand between these in an HTML page of tutti.report_page."""
+_BLANKS = re.compile(r"\s*")
 _EXPECTED = "expected a report of tutti run --report NAME.json or NAME.html"
 
 
@@ -118,11 +120,10 @@ def read(path: Path) -> list[dict[str, Any]]:
     if PAGE_START in text:
         text = text.split(PAGE_START, 1)[1].split(PAGE_END, 1)[0]
     try:
-        try:
-            reports = [json.loads(text)]
-        except (ValueError, RecursionError):
-            reports = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (ValueError, RecursionError):
+        reports = _values(text)
+    except (ValueError, RecursionError) as error:
+        if text.lstrip().startswith("{"):
+            raise Refusal(f"{path}: damaged, or cut off while it was written: {error}") from None
         raise Refusal(f"{path}: neither JSON nor a page; {_EXPECTED}") from None
     if not reports:
         raise Refusal(f"{path}: empty; {_EXPECTED}")
@@ -137,6 +138,22 @@ def read(path: Path) -> list[dict[str, Any]]:
             raise Refusal(f"{path}: not a report of Tutti: {fault}")
         source_lines.name_functions(report, path.stat().st_mtime)
     return reports
+
+
+def _values(text: str) -> list[Any]:
+    """The JSON values in a text, one after the other."""
+    decoder, values = json.JSONDecoder(), []
+    at = _end_of_blanks(text, 0)
+    while at < len(text):
+        value, at = decoder.raw_decode(text, at)
+        values.append(value)
+        at = _end_of_blanks(text, at)
+    return values
+
+
+def _end_of_blanks(text: str, at: int) -> int:
+    blanks = _BLANKS.match(text, at)
+    return blanks.end() if blanks else at
 
 
 def with_note(reports: list[dict[str, Any]], note: str) -> list[dict[str, Any]]:
@@ -156,6 +173,17 @@ def wall_of(reports: Sequence[dict[str, Any]]) -> float:
     return max((part.get("wall") or 0 for part in reports), default=0)
 
 
+def is_partial(reports: Sequence[dict[str, Any]]) -> bool:
+    """Has any report the own times of one process, which are no means over ranks?"""
+    return any(part.get("partial") for part in reports)
+
+
+def whose_time(reports: Sequence[dict[str, Any]]) -> str:
+    """Whose time the sums over the lines of all reports are."""
+    if not is_partial(reports):
+        return "mean of the ranks"
+    return "one process" if len(reports) == 1 else f"sum of {len(reports):,} processes"
+
 
 def sites_of(reports: list[dict[str, Any]]) -> list[Site]:
     """The lines of all reports, numbered consecutively."""
@@ -166,8 +194,8 @@ def sites_of(reports: list[dict[str, Any]]) -> list[Site]:
 
 
 def with_patterns(sites: list[Site]) -> list[Site]:
-    """The lines with recorded arrivals, longest waiting time first."""
-    known = [site for site in sites if site.pattern is not None]
+    """The lines with recorded arrivals of 2 or more ranks, longest waiting time first."""
+    known = [site for site in sites if site.pattern is not None and len(site.pattern.ranks) > 1]
     return sorted(known, key=lambda site: -site.pattern.waited if site.pattern else 0.0)
 
 
@@ -223,11 +251,13 @@ def find_pattern(sites: list[Site], wanted: str | None, option: str) -> tuple[Si
     if wanted is None:
         known = with_patterns(sites)
         if not known:
-            raise Refusal("no line of the report has recorded arrivals")
+            raise Refusal("no line of the report has recorded arrivals of 2 or more ranks")
         site = known[0]
     else:
         site = find(sites, wanted, option)
     if site.pattern is None:
         note = site.fields.get("spread_note") or "the report has no times of single ranks"
         raise Refusal(f"{option} {site.number}: no recorded arrivals: {note}")
+    if len(site.pattern.ranks) < 2:
+        raise Refusal(f"{option} {site.number}: a single rank waits for no other")
     return site, site.pattern

@@ -9,10 +9,11 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tutti.programs import is_elf
 
+_SYMBOL = re.compile(r"([0-9a-f]+) (?:([0-9a-f]+) )?[tTwWi] (.*)")
 _SITE = re.compile(r"(?P<module>[^:]+?)(?:: (?P<function>.+))?\+(?P<offset>0x[0-9a-f]+)")
 
 
@@ -24,6 +25,14 @@ class _Place:
     module: str
     function: str | None
     offset: int
+
+
+class _Symbol(NamedTuple):
+    """A function of a module: its address, its size (0 if unknown) and its name."""
+
+    start: int
+    size: int
+    name: str
 
 
 def lines_of(sites: Iterable[str], programs: Sequence[Path]) -> dict[str, str]:
@@ -65,7 +74,7 @@ def name_functions(report: dict[str, Any], written: float) -> None:
     """Replaces sites of a report such as "app+0x1139" by "app: main+0x10", in place.
 
     A site stays if its module is not at its path any more, has changed since the report was written
-    (a time of the file system), or has no symbols, or if nm is missing.
+    (a time of the file system), or has no symbol of the function with its size, or if nm is missing.
     """
     holders = list(_holders_of_sites(report))
     by_module = _places_by_module(holder[key] for holder, key in holders)
@@ -108,15 +117,14 @@ def _places_by_module(sites: Iterable[str]) -> dict[str, list[_Place]]:
 
 
 def _names_in(module: Path, places: list[_Place]) -> dict[str, str]:
-    symbols = sorted((start, name) for name, starts in _functions(module).items() for start in starts)
-    starts = [start for start, _ in symbols]
+    symbols = sorted(one for one in _symbols(module) if one.size)
+    starts = [one.start for one in symbols]
     names = {}
     for place in places:
         # A return address may lie behind a function whose last instruction is the call.
         at = bisect.bisect_right(starts, place.offset - 1) - 1
-        if at >= 0:
-            start, name = symbols[at]
-            names[place.site] = f"{place.module}: {name}+{place.offset - start:#x}"
+        if at >= 0 and place.offset <= symbols[at].start + symbols[at].size:
+            names[place.site] = f"{place.module}: {symbols[at].name}+{place.offset - starts[at]:#x}"
     return names
 
 
@@ -139,17 +147,21 @@ def _lines_in(program: Path, places: list[_Place]) -> dict[str, str]:
 
 
 def _functions(module: Path) -> dict[str, set[int]]:
-    """The addresses of a module's functions; those that it exports if it is stripped."""
+    """The addresses of a module's functions by name."""
     addresses: dict[str, set[int]] = {}
-    for table in ([], ["-D"]):
-        listed = _output(["nm", "-C", "--defined-only", *table, str(module)])
-        for line in listed.splitlines():
-            address, kind, name = [*line.split(" ", 2), "", ""][:3]
-            if kind in ("t", "T", "w", "W", "i"):
-                addresses.setdefault(name, set()).add(int(address, 16))
-        if addresses:
-            break
+    for one in _symbols(module):
+        addresses.setdefault(one.name, set()).add(one.start)
     return addresses
+
+
+def _symbols(module: Path) -> list[_Symbol]:
+    """The functions of a module; those that it exports if it is stripped."""
+    for table in ([], ["-D"]):
+        listed = _output(["nm", "-C", "-S", "--defined-only", *table, str(module)])
+        found = [_SYMBOL.fullmatch(line) for line in listed.splitlines()]
+        if symbols := [_Symbol(int(one[1], 16), int(one[2] or "0", 16), one[3]) for one in found if one]:
+            return symbols
+    return []
 
 
 def _output(command: list[str]) -> str:

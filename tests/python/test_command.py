@@ -99,6 +99,17 @@ def test_simulate_orders_algorithms_by_time(command, tmp_path):
     assert "SIMULATED" in command("simulate", "gatherv", "--ranks", "64").out
 
 
+def test_simulate_draws_the_fastest(command, tmp_path):
+    """Of one-sided calls too, for which Tutti selects by another model."""
+    svg = tmp_path / "t.svg"
+    for collective in ("rma_bcast", "gather"):
+        words = ("simulate", collective, "--ranks", "40", "--block", "8", "--svg", str(svg))
+        fastest = json.loads(command(*words, "--json").out)["algorithms"][0]["name"]
+        assert f"{collective}, {fastest}, 40 ranks" in svg.read_text()
+        command(*words, "--algorithm", "linear")
+        assert f"{collective}, linear, 40 ranks" in svg.read_text() and fastest != "linear"
+
+
 def test_modelled_times_say_whose_machine_it_is(command, tmp_path):
     words = ("gatherv", "--ranks", "3")
     file = tmp_path / "machine"
@@ -115,6 +126,19 @@ def test_verify_counts_its_cases(command):
     parsed = json.loads(command("verify", "--max-ranks", "3", "--algorithm", "ring", "--sampled", "0", "--json").out)
     assert parsed["cases"] > 0 and parsed["programs"] > parsed["cases"]
     assert parsed["failures"] == []
+
+
+def test_verify_knows_algorithms_by_the_names_of_papers(command):
+    words = ("verify", "--max-ranks", "3", "--sampled", "0", "--json")
+    counts = [
+        json.loads(command(*words, "--collective", collective, "--algorithm", name).out)["cases"]
+        for collective, name in (("gather", "linear_sync"), ("Gather", "LS"), ("MPI_Gather", "linear_sync"))
+    ]
+    assert counts[0] > 0 and counts == [counts[0]] * 3
+    shown = command("verify", "--collective", "Gather", "--algorithm", "auto")
+    assert "gather has no algorithm 'auto'; valid algorithms: linear, " in shown.err
+    for refused in ("auto", "native", "LS"):
+        assert f" {refused}," not in shown.err
 
 
 def test_verify_ends_all_threads_after_an_interrupt():

@@ -47,6 +47,8 @@ from tutti import pages
         (["explain", "gatherv", "--ranks", "3", "--root", "7"], "--root 7: expected 0 to 2"),
         (["explain", "gatherv", "--ranks", "3", "--algorithm", "x"], "gatherv has no algorithm 'x'"),
         (["explain", "gatherv", "--ranks", "3", "--steps", "3"], "--steps 3: expected a rank from 0 to 2"),
+        (["explain", "gatherv", "--ranks", "3", "--steps", "1", "--json"], "--steps 1 excludes --json"),
+        (["explain", "bcast", "--nodes", "2,2", "--steps", "1", "--json"], "--steps 1 excludes --json"),
         (["explain", "gatherv", "--ranks", "3", "--machine", "/none"], "--machine /none: cannot be read: No such"),
         (["explain", "gatherv", "--ranks", "3", "--svg", "/none/x"], "--svg /none/x: No such"),
         (["simulate", "gatherv", "--ranks", "3", "--arrivals", "late"], "--arrivals late: expected"),
@@ -155,6 +157,17 @@ def test_what_is_no_report_is_named(command, tmp_path, content):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     shown = command("report", str(path))
     assert shown.status == 2 and shown.err.startswith(f"tutti: {path}: neither JSON nor a page")
+
+
+@pytest.mark.parametrize("content", ['{"format": 2, "calls": [{"si', '{"format": 2, "calls": []}\n{"format": 2, "ca'])
+def test_a_report_that_was_cut_off_is_named(command, tmp_path, content):
+    path = tmp_path / "r.json"
+    path.write_text(content)
+    shown = command("report", str(path))
+    lines = content.count("\n") + 1
+    assert shown.status == 2 and shown.err.count("\n") == 1
+    assert shown.err.startswith(f"tutti: {path}: damaged, or cut off while it was written: ")
+    assert f"Unterminated string starting at: line {lines} " in shown.err
 
 
 def test_a_report_of_another_version_is_refused(command, tmp_path):

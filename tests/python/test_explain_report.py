@@ -105,6 +105,16 @@ def test_explain_shows_the_pattern_and_what_each_algorithm_takes(command, tmp_pa
     assert "blocks of 16,384 bytes" in command("explain", "--report", vector).out
 
 
+def test_blocks_are_those_of_the_communicator_with_the_pattern(command, tmp_path):
+    """Not of all communicators, which may differ in ranks and sizes."""
+    sizes = [{"p": 4, "bytes": size, "calls": calls, "irregularity": 1, "seconds": 1, "root": 0}
+             for size, calls in ((1000, 30), (5000, 10))]  # fmt: skip
+    other = {**sizes[0], "p": 64, "bytes": 9000, "calls": 990}
+    line = line_of(late_rank(4, 10, 2), sizes=[*sizes, other], calls=1030, bytes=10**9)
+    name = write_report(tmp_path, line)
+    assert json.loads(command("explain", "--report", name, "--json").out)["block"] == 2000
+
+
 def test_ranks_whose_schedules_take_gigabytes_are_not_replayed(command, tmp_path):
     line = line_of(late_rank(2049, 2, 2), collective="alltoall")
     shown = command("explain", "--report", write_report(tmp_path, line))
@@ -125,11 +135,13 @@ def test_the_librarys_own_expectations_come_first_where_there_are_any(command, t
     [
         (["--site", "2"], "--site 2: no recorded arrivals"),
         (["--site", "7"], "--site 7: no line matches"),
+        (["--site", "3"], "--site 3: a single rank waits for no other"),
         (["gather"], "excludes COLLECTIVE (gather)"),
     ],
 )
 def test_errors_are_one_line(command, tmp_path, words, text):
-    name = write_report(tmp_path, line_of(late_rank(4, 3, 2)), line_of(None))
+    single = line_of(late_rank(1, 3, 0), site="app: alone+0x1")
+    name = write_report(tmp_path, line_of(late_rank(4, 3, 2)), line_of(None), single)
     shown = command("explain", *words, "--report", name)
     assert shown.status == 2 and text in shown.err and shown.err.count("\n") == 1
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from installed import BUILD, PREFIX, ROOT, mpis, run
 from reporting import late_rank, line_of, write_report
-from tutti import heatmap, pages, reports, source_lines
-from tutti.console import Refusal
+from tutti import heatmap, pages, report_page, report_text, reports, source_lines
+from tutti.console import Refusal, console
 
 OTHER = {"collective": "scatter", "site": "app: setup+0x20"}
 
@@ -55,6 +55,48 @@ def test_long_reports_show_the_worst(command, tmp_path):
     assert "1: gather at app: f1" in full and ".. and" not in full
 
 
+def test_a_single_rank_has_no_arrivals(command, tmp_path):
+    lines = [line_of(late_rank(1, 5, 0), site=f"app: f{n}+0x1") for n in range(5)]
+    name = write_report(tmp_path, *lines, ranks=1)
+    assert "with arrivals" not in command("report", name).out
+    assert "Who is late?" not in report_page.render(reports.read(Path(name)), "run.html")
+    for words in (("explain", "--report", name), ("report", name, "--picture", str(tmp_path / "a.svg"))):
+        shown = command(*words)
+        assert shown.status == 2 and "no line of the report has recorded arrivals of 2 or more ranks" in shown.err
+
+
+def test_columns_never_merge(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    call = line_of(None, collective="reduce_scatter", calls=123_456_789, bytes=1 << 50,
+                   irregularity={"mean": 12345.67, "max": 1}, elapsed={"mean": 1, "sum": 1})  # fmt: skip
+    lines = command("report", write_report(tmp_path, call)).out.splitlines()
+    (row,) = [line.split() for line in lines if "reduce_scatter" in line]
+    assert row[:6] == ["1", "reduce_scatter", "123456789", "1.00", "PiB", "12345.67"]
+    (head,) = [line.split() for line in lines if "collective" in line and "calls" in line]
+    assert head[-3:] == ["waiting", "held", "moving"], "the head is folded like the rows"
+
+
+def test_a_report_without_calls_says_so(command, tmp_path):
+    assert "No collective was recorded." in command("report", write_report(tmp_path)).out
+    assert "No collective" not in command("report", write_report(tmp_path, line_of(None))).out
+
+
+def test_lines_are_found_in_linear_time(tmp_path, monkeypatch):
+    """Each comparison of a line costs 1; a line belongs to one of the reports."""
+    looked = []
+
+    class Calls(list):
+        def __iter__(self):
+            for one in list.__iter__(self):
+                looked.append(1)
+                yield one
+
+    monkeypatch.setattr(report_text, "_lines", lambda *_: None)
+    parts = [{"calls": Calls(line_of(None) for _ in range(200))} for _ in range(2)]
+    report_text.print_reports(console(), parts, written=0)
+    assert len(looked) < 10 * 400
+
+
 def test_parts_and_lines_without_patterns_are_shown(command, tmp_path):
     path = tmp_path / "parts.json"
     own = {"format": 2, "partial": True, "view": "the calls of process 5", "mpi": "MPICH 4"}
@@ -64,7 +106,7 @@ def test_parts_and_lines_without_patterns_are_shown(command, tmp_path):
     assert out.count("partial: the calls of process 5") == 2 and "\n2  gather" in out
 
 
-@pytest.mark.parametrize(("ranks", "calls"), [(2, 1), (1000, 130), (3, 100_000), (1, 5)])
+@pytest.mark.parametrize(("ranks", "calls"), [(2, 1), (1000, 130), (3, 100_000)])
 def test_the_picture_can_be_read_with_few_and_many(command, tmp_path, ranks, calls):
     pytest.importorskip("matplotlib")
     late = max(0, ranks - 2)
@@ -115,6 +157,19 @@ def test_the_picture_as_svg_has_its_words_as_text_and_is_always_the_same(command
     text = (tmp_path / "a.svg").read_text()
     assert "41.0 ms behind the first" in text and "MPICH 4, 4 ranks" in text
     assert text == (tmp_path / "b.svg").read_text()
+
+
+def test_the_picture_has_dollars_as_text(tmp_path):
+    """Matplotlib reads what is between two of them as mathematics."""
+    pytest.importorskip("matplotlib")
+    from tutti.arrival_picture import draw
+
+    line = line_of(late_rank(4, 3, 2), site="app: f$1$_{+0x1", late="$ORIGIN_ and $x^")
+    sites = reports.sites_of(reports.read(Path(write_report(tmp_path, line))))
+    draw("MPI $a_$", sites, tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text()
+    for words in ("f$1$_{+0x1", "$ORIGIN_ and $x^", "MPI $a_$"):
+        assert words in text
 
 
 def test_grids_keep_the_latest_rank_and_the_mean_over_calls():
@@ -171,7 +226,8 @@ def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_pat
         (["-o", "x"], "--output x needs --pattern SITE"),
         (["--pattern", "1", "-o", "/none/x"], "--output /none/x: No such file"),
         (["--picture", "/none/x.svg"], "--picture /none/x.svg: "),
-        (["--picture", "/tmp/x.frob"], "--picture /tmp/x.frob: Format 'frob' is not supported"),
+        (["--picture", "/tmp/x.frob"], "--picture /tmp/x.frob: expected a file name that ends in .svg, .png or"),
+        (["--picture", "x"], "--picture x: expected a file name that ends in .svg, .png or .pdf"),
         (["--picture", "/tmp/x.svg", "--site", "2"], "has recorded arrivals"),
     ],
 )

@@ -96,6 +96,9 @@ def test_the_command_writes_a_platform(command, tmp_path):
     both = command("simgrid", "--platform", "switch:2", "--output", str(file), "--", "./app")
     assert both.status == 2
     assert "runs nothing; omit ./app" in both.err
+    for unused in (["--ppn", "2"], ["--native"], ["--cfg", "bad"]):
+        done = command("simgrid", "--platform", "switch:2", "--output", str(file), *unused)
+        assert done.status == 2 and f"--output {file} excludes {unused[0]}" in done.err
 
 
 @pytest.mark.parametrize(("words", "expected"), [
@@ -168,6 +171,15 @@ def test_a_signal_to_end_reaches_the_simulator(monkeypatch, tmp_path):
     job = running.Job(("app",), platforms.platform("switch:2"), 2, 1)
     assert running.run(job) == 9
     assert not list(tmp_path.iterdir())
+
+
+def test_the_signal_that_ended_a_simulation_is_named(monkeypatch, capfd):
+    monkeypatch.setattr(running, "command_of", lambda job, folder: (["sh", "-c", "kill -FPE $$"], {}))
+    job = running.Job(("./app",), platforms.platform("switch:2"), 2, 1)
+    assert running.run(job) == 136
+    assert capfd.readouterr().err == "tutti: ./app: status 136: SIGFPE (Floating point exception)\n"
+    with pytest.raises(Refusal, match=r"^./app on switch:2: status 136: SIGFPE \(Floating"):
+        running.output(job)
 
 
 @needs_simgrid

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from tutti.commands.options import AsJson
 from tutti.console import console, duration, print_json, table
-from tutti.reports import read, sites_of
+from tutti.reports import read, sites_of, whose_time
 from tutti.site_totals import Difference, SiteTotal, differences, totals_of
 
 
@@ -26,17 +26,24 @@ def diff(
     tutti diff before.json after.json
     ```
     """
-    totals = [totals_of(sites_of(read(file))) for file in (a, b)]
+    reports = [read(file) for file in (a, b)]
+    totals = [totals_of(sites_of(parts)) for parts in reports]
     found = differences(*totals)
     if as_json:
         print_json(_json(found, totals))
         return
-    _show(found, totals)
+    _show(found, totals, _whose(*map(whose_time, reports)))
     for name, file in (("a", a), ("b", b)):
         console().print(f"{name}: {file}", markup=False)
 
 
-def _show(found: Sequence[Difference], totals: Sequence[Sequence[SiteTotal]]) -> None:
+def _whose(a: str, b: str) -> str:
+    return a if a == b else f"a: {a}; b: {b}"
+
+
+def _show(
+    found: Sequence[Difference], totals: Sequence[Sequence[SiteTotal]], whose: str
+) -> None:
     numbers = ("a", "b", "a/b")
     listing = table("collective", "call site", *numbers, "algorithm", right=numbers)
     for one in found:
@@ -50,7 +57,7 @@ def _show(found: Sequence[Difference], totals: Sequence[Sequence[SiteTotal]]) ->
     out = console()
     out.print(listing)
     out.print(
-        "[dim]a, b: from arrival to exit, estimated from the calls with times, mean of the ranks.\n"
+        f"[dim]a, b: from arrival to exit, estimated from the calls with times, {whose}.\n"
         "a/b above 1: b is faster.\n"
         "Call sites are the same if collective, function and offset are.[/]"
     )

@@ -292,6 +292,8 @@ def explain(
         return
     if site is not None:
         raise Refusal(f"--site {site} needs --report FILE")
+    if steps is not None and as_json:
+        raise Refusal(f"--steps {steps} excludes --json")
     if collective is None:
         raise Refusal("explain needs a COLLECTIVE or --report FILE")
     if nodes is not None:

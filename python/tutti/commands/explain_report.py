@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -38,8 +39,7 @@ def explain_report(
     site, pattern = find_pattern(sites_of(reports), wanted, "--site")
     cases = [case for case in cases_of(reports) if case.decides(site)]
     ranks = len(pattern.ranks)
-    blocks = 1 if _engine.block_kind(site.fields["collective"]) == "parts" else ranks
-    block = round(site.fields["bytes"] / max(1, site.fields["calls"]) / blocks)
+    block = _block(site.fields, ranks)
     from_earlier = from_predictor(pattern.delays)
     in_run = from_library(pattern)
     judged = {
@@ -79,6 +79,15 @@ def explain_report(
     else:
         _replays(out, replays, len(calls), source_of_machine(machine))
     print_cases(out, cases, full=True)
+
+
+def _block(line: dict[str, Any], ranks: int) -> int:
+    """The mean message size of a line's calls on this number of ranks; without it, of all calls."""
+    sizes = [one for one in line.get("sizes") or () if one["p"] == ranks]
+    if calls := sum(one["calls"] for one in sizes):
+        return round(sum(one["bytes"] * one["calls"] for one in sizes) / calls)
+    blocks = 1 if _engine.block_kind(line["collective"]) == "parts" else ranks
+    return round(line["bytes"] / max(1, line["calls"]) / blocks)
 
 
 def _head(out: Console, site: Site, pattern: Pattern, block: int) -> None:

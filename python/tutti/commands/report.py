@@ -13,6 +13,7 @@ from tutti.arrival_picture import draw
 from tutti.candidates import restricted
 from tutti.commands.options import AsJson, Full, refuse_others
 from tutti.console import Refusal, console, count, print_json, write
+from tutti.plot import check
 from tutti.report_text import print_reports, title_of
 from tutti.reports import find_pattern, matching, read, sites_of, with_note, with_patterns
 
@@ -90,6 +91,8 @@ def report(
     if html is not None:
         refuse_others(ctx, f"--html {html}", _WITH_HTML)
     _refuse_report(file, {"--html": html, "--picture": picture, "--output": output})
+    if picture is not None:
+        check(picture, "--picture")
     shown = sites if site is None else matching(sites, site, "--site")
     parts = reports if site is None else restricted(reports, shown)
     written = file.stat().st_mtime

@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from tutti.commands.options import refuse_others
 from tutti.console import Refusal, write
 from tutti.simgrid import platforms, running
 
 
 def simgrid(
+    ctx: typer.Context,
     command: Annotated[
         list[str] | None,
         typer.Argument(
@@ -69,6 +71,7 @@ def simgrid(
     if output is not None:
         if command:
             raise Refusal(f"--output {output} runs nothing; omit {command[0]}")
+        refuse_others(ctx, f"--output {output}", ("command", "platform", "output"))
         write(output, machine.xml, "--output")
         return
     if not command:

@@ -116,6 +116,7 @@ def simulate(
         arrivals=arrivals_of(arrivals, len(blocks)),
         background=background,
         distances=distances_of(distances) if distances else None,
+        draw_fastest=algorithm == "auto",
     )
     if svg is not None:
         write(svg, timelines.to_svg(explained.timeline, explained.title), "--svg")

@@ -52,6 +52,18 @@ def _with_bar(
         ]
 
 
+def _listed(collective: str, algorithm: str) -> str:
+    """The algorithm of the list that its own name or that of a paper means. Raises Refusal if the
+    collective has none; an empty one stands for all."""
+    meant = {alias.name.lower(): alias.specification.split(":")[0] for alias in _engine.aliases()}
+    name = meant.get(algorithm.lower(), algorithm.lower())
+    known = dict.fromkeys(one.name for one in _engine.algorithms() if collective in ("", one.collective))
+    if name in known:
+        return name
+    unknown = f"{collective} has no algorithm" if collective else "unknown algorithm"
+    raise Refusal(f"{unknown} '{algorithm}'" + _engine.valid_names(algorithm, list(known), "algorithms"))
+
+
 def verify(
     ctx: typer.Context,
     max_ranks: Annotated[
@@ -93,8 +105,9 @@ def verify(
     start = time.monotonic()
     if nodes:
         refuse_others(ctx, f"--nodes {nodes}", ("nodes", "collective", "as_json"))
-    if algorithm and collective in _engine.collectives():
-        _engine.setting(collective, algorithm)  # raises ValueError, with the collective's algorithms
+    collective = collective.lower().removeprefix("mpi_")
+    if algorithm and collective in ("", *_engine.collectives()):
+        algorithm = _listed(collective, algorithm)
     results = _with_bar(max_ranks, sampled, collective, algorithm, nodes)
     cases = sum(result.cases for result in results)
     if cases == 0:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -159,7 +161,20 @@ def run(job: Job, settings: Mapping[str, str] | None = None) -> int:
     """
     with tempfile.TemporaryDirectory(prefix="tutti-simgrid-") as folder:
         words, environment = command_of(job, Path(folder))
-        return supervised.run(words, {**(settings or {}), **environment}).status
+        done = supervised.run(words, {**(settings or {}), **environment})
+    if done.status > 128 and not done.interrupted:
+        print(f"tutti: {job.command[0]}: {_status(done.status)}", file=sys.stderr)
+    return done.status
+
+
+def _status(status: int) -> str:
+    """An exit status, with the signal that it stands for: "status 136: SIGFPE (Floating point
+    exception)"."""
+    try:
+        ended_by = signal.Signals(status - 128)
+    except ValueError:
+        return f"status {status}"
+    return f"status {status}: {ended_by.name} ({signal.strsignal(ended_by)})"
 
 
 def output(job: Job, settings: Mapping[str, str] | None = None, timeout: float = 3600) -> str:
@@ -181,5 +196,6 @@ def output(job: Job, settings: Mapping[str, str] | None = None, timeout: float =
                           f"{timeout:.0f} s") from None  # fmt: skip
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise Refusal(f"{job.command[0]} on {job.platform.name}: status {done.returncode}: {last}")
+        status = done.returncode if done.returncode > 0 else 128 - done.returncode
+        raise Refusal(f"{job.command[0]} on {job.platform.name}: {_status(status)}: {last}")
     return done.stdout
