@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <string_view>
 
 #include "tutti/tutti.h"
@@ -12,22 +14,31 @@ namespace tutti::bench {
 
 namespace {
 
-/// The first loaded object whose name begins with that of an MPI library, or null.
-void* mpi_library() {
-  void* found = nullptr;
+/// The first loaded object whose name begins with one of the names and that provides an MPI, or
+/// null.
+void* library_of(std::initializer_list<std::string_view> names) {
+  struct Search {
+    std::initializer_list<std::string_view> names;
+    void* found = nullptr;
+  } search{names};
   dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* result) {
+        auto& all = *static_cast<Search*>(result);
         const std::string_view path = object->dlpi_name;
         const std::string_view file = path.substr(path.rfind('/') + 1);
-        if (!file.starts_with("libmpi") && !file.starts_with("libsimgrid")) return 0;
+        if (!std::ranges::any_of(all.names, [&](auto name) { return file.starts_with(name); })) {
+          return 0;
+        }
         void* handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
         const bool defines = handle != nullptr && dlsym(handle, "PMPI_Gatherv") != nullptr;
-        if (defines) *static_cast<void**>(result) = handle;
+        if (defines) all.found = handle;
         return defines ? 1 : 0;
       },
-      &found);
-  return found;
+      &search);
+  return search.found;
 }
+
+void* mpi_library() { return library_of({"libmpi", "libsimgrid"}); }
 
 template <class Function>
 void find(void* library, const char* name, Function& function) {
@@ -49,7 +60,8 @@ CallSide side_of(Collective collective, void* address, MPI_Datatype type,
 }
 
 Functions native_functions() {
-  void* const library = mpi_library();
+  // What SimGrid's MPI lacks is in Tutti's library for it, whose dependency has the rest.
+  void* const library = library_of({"libmpi", "libtutti-simgrid.so"});
   Functions functions;
 #define TUTTI_FUNCTION(collective, name, number, parameters) \
   find(library, "PMPI_" #name, functions.name);

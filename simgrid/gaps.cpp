@@ -42,21 +42,28 @@ TUTTI_EXPORT int PMPI_Iallreduce(const void* send, void* receive, int count, MPI
 
 // SimGrid's algorithms divide by the number of elements.
 
+namespace {
+
+/// Whether a call moves nothing, and cannot fail.
+bool is_empty(int count, MPI_Comm comm) { return count == 0 && comm != MPI_COMM_NULL; }
+
+}  // namespace
+
 TUTTI_EXPORT int PMPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   static const auto bcast = behind<decltype(&PMPI_Bcast)>("PMPI_Bcast");
-  return count == 0 ? MPI_SUCCESS : bcast(buffer, count, type, root, comm);
+  return is_empty(count, comm) ? MPI_SUCCESS : bcast(buffer, count, type, root, comm);
 }
 
 TUTTI_EXPORT int PMPI_Reduce(const void* send, void* receive, int count, MPI_Datatype type,
                              MPI_Op op, int root, MPI_Comm comm) {
   static const auto reduce = behind<decltype(&PMPI_Reduce)>("PMPI_Reduce");
-  return count == 0 ? MPI_SUCCESS : reduce(send, receive, count, type, op, root, comm);
+  return is_empty(count, comm) ? MPI_SUCCESS : reduce(send, receive, count, type, op, root, comm);
 }
 
 TUTTI_EXPORT int PMPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type,
                                 MPI_Op op, MPI_Comm comm) {
   static const auto allreduce = behind<decltype(&PMPI_Allreduce)>("PMPI_Allreduce");
-  return count == 0 ? MPI_SUCCESS : allreduce(send, receive, count, type, op, comm);
+  return is_empty(count, comm) ? MPI_SUCCESS : allreduce(send, receive, count, type, op, comm);
 }
 
 TUTTI_EXPORT int PMPI_Allgatherv(const void* send, int send_count, MPI_Datatype send_type,
@@ -64,8 +71,8 @@ TUTTI_EXPORT int PMPI_Allgatherv(const void* send, int send_count, MPI_Datatype 
                                  MPI_Datatype type, MPI_Comm comm) {
   static const auto allgatherv = behind<decltype(&PMPI_Allgatherv)>("PMPI_Allgatherv");
   int p = 0;
-  PMPI_Comm_size(comm, &p);
-  if (counts != nullptr && std::all_of(counts, counts + p, [](int count) { return count == 0; })) {
+  const bool is_known = counts != nullptr && PMPI_Comm_size(comm, &p) == MPI_SUCCESS;
+  if (is_known && std::all_of(counts, counts + p, [](int count) { return count == 0; })) {
     return MPI_SUCCESS;
   }
   return allgatherv(send, send_count, send_type, receive, counts, displacements, type, comm);

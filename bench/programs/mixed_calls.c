@@ -26,8 +26,9 @@ static uint64_t next(uint64_t* state) {
   return z ^ (z >> 31);
 }
 
+/* Zeros, so that what ranks send depends on nothing else. */
 static void* allocate(size_t bytes) {
-  void* memory = malloc(bytes > 0 ? bytes : 1);
+  void* memory = calloc(bytes > 0 ? bytes : 1, 1);
   if (memory == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   return memory;
 }

@@ -12,7 +12,7 @@ program table
   integer :: level, rank, p, i, root, window, request, ierror
   integer, pointer, asynchronous :: entries(:)
   type(c_ptr) :: base
-  integer :: news(each), total(each)
+  integer, asynchronous :: news(each), total(each)   ! until the flush of a request that names neither
   integer(kind=MPI_ADDRESS_KIND) :: bytes, place
   integer(kind=8), parameter :: first = 1
   type(MPI_Win) :: win

@@ -67,7 +67,9 @@ static void compute(int ms) {
 }
 
 /* Every element depends on rank, step and index. */
-static int element(int rank, int step, int place) { return rank * 1000003 + step * 101 + place; }
+static int element(int rank, int step, int place) {
+  return (int)(((unsigned)rank * 1000003u + (unsigned)step * 101u + (unsigned)place) & 0x7fffffffu);
+}
 
 static void check(const int* all, int length, int p, int step) {
   for (int rank = 0; rank < p; ++rank) {

@@ -285,7 +285,10 @@ int main(int argc, char** argv) {
   MPI_Reduce(rank == root ? MPI_IN_PLACE : mean, mean, 2, MPI_DOUBLE, MPI_SUM, root,
              MPI_COMM_WORLD);
   if (rank == root) {
-    fclose(file);
+    if (fclose(file) != 0) {
+      perror("particles: cannot write the snapshots");
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     printf("%ld particles on %d ranks, %d snapshots, largest slab %.1f times the mean\n",
            options.particles, p, snapshots, irregularity);
     printf("seconds in snapshots %.6f of %.6f (mean of the ranks)\n", mean[0], mean[1]);

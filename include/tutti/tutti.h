@@ -391,8 +391,10 @@ int TUTTI_Rma_window_release(TUTTI_Window* window);
 /* Copies `count` elements, packed, to `displacement` (in each rank's own units) in the window of
  * every rank, this one included. Only this rank calls. The buffer must not change until the request
  * is complete. It may be the destination in this rank's own window, but must not overlap that
- * otherwise. MPI_ERR_WIN if the window is not registered. MPI_ERR_RMA_RANGE if the window of some
- * rank is too small; then nothing is written anywhere. */
+ * otherwise. MPI_ERR_WIN if the window is not registered, MPI_ERR_REQUEST if `request` is NULL,
+ * MPI_ERR_COUNT for a negative count or 2 GiB and more of data with gaps. MPI_ERR_RMA_RANGE if the
+ * window of some rank is too small; then nothing is written anywhere. Fortran: declare the buffer
+ * ASYNCHRONOUS. */
 int TUTTI_Rma_bcast(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                     TUTTI_Window window, TUTTI_Rma_request* request);
 
@@ -417,18 +419,21 @@ int TUTTI_Rma_reduce(void* buffer, int count, MPI_Datatype datatype, MPI_Op op,
 
 /* At the root. TUTTI_Rma_flush waits until all ranks have the data of a request, or the root
  * theirs; TUTTI_Rma_test sets `flag` to 1 if they have, else to 0. A complete request becomes
- * TUTTI_RMA_REQUEST_NULL, for which both return at once. */
+ * TUTTI_RMA_REQUEST_NULL, for which both return at once. MPI_ERR_REQUEST for an unknown request. */
 int TUTTI_Rma_flush(TUTTI_Rma_request* request);
 int TUTTI_Rma_test(TUTTI_Rma_request* request, int* flag);
 
 /* At any rank. TUTTI_Rma_arrived sets `number` to that of the last operation of `root` on the
  * window which has arrived here with all before it; numbers start at 1. TUTTI_Rma_wait waits for
- * operation `number` and all before it. */
+ * operation `number` and all before it. MPI_ERR_WIN if the window is not registered, MPI_ERR_ROOT
+ * if there is no such rank, MPI_ERR_ARG if the pointer is NULL. */
 int TUTTI_Rma_arrived(TUTTI_Window window, int root, long long* number);
 int TUTTI_Rma_wait(TUTTI_Window window, int root, long long number);
 
 /* Sets `flag` to 1 if the MPI delivers puts to a rank that computes, as measured at TUTTI_Rma_init.
- * Else Tutti's thread delivers them, and `flag` is 0. */
+ * Else Tutti's thread delivers them, and `flag` is 0. MPI_ERR_COMM if TUTTI_Rma_init was not
+ * called.
+ */
 int TUTTI_Rma_progress(MPI_Comm comm, int* flag);
 
 /* Fortran: the same names in lower case with an ierror at the end. All arguments are integers
@@ -443,7 +448,8 @@ int TUTTI_Get_version(int* major, int* minor, int* patch);
 int TUTTI_Algorithm_name(const char* collective, int index, char* name, int* length);
 
 /* Sets the specification for a collective from now on. If it is invalid, returns MPI_ERR_ARG with a
- * text in `message` (which may be NULL with length NULL) and changes nothing. */
+ * text in `message` (which may be NULL with length NULL) and changes nothing; so does a length
+ * below 1. */
 int TUTTI_Algorithm_set(const char* collective, const char* specification, char* message,
                         int* length);
 

@@ -25,9 +25,6 @@ using namespace nb::literals;
 
 namespace tutti {
 
-namespace {
-
-/// The fault of a list of arrivals; empty if there is none.
 std::string flaw_of(const std::vector<double>& arrivals, int p) {
   if (arrivals.size() != static_cast<std::size_t>(p)) {
     return std::to_string(arrivals.size()) + " arrivals: expected one for each of " +
@@ -38,7 +35,6 @@ std::string flaw_of(const std::vector<double>& arrivals, int p) {
   return finite ? "" : "arrivals: expected finite numbers of seconds";
 }
 
-/// The fault of a model's machine, whose times may have any scale; empty if there is none.
 std::string flaw_of(const Machine& machine) {
   for (const double seconds : {machine.latency, machine.per_byte, machine.overhead, machine.gap,
                                machine.polling, machine.serving}) {
@@ -48,6 +44,8 @@ std::string flaw_of(const Machine& machine) {
   }
   return machine.per_byte > 0 ? "" : "machine: per_byte 0: expected more than 0 s";
 }
+
+namespace {
 
 /// The irregular form of a collective, as the end of an error message.
 std::string irregular_form(Collective collective) {
@@ -77,7 +75,7 @@ Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank 
               ": " + collective + " needs equal sizes" + irregular_form(call.collective);
     }
   }
-  if (wrong.empty()) wrong = fault_of_sum(call.sizes);
+  if (wrong.empty()) wrong = fault_of_sum(call.collective, call.sizes);
   if (wrong.empty() && (root < 0 || root >= call.p())) {
     wrong = "root " + std::to_string(root) + ": expected a rank from 0 to " +
             std::to_string(call.p() - 1);

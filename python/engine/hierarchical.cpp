@@ -165,7 +165,7 @@ class PyHierarchicalProblem {
         wrong = "sizes: " + std::string(name_of(call_.collective)) + " needs equal sizes";
       }
     }
-    if (wrong.empty()) wrong = fault_of_sum(call_.sizes);
+    if (wrong.empty()) wrong = fault_of_sum(call_.collective, call_.sizes);
     if (!wrong.empty()) throw nb::value_error(wrong.c_str());
   }
 
@@ -180,12 +180,15 @@ class PyHierarchicalProblem {
 std::vector<std::string> explored(const std::string& collective, int ranks, Bytes block,
                                   int ranks_per_node, const Machine& machine,
                                   std::vector<double> arrivals, bool background) {
-  if (!arrivals.empty() && arrivals.size() != static_cast<std::size_t>(ranks)) {
-    const std::string wrong = std::to_string(arrivals.size()) +
-                              " arrivals: expected one for each of " + std::to_string(ranks) +
-                              " ranks";
-    throw nb::value_error(wrong.c_str());
+  std::string wrong = flaw_of(machine);
+  if (ranks < 1 || block < 0 || ranks_per_node < 1) {
+    wrong = "ranks " + std::to_string(ranks) + ", block " + std::to_string(block) +
+            ", ranks_per_node " + std::to_string(ranks_per_node) +
+            ": expected at least 1 rank, also on a node, and a block of at least 0";
+  } else if (!arrivals.empty() && wrong.empty()) {
+    wrong = flaw_of(arrivals, ranks);
   }
+  if (!wrong.empty()) throw nb::value_error(wrong.c_str());
   TuningFeatures features = {
       {.collective = collective_or_raise(collective), .p = ranks, .block = block}, default_staging};
   features.ranks_per_node = ranks_per_node;

@@ -46,6 +46,12 @@ std::vector<Bytes> distribute_named(const std::string& name, int p, Bytes block,
                              ": expected ranks and rho of at least 1, block of at least 0";
     throw nb::value_error(text.c_str());
   }
+  const double most = static_cast<double>(block) * std::max({2.0 * p, double(rho), 2.0});
+  if (most > 0x1p62) {
+    const std::string text =
+        "block " + std::to_string(block) + ": too many bytes in all; expected at most 2^62";
+    throw nb::value_error(text.c_str());
+  }
   return distribute(*distribution, p, block, seed, rho);
 }
 

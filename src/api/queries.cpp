@@ -57,12 +57,10 @@ int TUTTI_Algorithm_set(const char* collective, const char* specification, char*
       return MPI_ERR_ARG;
     }
     const auto setting = tutti::setting(*wanted, specification);
-    if (!setting) {
-      give(setting.error(), message, length);
-      return MPI_ERR_ARG;
-    }
+    const int given = give(setting ? "" : setting.error(), message, length);
+    if (!setting || given != MPI_SUCCESS) return MPI_ERR_ARG;
     tutti::overrule(*wanted, *setting);
-    return give("", message, length);
+    return MPI_SUCCESS;
   });
 }
 

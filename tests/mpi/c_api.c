@@ -101,6 +101,9 @@ static void test_set(void) {
     CHECK(strncmp(in_force(collective), "ordered_tree:", 13) == 0);
     CHECK(TUTTI_Algorithm_set(collective, "native", NULL, NULL) == MPI_SUCCESS);
     CHECK(strcmp(in_force(collective), "native") == 0);
+    length = 0; /* no room for the text: nothing changes */
+    CHECK(TUTTI_Algorithm_set(collective, "auto", message, &length) == MPI_ERR_ARG);
+    CHECK(strcmp(in_force(collective), "native") == 0);
     CHECK(TUTTI_Algorithm_set(collective, "auto", NULL, NULL) == MPI_SUCCESS);
   }
   CHECK(strcmp(in_force("gossip"), "?") == 0);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 import subprocess
 import sys
@@ -214,6 +215,13 @@ def test_random_arrivals_depend_on_their_seed_alone():
     assert 0 <= min(times) < max(times) <= 1e-3
 
 
+def machine_with(**values: float) -> tutti.Machine:
+    machine = tutti.Machine()
+    for name, value in values.items():
+        setattr(machine, name, value)
+    return machine
+
+
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
@@ -229,6 +237,16 @@ def test_random_arrivals_depend_on_their_seed_alone():
         (lambda: tutti.schedule("gatherv", [1, 2], 5), "rank 5: expected 0 to 1"),
         (lambda: tutti.distribute("gauss", 4, 1), "unknown distribution 'gauss'"),
         (lambda: tutti.distribute("same", 0, 1), "ranks 0"),
+        (lambda: tutti.distribute("decreasing", 3, 2**62), "expected at most 2^62"),
+        (lambda: tutti.distribute("spikes", 2, 2**60), "expected at most 2^62"),
+        (lambda: _engine.explored("allgather", 0, 8, 1, _engine.Machine()), "ranks 0"),
+        (lambda: _engine.explored("allgather", 4, -8, 1, _engine.Machine()), "block -8"),
+        (lambda: _engine.explored("allgather", 4, 8, 1, machine_with(latency=math.nan)), "machine: nan s"),
+        (lambda: _engine.explored("gather", 2, 8, 1, _engine.Machine(), [0.0, math.inf]), "arrivals: expected finite"),
+        (lambda: _engine.DelayPredictor(-1), "ranks -1"),
+        (lambda: _engine.DelayPredictor(2).take([0.0, math.inf]), "arrivals: expected finite"),
+        (lambda: _engine.HierarchicalProblem("alltoall", [2**58] * 16, "4x4"), "expected at most 2^62"),
+        (lambda: tutti.Call("reduce_scatter", [2**58] * 16), "expected at most 2^62"),
         (lambda: tutti.verify(0), "ranks up to 0"),
         (lambda: tutti.verify(3, algorithm="bogus"), "unknown algorithm 'bogus'"),
         (lambda: _engine.bytes_from("3X"), "invalid size '3X'"),

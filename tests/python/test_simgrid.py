@@ -253,6 +253,13 @@ def test_collectives_without_data_return_on_any_number_of_ranks(command, tmp_pat
 
 
 @needs_simgrid
+def test_the_mpi_alone_is_measured_on_two_ranks(command):
+    done = command("simgrid", "--platform", "switch:2", "--", "tutti-bench", "bcast", "--block", "100",
+                   "--repetitions", "3", "--algorithm", "native")  # fmt: skip
+    assert done.status == 0
+
+
+@needs_simgrid
 def test_ranks_numbered_by_distance_are_measured(command, tmp_path):
     done = command("simgrid", "--platform", "switch:4", "--", "tutti-bench", "allgather", "--block", "2",
                    "--repetitions", "3", "--algorithm", "native", "--algorithm", "native:reordered",
