@@ -88,7 +88,7 @@ std::string Job::from_first(std::string text) const {
   int length = static_cast<int>(text.size());
   MPI_Bcast(&length, 1, MPI_INT, 0, control_);
   text.resize(static_cast<std::size_t>(length));
-  MPI_Bcast(text.data(), length, MPI_CHAR, 0, control_);
+  if (length > 0) MPI_Bcast(text.data(), length, MPI_CHAR, 0, control_);  // SimGrid's needs data
   return text;
 }
 

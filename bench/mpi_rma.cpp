@@ -28,14 +28,15 @@ constexpr std::chrono::microseconds nap{20};
 /// A window for the largest block, and the number of the root's operations on it.
 class Windows {
  public:
+  /// `most`: the largest total of the root.
   Windows(const Bench& bench, Rank root, Bytes most)
       : bench_(bench),
         root_(root),
         collective_(*collective_of(bench.options.command)),
-        data_(static_cast<std::size_t>(most * blocks())) {
+        data_(static_cast<std::size_t>(std::max<Bytes>(most, 8 * blocks()))) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    const MPI_Aint bytes = std::max<MPI_Aint>((most + 4095) / 4096 * 4096, 4096);
+    const MPI_Aint bytes = std::max<MPI_Aint>((most / blocks() + 4095) / 4096 * 4096, 4096);
     MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm_, &base_, &handle_);
     request_windows();
     error_ = TUTTI_Rma_init(comm_);
@@ -252,7 +253,7 @@ double hierarchical_seconds(const Bench& bench, Windows& windows) {
 Result<bool> run_rma(const Bench& bench, Rank root, const Machine& machine, Report* report) {
   const auto& sizes = bench.options.totals;
   const double before = idle_share();
-  Windows windows(bench, root, std::max<Bytes>(*std::max_element(sizes.begin(), sizes.end()), 8));
+  Windows windows(bench, root, *std::max_element(sizes.begin(), sizes.end()));
   if (windows.error() != MPI_SUCCESS) {
     return Error{"TUTTI_Rma_init or the registration of a window failed with MPI error code " +
                  std::to_string(windows.error())};

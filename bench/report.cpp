@@ -131,11 +131,11 @@ std::string prediction_columns(const Row& row, const Line& line) {
                      line.predicted->loggp * micro);
 }
 
-/// Whether a file can be replaced by another: it is none yet, or a regular one, in a folder that
-/// may be written.
+/// Whether a file can be replaced by another: it is none yet, or a regular one and no link to one,
+/// in a folder that may be written.
 bool is_replaceable(const std::string& name) {
   std::error_code none;
-  const std::filesystem::file_status status = std::filesystem::status(name, none);
+  const std::filesystem::file_status status = std::filesystem::symlink_status(name, none);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return false;
   const std::filesystem::path folder = std::filesystem::path(name).parent_path();
   return access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
@@ -147,6 +147,9 @@ Result<std::FILE*> open_file(const std::string& name, const char* mode) {
   if (file == nullptr) return Error{"cannot write " + name + ": " + std::strerror(errno)};
   return file;
 }
+
+/// What holds the rows of a JSON file until it is whole.
+std::string part_name(const std::string& name) { return name + ".part"; }
 
 /// Closes a file. The text says that it could not be written as a whole; empty: it was.
 template <class File>
@@ -174,7 +177,7 @@ Result<std::shared_ptr<Report>> Report::open(const Options& options, Metadata me
   auto report = std::make_shared<Report>();
   report->quiet_ = options.quiet;
   report->metadata_ = std::move(metadata);
-  // Neither a failure nor an end before the end takes from the user what a former file holds.
+  // A former file stays until there is a whole new one.
   const bool replaces = is_replaceable(options.json);
   const auto json = open_file(options.json, replaces ? "a" : "w");
   if (!json) return Error{"--json " + json.error()};
@@ -209,7 +212,7 @@ void Report::add(Row row, bool print) {
   if (print && !quiet_) print_columns(row);
   if (csv_) write_csv(row);
   rows_.push_back(std::move(row));
-  if (!json_name_.empty() && !json_) (void)replace_text_file(json_name_, json_text());
+  if (!json_name_.empty() && !json_) (void)replace_text_file(part_name(json_name_), json_text());
 }
 
 void Report::add(std::vector<Guideline> guidelines) { guidelines_ = std::move(guidelines); }
@@ -281,8 +284,12 @@ std::string Report::finish() {
     std::fputs(json_text().c_str(), json_.get());
     if (std::string text = close_file(json_, "--json " + json_name_); !text.empty()) problem = text;
   } else if (!json_name_.empty()) {
+    std::error_code none;
+    const auto mode = std::filesystem::status(json_name_, none).permissions();
     const std::string text = replace_text_file(json_name_, json_text());
     if (!text.empty()) problem = "--json " + json_name_ + " " + text;
+    std::filesystem::permissions(json_name_, mode, none);
+    std::filesystem::remove(part_name(json_name_), none);
   }
   return problem;
 }

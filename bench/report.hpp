@@ -80,7 +80,8 @@ class Report {
   static Result<std::shared_ptr<Report>> open(const Options& options, Metadata metadata);
 
   [[nodiscard]] bool quiet() const { return quiet_; }
-  /// Adds a row, and writes the JSON file so far; prints the row as columns unless `print` is off.
+  /// Adds a row, and writes all so far to FILE.part of --json FILE; prints the row as columns
+  /// unless `print` is off.
   void add(Row row, bool print = true);
   /// Adds the guidelines that `tutti check` tests on the rows.
   void add(std::vector<Guideline> guidelines);

@@ -76,7 +76,7 @@ def collective_section(document: dict, collective: str, library: str) -> list[st
             return f"{ratio:.3g} ({row['distribution']}, {row['block']})"
 
         lines.append(
-            f"| {name} | {verdicts['faster']} | {verdicts['even']} | {verdicts['slower']} "
+            f"| {name} | {verdicts['faster']} | {verdicts['even'] + verdicts['unknown']} | {verdicts['slower']} "
             f"| {shown(ranked[0])} | {shown(ranked[-1])} |"
         )
     chosen = Counter(

@@ -54,7 +54,7 @@ def time(line: dict[str, Any]) -> str:
     """Milliseconds, with the ratio to native if it is significant."""
     text = f"{line['median_us'] / 1000:.3g}"
     ratio = line["ratio_to_native"]
-    return text if not ratio or ratio["verdict"] == "even" else f"{text} ({ratio['median']:.2f})"
+    return text if not ratio or ratio["verdict"] in ("even", "unknown") else f"{text} ({ratio['median']:.2f})"
 
 
 def memory(line: dict[str, Any], node: int) -> str:

@@ -165,9 +165,9 @@ def _parts(words: Sequence[str]) -> list[list[str]]:
 
 def _refuse_preload(words: Sequence[str]) -> None:
     """Raises Refusal for an option that would preload something instead of Tutti. The words behind
-    the first program are its own."""
-    for word, after in zip(words, [*words[1:], ""], strict=False):
-        if not word.startswith("-") and shutil.which(word):
+    the first program are its own; a word behind an option may be its value."""
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        if not word.startswith("-") and not before.startswith("-") and shutil.which(word):
             return
         for option in (word, f"{word} {after}"):
             if _SETS_PRELOAD.fullmatch(option):
@@ -205,7 +205,9 @@ def _exporting(
             return [*words[:at], f"--export={_export(kept, names)}", *words[at + 1 :]]
         if words[at] == "--export":
             return [*words[: at + 1], _export("".join(words[at + 1 : at + 2]), names), *words[at + 2 :]]
-    passed = _export(inherited, names)
+    # What it sets LD_PRELOAD to is in the environment, to which Tutti is added.
+    kept = [entry for entry in inherited.split(",") if not entry.startswith("LD_PRELOAD=")]
+    passed = _export(",".join(kept), names)
     return words if passed == inherited else [f"--export={passed}", *words]
 
 

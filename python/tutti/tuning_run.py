@@ -277,12 +277,16 @@ def _check_run(
 
 
 def _refuted(tuner: Tuner, checks: list[Check]) -> list[Check]:
-    """Makes native what a check refutes, what lost its candidate, and collectives that failed. Where
-    one rule holds for all sizes, one of them refutes it. Returns the checks of what has not failed."""
+    """Makes native what a check refutes, what lost its candidate, and collectives that failed. A rule
+    that holds for all sizes is refuted by one that is slower, or by no gain in the mean. Returns the
+    checks of what has not failed."""
     for name, cells in tuner.cells.items():
-        lost = {one.bytes for one in checks if one.collective == name and one.refutes}
+        own = [one for one in checks if one.collective == name]
+        lost = {one.bytes for one in own if one.refutes}
         lost |= {size for size, cell in cells.items() if cell.choice not in ("", *cell.lines)}
-        if (name, CHECK) in tuner.failed or (lost and name in UNKNOWN_SIZES):
+        gains = [one.speedup for one in own if not one.is_native]
+        gains_nothing = bool(gains) and geometric_mean(gains) <= 1
+        if (name, CHECK) in tuner.failed or (name in UNKNOWN_SIZES and (lost or gains_nothing)):
             lost = set(cells)
         for size in lost:
             cells[size].is_refuted = True
@@ -298,8 +302,10 @@ def _check_of(row: dict[str, Any], collective: str, cell: Cell) -> Check:
     best = min(times.values(), key=lambda line: line.median)
     ran = lines["auto"].get("ran", "")
     check = Check(collective, cell.bytes, times["native"], times["auto"], ran, best)
-    # Where the rule only was as fast as native, the times of the check fall on either side.
+    # Where the rule only was as fast as native, the times of the check fall on either side. So do
+    # those of some size among several with one rule.
     was_faster = cell.choice in cell.lines and cell.is_faster(cell.lines[cell.choice])
+    was_faster = was_faster and collective not in UNKNOWN_SIZES
     is_refuted = check.speedup <= 1 if was_faster else check.is_slower
     return replace(check, refutes=is_refuted and not check.is_native)
 

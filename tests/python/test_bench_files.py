@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from installed import PREFIX, Mpi, environment, mpis
 
-AN_MPI = mpis()[0]
 
-
-def bench(*words: str, mpi: Mpi = AN_MPI) -> subprocess.CompletedProcess[str]:
+def bench(*words: str) -> subprocess.CompletedProcess[str]:
+    mpi: Mpi = mpis()[0]
     command = (mpi.mpirun, "-n", "2", PREFIX / "bin" / f"tutti-bench-{mpi.flavour}", "bcast", "--repetitions",
                "8", "--quiet", *words)  # fmt: skip
     return subprocess.run([str(word) for word in command], env=environment(), capture_output=True, text=True,

@@ -88,4 +88,4 @@ def test_a_link_to_the_modulefile_sets_the_paths_of_the_installation(tmp_path):
         f"proc setenv {{name value}} {{ puts $value }}\nset ModulesCurrentModulefile {link}\nsource {link}\n"
     )
     said = subprocess.run([tclsh, str(script)], capture_output=True, text=True, check=True, timeout=60)
-    assert said.stdout.strip() == str(PREFIX.resolve() / "lib" / "libtutti.so")
+    assert said.stdout.strip() == str(next(PREFIX.resolve().glob("lib*/libtutti.so")))

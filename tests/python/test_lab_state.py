@@ -63,12 +63,13 @@ with state.alone():
 def test_a_lab_in_use_is_removed_only_by_force(command, folder, monkeypatch, manner, number):
     monkeypatch.setattr(machine, "existing", lambda: [("namespace", "tuttilab-n1")])
     monkeypatch.setattr(machine, "require", lambda work: None)
-    monkeypatch.setattr(state, "PATIENCE", 0.5, raising=False)
+    if manner == "stubborn":
+        monkeypatch.setattr(state, "PATIENCE", 0.5)
     folder.mkdir()
     with subprocess.Popen([sys.executable, "-c", USER, folder, manner], stdout=subprocess.PIPE) as user:
         assert user.stdout and user.stdout.readline() == b"locked\n"
         removed: list[int | None] = []
-        monkeypatch.setattr(commands, "_remove", lambda: removed.append(user.poll()))
+        monkeypatch.setattr(commands, "_remove", lambda: removed.append(user.wait(20)))
         shown = command("lab", "down")
         assert shown.err == (
             f"tutti: the lab is in use by process {user.pid}; wait, or kill what runs in it: --force\n"

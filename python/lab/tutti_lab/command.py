@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -154,7 +155,8 @@ def _remove() -> list[tuple[str, str]]:
         found = None  # unreadable: the names suffice to remove the lab
     if found:
         found.complete = False  # also if the removal is interrupted
-        found.save()
+        with suppress(OSError):
+            found.save()
     machine.kill([name for kind, name in names if kind == "namespace"])
     with _progress("removing the lab") as progress:
         task = progress.add_task("", total=len(names))
@@ -186,7 +188,7 @@ def down(
     machine.require(f"remove {len(names)} network namespaces and interfaces")
     if force:
         state.end_user()
-    with state.alone("kill what runs in it: --force"):
+    with state.alone("try again" if force else "kill what runs in it: --force"):
         left = _remove()
     if left:
         raise Refusal(f"{', '.join(name for _, name in left)} cannot be removed")

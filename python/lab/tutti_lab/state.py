@@ -148,16 +148,22 @@ def alone(otherwise: str = "end that process") -> Iterator[None]:
         otherwise: completes "wait, or ..".
     """
     with os.fdopen(os.open(_lock_file(), os.O_RDWR | os.O_CREAT, 0o644), "w") as lock:
+        deadline = time.monotonic() + 1
         while True:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except OSError:
                 process = user()
-            if process is not None:  # None: another process asked for the user just now
-                raise Refusal(f"the lab is in use by process {process}; wait, or {otherwise}")
+            # None: another process asked for the user just now.
+            if process is not None or time.monotonic() > deadline:
+                holder = f"process {process}" if process else "another process"
+                raise Refusal(f"the lab is in use by {holder}; wait, or {otherwise}")
             time.sleep(0.01)
         lock.truncate(0)
         lock.write(f"{os.getpid()}\n")
         lock.flush()
-        yield
+        try:
+            yield
+        finally:  # the number may soon be that of a stranger
+            lock.truncate(0)

@@ -105,7 +105,7 @@ def program_of(path: Path, job: Job, names: Sequence[str]) -> Program:
             f"--report {path}: no calls of {', '.join(names)} on {job.ranks} ranks take "
             f"{percent(MIN_SHARE)} or more of the time in collectives"
         )
-    return Program(calls, replays, ranks, str(found[0].get("mpi", "")))
+    return Program(calls, replays, ranks, found[0].get("mpi") or "")
 
 
 def _by_size(program: Program) -> dict[tuple[str, int], Replay]:
