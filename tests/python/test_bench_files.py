@@ -44,3 +44,12 @@ def test_a_failure_leaves_the_rows_before_it_and_no_other_file(tmp_path):
     assert list(Path(tmp_path).iterdir()) == [results]
 
 
+def test_a_link_and_the_permissions_of_a_former_file_stay(tmp_path):
+    target, link, private = tmp_path / "target.json", tmp_path / "link.json", tmp_path / "private.json"
+    target.write_text("{}")
+    link.symlink_to(target)
+    private.touch(0o640)
+    for file in (link, private):
+        assert bench("--block", "2", "--json", str(file)).returncode == 0
+    assert link.is_symlink() and json.loads(target.read_text())["rows"]
+    assert private.stat().st_mode & 0o777 == 0o640 and json.loads(private.read_text())["rows"]
