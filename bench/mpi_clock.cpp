@@ -25,8 +25,7 @@ double Clock::now() const { return monotonic_seconds() - offset_; }
 std::string Clock::method() const {
   return common_ ? "CLOCK_MONOTONIC, common to all ranks"
                  : "CLOCK_MONOTONIC, offsets by the fastest of 30 ping-pongs before each row, and "
-                   "after it "
-                   "unless calls are one-sided";
+                   "after it unless calls are one-sided";
 }
 
 std::string Clock::error_text() const { return std::to_string(error_ * 1e6) + " us"; }

@@ -91,10 +91,10 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   // A new setting makes Tutti select again in the next call, which should not be timed. So every
   // contender first makes an untimed call without data, before the barrier; if ranks compute, after
   // the barrier, because Tutti takes its end as the beginning of the computation. A contender that
-  // learns from calls must see only calls of the program: then all contenders make the full call
-  // instead, as it warms caches and brings ranks together, or that one none if ranks compute. So
-  // they do if ranks rest after each call, and rest: else processors that nodes share would still
-  // run what the new setting costs.
+  // learns from calls must see only calls of the program, so it makes a full call, or none if ranks
+  // compute. A full call warms caches and brings ranks together: all contenders make one if one of
+  // them learns. They also do, and rest, if ranks rest after each call: else processors that nodes
+  // share would still run what the new setting costs.
   const bool primes_late = computes(bench.options);
   if (!contender.start && !primes_late) {
     fail_on(whole ? contender.call() : workload.prime(contender.functions), bench, contender);

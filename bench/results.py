@@ -68,6 +68,7 @@ def collective_section(document: dict, collective: str, library: str) -> list[st
     for name in others:
         found = [(row, next(a for a in row["algorithms"] if a["name"] == name)) for row in rows]
         verdicts = Counter(line["ratio_to_native"]["verdict"] for _, line in found)
+        unknown = f" and {verdicts['unknown']} unknown" if verdicts["unknown"] else ""
         ranked = sorted(found, key=lambda item: item[1]["ratio_to_native"]["median"])
 
         def shown(item: tuple[dict, dict]) -> str:
@@ -76,7 +77,7 @@ def collective_section(document: dict, collective: str, library: str) -> list[st
             return f"{ratio:.3g} ({row['distribution']}, {row['block']})"
 
         lines.append(
-            f"| {name} | {verdicts['faster']} | {verdicts['even'] + verdicts['unknown']} | {verdicts['slower']} "
+            f"| {name} | {verdicts['faster']} | {verdicts['even']}{unknown} | {verdicts['slower']} "
             f"| {shown(ranked[0])} | {shown(ranked[-1])} |"
         )
     chosen = Counter(

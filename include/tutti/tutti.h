@@ -431,9 +431,7 @@ int TUTTI_Rma_arrived(TUTTI_Window window, int root, long long* number);
 int TUTTI_Rma_wait(TUTTI_Window window, int root, long long number);
 
 /* Sets `flag` to 1 if the MPI delivers puts to a rank that computes, as measured at TUTTI_Rma_init.
- * Else Tutti's thread delivers them, and `flag` is 0. MPI_ERR_COMM if TUTTI_Rma_init was not
- * called.
- */
+ * Else Tutti's thread delivers them, and `flag` is 0. MPI_ERR_COMM without TUTTI_Rma_init. */
 int TUTTI_Rma_progress(MPI_Comm comm, int* flag);
 
 /* Fortran: the same names in lower case with an ierror at the end. All arguments are integers

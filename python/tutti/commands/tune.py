@@ -255,7 +255,7 @@ class _Request:
         try:
             yield _Work(program.cells(), program.shape(job.ranks, folder), program)
         finally:
-            _remove_arrivals(program, folder)
+            program.remove_arrivals(folder)
 
     def write(self, tuner: Tuner, path: Path) -> list[dict[str, Any]]:
         """Writes the rules to a file, and returns them."""
@@ -263,14 +263,6 @@ class _Request:
         rules = rules_of(tuner, date, self.command)
         write(path, to_text(rules, date, self.command), "--output")
         return rules
-
-
-def _remove_arrivals(program: Program, folder: Path) -> None:
-    """Removes what Program.shape has written, and no other file."""
-    with contextlib.suppress(OSError):
-        for one in program.replays:
-            (folder / f"{one.collective}-{one.size}.csv").unlink(missing_ok=True)
-        folder.rmdir()
 
 
 def _state_of(output: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from collections.abc import Sequence
@@ -71,7 +72,7 @@ class Program:
             if not one.main.delays:
                 continue
             folder.mkdir(exist_ok=True)
-            path = folder / f"{one.collective}-{one.size}.csv"
+            path = _arrivals_of(one, folder)
             lines = [",".join(f"{late:.9g}" for late in call) for call in one.main.delays]
             write(path, "\n".join(lines) + "\n", "--output")
             words = ["--delay", f"recorded:{path}", "--compute", "0ms", "--edge", "0"]
@@ -85,6 +86,17 @@ class Program:
             return near.words(ranks, size) + late.get((collective, near.size), [])
 
         return words_of
+
+    def remove_arrivals(self, folder: Path) -> None:
+        """Removes what `shape` has written, and no other file."""
+        with contextlib.suppress(OSError):
+            for one in self.replays:
+                _arrivals_of(one, folder).unlink(missing_ok=True)
+            folder.rmdir()
+
+
+def _arrivals_of(one: Replay, folder: Path) -> Path:
+    return folder / f"{one.collective}-{one.size}.csv"
 
 
 def program_of(path: Path, job: Job, names: Sequence[str]) -> Program:
