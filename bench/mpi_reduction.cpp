@@ -56,18 +56,10 @@ int ReductionWorkload::call(const Functions& functions, const Layout& blocks) {
 }
 
 std::optional<Mismatch> ReductionWorkload::check(std::uint32_t call) const {
-  std::vector<std::byte> contribution(static_cast<std::size_t>(blocks_.bytes));
-  std::vector<std::byte> expected(contribution.size());
-  for (Rank rank = 0; rank < contributors(collective(), p_, rank_); ++rank) {
-    fill(contribution, rank, call);
-    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] ^= contribution[i];
-  }
-  const auto found = receive_.at(0, wanted_size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const std::byte right = expected[static_cast<std::size_t>(wanted_begin()) + i];
-    if (found[i] == right) continue;
-    return Mismatch{rank_, static_cast<Bytes>(i), static_cast<int>(right),
-                    static_cast<int>(found[i])};
+  const Rank ranks = contributors(collective(), p_, rank_);
+  if (const auto wrong =
+          check_combined(receive_.at(0, wanted_size()), wanted_begin(), ranks, rank_, call)) {
+    return wrong;
   }
   return receive_.check_guards();
 }

@@ -66,6 +66,27 @@ std::optional<Mismatch> check(std::span<const std::byte> block, Rank rank, std::
   return first;
 }
 
+std::optional<Mismatch> check_combined(std::span<const std::byte> found, Bytes begin, Rank ranks,
+                                       Rank rank, std::uint32_t call) {
+  auto at = static_cast<std::size_t>(begin);
+  for (std::size_t i = 0; i < found.size();) {
+    Word word = 0;
+    for (Rank one = 0; one < ranks; ++one) word ^= word_of(one, at / word_size, call);
+    std::byte expected[word_size];
+    std::memcpy(expected, &word, word_size);
+    do {
+      const std::byte right = expected[at % word_size];
+      if (found[i] != right) {
+        return Mismatch{rank, static_cast<Bytes>(i), std::to_integer<int>(right),
+                        std::to_integer<int>(found[i])};
+      }
+      ++at;
+      ++i;
+    } while (at % word_size != 0 && i < found.size());
+  }
+  return std::nullopt;
+}
+
 Result<Layout> lay_out(const std::vector<Bytes>& blocks, int width, Bytes gap) {
   constexpr Bytes most = std::numeric_limits<int>::max();
   Layout layout;

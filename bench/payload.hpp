@@ -32,6 +32,12 @@ void fill(std::span<std::byte> block, Rank rank, std::uint32_t call);
 [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> block, Rank rank,
                                             std::uint32_t call);
 
+/// The first byte of `found` that differs from the exclusive or of what `fill` wrote for each of
+/// the first `ranks` ranks, whose bytes from `begin` on it holds. Names `rank` as its block.
+/// O(bytes times ranks).
+[[nodiscard]] std::optional<Mismatch> check_combined(std::span<const std::byte> found, Bytes begin,
+                                                     Rank ranks, Rank rank, std::uint32_t call);
+
 /// The layout of the blocks in the root's buffer, in elements.
 struct Layout {
   int width = 1;            ///< bytes of an element

@@ -50,6 +50,28 @@ TEST(BenchPayload, NamesTheFirstWrongByte) {
   EXPECT_NE(to_text(*wrong).find("block 3, byte 38: expected 0x"), std::string::npos);
 }
 
+TEST(BenchPayload, ChecksWhatRanksCombine) {
+  std::vector<std::byte> combined(23);
+  for (Rank rank = 0; rank < 3; ++rank) {
+    std::vector<std::byte> one(combined.size());
+    fill(one, rank, 9);
+    for (std::size_t i = 0; i < one.size(); ++i) combined[i] ^= one[i];
+  }
+  const std::span<const std::byte> all = combined;
+  EXPECT_FALSE(check_combined(all, 0, 3, 1, 9));
+  EXPECT_FALSE(check_combined(all.subspan(6), 6, 3, 1, 9));
+  EXPECT_FALSE(check_combined(all.subspan(5, 2), 5, 3, 1, 9));
+  EXPECT_TRUE(check_combined(all, 0, 2, 1, 9));
+  EXPECT_TRUE(check_combined(all, 0, 3, 1, 8));
+  EXPECT_TRUE(check_combined(all.subspan(6), 2, 3, 1, 9));
+  combined[8] ^= std::byte{1};
+  const auto wrong = check_combined(all.subspan(6), 6, 3, 1, 9);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->block, 1);
+  EXPECT_EQ(wrong->index, 2);
+  EXPECT_EQ(wrong->expected ^ wrong->got, 1);
+}
+
 TEST(BenchPayload, LaysBlocksOutWithGaps) {
   const auto layout = lay_out({2, 0, 3}, 4, 5);
   ASSERT_TRUE(layout);
