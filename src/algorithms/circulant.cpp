@@ -1,6 +1,4 @@
 /// Collectives on the circulant graph, for any number of ranks.
-#include "shapes/circulant.hpp"
-
 #include <vector>
 
 #include "algorithms/parts.hpp"

@@ -1,4 +1,4 @@
-/// Linear gathers, scatters and broadcasts: the root and each other rank exchange one message.
+/// Linear rooted collectives: the root and each other rank exchange one message.
 #include <algorithm>
 
 #include "schedule/builder.hpp"
@@ -115,6 +115,28 @@ Schedule linear_sync(const Problem& problem) {
   }
   for (Position other = 1; other < problem.p; ++other) {
     schedule.wait(exchange(problem.rank_at(other), exchanged(problem, other)));
+  }
+  return schedule.done();
+}
+
+/// The root combines lower ranks into its contribution from the left, then higher ranks from the
+/// right:
+///
+///     p = 5, root 2    1 op 2    0 op (1 2)    (0 1 2) op 3    (0 1 2 3) op 4
+///
+/// All p - 1 messages are in flight at once; (p - 1)(alpha + m beta) and as many combinations.
+Schedule reduce_linear(const Problem& problem) {
+  constexpr BlockRange vector = {0, 1};
+  ScheduleBuilder schedule(problem);
+  if (!problem.at_root()) {
+    schedule.send(problem.root, vector);
+    return schedule.done();
+  }
+  for (Rank from = problem.root - 1; from >= 0; --from) {
+    schedule.reduce(from, vector, Operand::left);
+  }
+  for (Rank from = problem.root + 1; from < problem.p; ++from) {
+    schedule.reduce(from, vector, Operand::right);
   }
   return schedule.done();
 }

@@ -1,5 +1,5 @@
-/// Gathers, scatters, broadcasts and reductions along k-nomial and Bine trees, and along the
-/// ordered tree built from the sizes.
+/// Gathers, scatters, broadcasts and reductions along k-nomial, Bine and relay trees and along the
+/// ordered tree built from the sizes; allgathers up a tree and down again.
 #include "algorithms/tree.hpp"
 
 #include <algorithm>
@@ -7,8 +7,11 @@
 
 #include "shapes/bine.hpp"
 #include "shapes/knomial.hpp"
+#include "shapes/relay.hpp"
 
 namespace tutti {
+
+Schedule linear_sync(const Problem& problem);
 
 namespace {
 
@@ -16,6 +19,26 @@ namespace {
 void add_message(ScheduleBuilder& schedule, StepKind kind, Rank peer, const Subtree& subtree) {
   schedule.part(kind, peer, {subtree.blocks, subtree.holes}, 0, subtree.bytes);
 }
+
+/// The problem of the gather: the first position is the root.
+Problem gather_of(const Problem& problem) {
+  Problem gather = problem;
+  gather.collective = is_irregular(problem.collective) ? Collective::gatherv : Collective::gather;
+  gather.root = problem.rank_at(0);
+  return gather;
+}
+
+/// The tree of the way down: a position receives all blocks except those that it has, which are
+/// those of its subtree or its own.
+struct WayDown : Knomial {
+  int p;
+  bool has_subtree;
+
+  [[nodiscard]] Blocks subtree(Position v) const {
+    const BlockRange has = has_subtree ? Knomial::subtree(v) : BlockRange{v, v + 1};
+    return Blocks({0, p}, {has});
+  }
+};
 
 }  // namespace
 
@@ -130,6 +153,47 @@ Schedule bcast_earliest(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   if (problem.tree.parent != no_rank) schedule.recv(problem.tree.parent, vector);
   for (const Subtree& child : problem.tree.children) schedule.send(child.root, vector);
+  return schedule.done();
+}
+
+/// The root sends every early rank its own block and those of its share of the late ranks. So many
+/// ports serve the late ranks at once after they arrive:
+///
+///     p = 6, late = 2, root 2, order 2 0 5 1 4 3: 5 and 4 are late
+///         2 -+- 0 --- 5
+///            +- 1 --- 4
+///            +- 3
+///
+/// If L of p ranks arrive late and together, ceil(L / (p - L)) blocks follow the last arrival
+/// instead of L. This is the lower bound of a scatter to ranks that receive after their arrival, if
+/// the root is done before. p = 48, L = 24: 1 block instead of 24. We know of no paper with it. A
+/// binomial tree by arrival also relays, to the leaves, which are half of the ranks; with more late
+/// ranks its largest subtrees take longer (L = 44: 15 blocks instead of 11).
+Schedule scatter_relay(const Problem& problem) {
+  return scatter_along(problem, RelayTree(problem.p, problem.parameters.late));
+}
+
+/// Up and down one k-nomial tree. On the way down a child receives the blocks that are not from its
+/// own subtree.
+///
+///     p = 4    1>0 {1} 3>2 {3}    2>0 {2 3}    0>2 {0 1}    0>1 {0 2 3} 2>3 {0 1 2}
+///
+/// 2 ceil(log2 p) rounds, at most (1 + ceil(log2 p)) (p - 1) m beta.
+Schedule allgather_gather_bcast(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  const Knomial tree(problem.p, problem.parameters.k);
+  schedule.append(knomial_up(gather_of(problem)));
+  schedule.append(scatter_along(problem, WayDown{tree, problem.p, true}));
+  return schedule.done();
+}
+
+/// A synchronised linear gather, then a binomial broadcast. With order=arrival and the background
+/// runner it is BSLB (Proficz 2021): the first position gathers while the others arrive, so only
+/// the broadcast follows the last arrival. In it a rank receives all blocks except its own.
+Schedule allgather_sync_bcast(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  schedule.append(linear_sync(gather_of(problem)));
+  schedule.append(scatter_along(problem, WayDown{Knomial(problem.p, 2), problem.p, false}));
   return schedule.done();
 }
 

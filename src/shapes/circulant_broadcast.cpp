@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "shapes/circulant.hpp"
-
 namespace tutti {
 
 namespace {

@@ -75,7 +75,7 @@ TEST(Picture, OfTheRelayShapeAndScatter) {
   shape.label = [](int v) { return std::to_string(v); };
   EXPECT_EQ(to_text(shape), profile_in("shapes/relay.hpp", "p = 7, late = 3"));
   EXPECT_EQ(drawn(Collective::scatter, "relay:late=2", Order::listed({2, 0, 5, 1, 4, 3})),
-            profile_in("algorithms/scatter/relay.cpp", "p = 6, late = 2"));
+            profile_in("algorithms/tree.cpp", "p = 6, late = 2"));
 }
 
 // An example to copy: the picture of a shape, and those of the algorithms that use it.

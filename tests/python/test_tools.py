@@ -106,8 +106,8 @@ def test_an_algorithm_outside_the_list_is_found(tmp_path):
 
 def test_a_line_of_the_list_without_its_file_is_found(tmp_path):
     shutil.copytree(ROOT / "src" / "algorithms", tmp_path / "src" / "algorithms")
-    (tmp_path / "src/algorithms/scatter/relay.cpp").unlink()
-    assert all("scatter_relay is defined in no file" in text for text in found(tmp_path))
+    (tmp_path / "src/algorithms/allgather/broadcasts.cpp").unlink()
+    assert all("allgather_broadcasts is defined in no file" in text for text in found(tmp_path))
     assert len(found(tmp_path)) == 1
 
 

@@ -1,5 +1,4 @@
 /// Alltoall by Bruck: blocks travel together, one digit of their distance at a time.
-#include "algorithms/alltoall/pairs.hpp"
 #include "schedule/builder.hpp"
 
 namespace tutti {
@@ -19,7 +18,7 @@ Blocks blocks_leaving(const Problem& problem, Position v, long step, int digit) 
     const auto to = static_cast<Position>((long{from} + distance) % p);
     leaving.push_back(problem.pair(from, to).begin);
   }
-  return blocks_of(std::move(leaving));
+  return Blocks::of(std::move(leaving));
 }
 
 }  // namespace

@@ -1,13 +1,41 @@
 /// Node-aware alltoall: each rank exchanges with a part of the other nodes for its whole node.
+#include <algorithm>
 #include <functional>
 
-#include "algorithms/alltoall/pairs.hpp"
 #include "schedule/builder.hpp"
-#include "shapes/node_lanes.hpp"
 
 namespace tutti {
 
 namespace {
+
+/// Nodes of k consecutive positions; the last may have fewer. Between two nodes there are as many
+/// lanes as let each of k members carry one or more; a lane carries the blocks for every m-th
+/// member of the other node.
+class NodeLanes {
+ public:
+  NodeLanes(int p, int k) : p_(p), k_(std::min(k, p)), count_((p + k_ - 1) / k_) {
+    if (count_ > 1) lanes_ = (k_ + count_ - 2) / (count_ - 1);
+  }
+
+  [[nodiscard]] int count() const { return count_; }
+  [[nodiscard]] int lanes() const { return lanes_; }
+  [[nodiscard]] int node_of(Position v) const { return v / k_; }
+  [[nodiscard]] Position first(int node) const { return node * k_; }
+  [[nodiscard]] int size(int node) const { return std::min(k_, p_ - first(node)); }
+  /// The lane of the blocks that come from other nodes for v.
+  [[nodiscard]] int lane_to(Position v) const { return v % k_ % lanes_; }
+  /// The member of `node` that sends and receives on a lane to another node.
+  [[nodiscard]] Position carrier(int node, int other, int lane) const {
+    const long number = long{other < node ? other : other - 1} * lanes_ + lane;
+    return first(node) + static_cast<int>(number % size(node));
+  }
+
+ private:
+  int p_;
+  int k_;
+  int count_;
+  int lanes_ = 1;
+};
 
 /// The blocks of one phase between this rank and each member of its node.
 using ByMember = std::vector<std::vector<BlockIndex>>;
@@ -21,8 +49,9 @@ void exchange_in_node(ScheduleBuilder& schedule, const Problem& problem, const N
   for (int distance = 1; distance < size; ++distance) {
     const int to = (mine + distance) % size;
     const int from = (mine - distance + size) % size;
-    schedule.recv(problem.rank_at(nodes.first(node) + from), blocks_of(std::move(in[index(from)])));
-    schedule.send(problem.rank_at(nodes.first(node) + to), blocks_of(std::move(out[index(to)])));
+    schedule.recv(problem.rank_at(nodes.first(node) + from),
+                  Blocks::of(std::move(in[index(from)])));
+    schedule.send(problem.rank_at(nodes.first(node) + to), Blocks::of(std::move(out[index(to)])));
   }
 }
 
@@ -80,7 +109,7 @@ Schedule alltoall_node_aware(const Problem& problem) {
             numbers.push_back(pair(nodes.first(source) + s, nodes.first(target) + t));
           }
         }
-        return blocks_of(std::move(numbers));
+        return Blocks::of(std::move(numbers));
       };
       schedule.recv(peer, between(other, node));
       schedule.send(peer, between(node, other));

@@ -1,24 +1,11 @@
 /// Barriers: messages without bytes, each sent after all that its rank has received.
+#include <algorithm>
 #include <ranges>
 
 #include "schedule/builder.hpp"
 #include "shapes/knomial.hpp"
 
 namespace tutti {
-
-/// All positions signal position 0, which replies after the last signal. 2 (p - 1) messages.
-Schedule barrier_linear(const Problem& problem) {
-  ScheduleBuilder schedule(problem);
-  if (problem.position() != 0) {
-    schedule.signal(problem.rank_at(0));
-    schedule.await_signal(problem.rank_at(0));
-    return schedule.done();
-  }
-  for (Position from = 1; from < problem.p; ++from) schedule.await_signal(problem.rank_at(from));
-  schedule.wait_all();
-  for (Position to = 1; to < problem.p; ++to) schedule.signal(problem.rank_at(to));
-  return schedule.done();
-}
 
 /// Up a k-nomial tree and down again: 2 (p - 1) messages in 2 ceil(logk p) rounds.
 Schedule barrier_tree(const Problem& problem) {
@@ -36,6 +23,11 @@ Schedule barrier_tree(const Problem& problem) {
     schedule.signal(problem.rank_at(child));
   }
   return schedule.done();
+}
+
+/// All positions signal position 0, which replies after the last signal. 2 (p - 1) messages.
+Schedule barrier_linear(const Problem& problem) {
+  return barrier_tree(problem.with_k(std::max(problem.p, 2)));
 }
 
 /// Position v signals v + d and awaits v - d, for d = 1, k, k^2, .. and their multiples below the
