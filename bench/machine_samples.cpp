@@ -72,10 +72,10 @@ Result<Machine> machine_from(const MachineSamples& samples) {
   return machine;
 }
 
-std::string contradiction_in_memory(const Machine& machine, const NodeMachine& node_machine) {
+std::string contradiction_in_memory(const Machine& machine) {
   constexpr double max_latency = 1e-3;
   constexpr double max_copies = 100;
-  const double copies = machine.per_byte / node_machine.copy_per_byte;
+  const double copies = machine.per_byte / machine.copy_per_byte;
   if (machine.latency <= max_latency && copies <= max_copies) return "";
   return "slow messages within one node: an empty one takes " + us(machine.latency) +
          ", a byte as long as " + std::to_string(static_cast<long>(copies)) + " copies";

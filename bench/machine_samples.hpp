@@ -33,7 +33,6 @@ struct MachineSamples {
 
 /// Why these are not times of messages within one node, or empty: an empty message takes more than
 /// 1 ms, or a byte more than 100 copies, because ranks wait for a core.
-[[nodiscard]] std::string contradiction_in_memory(const Machine& machine,
-                                                  const NodeMachine& node_machine);
+[[nodiscard]] std::string contradiction_in_memory(const Machine& machine);
 
 }  // namespace tutti::bench

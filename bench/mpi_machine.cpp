@@ -114,10 +114,10 @@ Result<Machine> machine_in_file(const Job& job, const std::string& path) {
   if (job.rank() == 0) text = read_text_file(path, max_file_bytes);
   const std::string problem = job.from_first(text ? "" : text.error());
   const std::string shared = job.from_first(text ? *text : "");
-  const Result<Machines> machines =
-      problem.empty() ? machines_from_text(shared) : Result<Machines>(Error{problem});
-  if (machines) return machines->messages;
-  return Error{"invalid TUTTI_MACHINE=" + path + ": " + machines.error()};
+  const Result<Machine> machine =
+      problem.empty() ? machine_from_text(shared) : Result<Machine>(Error{problem});
+  if (machine) return machine;
+  return Error{"invalid TUTTI_MACHINE=" + path + ": " + machine.error()};
 }
 
 }  // namespace

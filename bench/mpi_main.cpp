@@ -178,26 +178,26 @@ int refuse(const Job& job, const std::string& text) {
   return bad_input;
 }
 
-/// Both machines as the text of a file, with date and load of the measurement. Nothing if the
+/// The machine as the text of a file, with date and load of the measurement. Nothing if the
 /// measurements contradict each other.
-Result<std::string> measured_machines(const Job& job) {
+Result<std::string> measured_machine(const Job& job) {
   const std::string circumstances = library_version() + ", " + std::to_string(job.p()) +
                                     " ranks on " + std::to_string(job.nodes()) + " nodes, " +
                                     utc_now() + ", load " + load() + " before, " +
                                     std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + " cores";
   Result<Machine> machine = measure_machine(job);
-  if (machine) measure_polling(job, *machine);
-  const Result<NodeMachine> node_machine =
-      machine ? measure_node_machine(job, *machine) : Result<NodeMachine>(Error{machine.error()});
-  if (!node_machine) {
-    return Error{"the machine cannot be measured now (" + circumstances +
-                 "): " + node_machine.error()};
+  if (machine) {
+    measure_polling(job, *machine);
+    machine = measure_node_machine(job, *machine);
   }
-  return "# " + circumstances + "\n" + to_text(*machine, *node_machine);
+  if (!machine) {
+    return Error{"the machine cannot be measured now (" + circumstances + "): " + machine.error()};
+  }
+  return "# " + circumstances + "\n" + to_text(*machine);
 }
 
 int write_machine(const Options& options, const Job& job) {
-  const Result<std::string> text = measured_machines(job);
+  const Result<std::string> text = measured_machine(job);
   if (!text) {
     refuse(job, text.error());
     return unusable;

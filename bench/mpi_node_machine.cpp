@@ -124,10 +124,9 @@ double combine_seconds(const Job& job, bool combines) {
 
 }  // namespace
 
-Result<NodeMachine> measure_node_machine(const Job& job, const Machine& machine) {
-  NodeMachine measured;
-  measured.latency = machine.latency;
-  measured.per_byte = measured.sender_per_byte = machine.per_byte;
+Result<Machine> measure_node_machine(const Job& job, const Machine& machine) {
+  Machine measured = machine;
+  measured.sender_per_byte = machine.per_byte;
   const RealNodes real(job);
   const int ranks = real.nodes().most();
   measured.copy_per_byte = copy_seconds(job, job.rank() == 0) / large;
@@ -150,8 +149,7 @@ Result<NodeMachine> measure_node_machine(const Job& job, const Machine& machine)
     measured.signal = signal_seconds(job, real);
   }
   std::string wrong = out_of_range(measured);
-  if (real.nodes().count() == 1 && wrong.empty())
-    wrong = contradiction_in_memory(machine, measured);
+  if (real.nodes().count() == 1 && wrong.empty()) wrong = contradiction_in_memory(measured);
   if (!wrong.empty()) return Error{wrong};
   return measured;
 }

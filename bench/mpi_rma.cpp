@@ -16,7 +16,7 @@
 #include "algorithms/problems.hpp"
 #include "bench/mpi_functions.hpp"
 #include "bench/statistics.hpp"
-#include "cost/pricing.hpp"
+#include "cost/simulate.hpp"
 #include "tutti/tutti.h"
 
 namespace tutti::bench {

@@ -11,7 +11,6 @@
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
 #include "cost/bounds.hpp"
-#include "cost/pricing.hpp"
 #include "cost/simulate.hpp"
 #include "distances.hpp"
 #include "engine.hpp"
@@ -131,9 +130,8 @@ class PyCall {
 
   Timeline simulate(const std::vector<double>& arrivals) const {
     check_arrivals(arrivals);
-    Network network = Network::of(machine_, call_.collective);
-    if (fabric_) network.links = &fabric_->links;
-    return value_or_raise(tutti::simulate(schedules_, network, arrivals));
+    const Links* const links = fabric_ ? &fabric_->links : nullptr;
+    return value_or_raise(tutti::simulate(schedules_, machine_, arrivals, links));
   }
 
   double price(const std::string& model, const std::vector<double>& arrivals) const {

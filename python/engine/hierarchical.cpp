@@ -1,8 +1,5 @@
 /// Python bindings of hierarchical collectives: programs, their verification, and modelled times.
-#include "sweep/hierarchical.hpp"
-
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -15,6 +12,7 @@
 #include "engine.hpp"
 #include "select/tuning_candidates.hpp"
 #include "sweep/check.hpp"
+#include "sweep/sweep.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;
@@ -57,7 +55,7 @@ class PyHierarchicalProblem {
  public:
   PyHierarchicalProblem(const std::string& collective, std::vector<Bytes> sizes,
                         const std::string& nodes, Rank root, const std::string& algorithm,
-                        Bytes bound, bool commutative, const NodeMachine& machine)
+                        Bytes bound, bool commutative, const Machine& machine)
       : nodes_(value_or_raise(nodes_from(nodes))), machine_(machine) {
     call_.collective = collective_or_raise(collective);
     call_.root = has_root(call_.collective) ? root : 0;
@@ -151,7 +149,7 @@ class PyHierarchicalProblem {
 
  private:
   void check_call(const std::string& nodes) const {
-    std::string wrong;
+    std::string wrong = flaw_of(machine_);
     if (nodes_.p() != call_.p()) {
       wrong = "nodes " + nodes + " have " + std::to_string(nodes_.p()) + " ranks, the call has " +
               std::to_string(call_.p());
@@ -170,7 +168,7 @@ class PyHierarchicalProblem {
   }
 
   Nodes nodes_;
-  NodeMachine machine_;
+  Machine machine_;
   Call call_;
   Setting setting_;
   HierarchicalOptions options_;
@@ -226,13 +224,16 @@ struct HierarchicalEstimate {
 };
 
 HierarchicalEstimate estimate(const std::string& collective, int nodes, int ranks, Bytes block,
-                              const NodeMachine& machine) {
+                              const Machine& machine) {
   const Collective named = collective_or_raise(collective);
   if (!can_be_hierarchical(named)) {
     throw nb::value_error((collective + " has no hierarchical form").c_str());
   }
   if (nodes < 1 || ranks < 1 || block < 0 || nodes > (1 << 24) / ranks) {
     throw nb::value_error("expected at least 1 node and 1 rank each, and at most 16,777,216 ranks");
+  }
+  if (const std::string wrong = flaw_of(machine); !wrong.empty()) {
+    throw nb::value_error(wrong.c_str());
   }
   const NodeShape shape{nodes, ranks};
   HierarchicalEstimate estimate;
@@ -247,23 +248,6 @@ HierarchicalEstimate estimate(const std::string& collective, int nodes, int rank
 }
 
 void bind_times(nb::module_& module) {
-  nb::class_<NodeMachine>(module, "NodeMachine",
-                          "The model's parameters of a cluster of many-core nodes.")
-      .def(nb::init<>())
-      .def_static(
-          "from_text",
-          [](const std::string& text) { return value_or_raise(node_machine_from_text(text)); },
-          "text"_a, "Reads one \"name value\" per line; missing names keep their defaults.")
-      .def(
-          "text", [](const NodeMachine& machine) { return to_text(machine); },
-          "All parameters, one per line, with their meanings.");
-  module.def(
-      "machines_from_text",
-      [](const std::string& text) {
-        const Machines machines = value_or_raise(machines_from_text(text));
-        return std::pair(machines.messages, machines.nodes);
-      },
-      "text"_a, "Both machines of a file; ValueError if no line belongs to either.");
   nb::class_<HierarchicalSeconds>(module, "HierarchicalSeconds",
                                   "The parts of the time of a hierarchical call.")
       .def_ro("copies_in", &HierarchicalSeconds::copies_in)
@@ -278,7 +262,7 @@ void bind_times(nb::module_& module) {
               "The hierarchical algorithm with the best number of leaders.")
       .def_ro("one_leader", &HierarchicalEstimate::one_leader);
   module.def("hierarchical_estimate", estimate, "collective"_a, "nodes"_a, "ranks"_a, "block"_a,
-             "machine"_a = NodeMachine{},
+             "machine"_a = Machine{},
              "Modelled times for `nodes` nodes of `ranks` ranks each; block in bytes.");
 }
 
@@ -290,10 +274,10 @@ void bind_hierarchical(nb::module_& module) {
                                     "A hierarchical call, with the programs of all ranks.")
       .def(
           nb::init<const std::string&, std::vector<Bytes>, const std::string&, Rank,
-                   const std::string&, Bytes, bool, const NodeMachine&>(),
+                   const std::string&, Bytes, bool, const Machine&>(),
           "collective"_a, "sizes"_a, "nodes"_a, "root"_a = 0,
           "algorithm"_a = "hierarchical(native)", "bound"_a = 0, "commutative"_a = true,
-          "machine"_a = NodeMachine{},
+          "machine"_a = Machine{},
           "nodes: such as 1,4,2 or 8x6, optionally with :round_robin or :shuffled. bound: limit of "
           "node memory in bytes, 0 for none.")
       .def_prop_ro("algorithm", &PyHierarchicalProblem::algorithm)

@@ -79,7 +79,8 @@ void bind_records(nb::module_& module) {
       .def_ro("default", &SettingInfo::by_default)
       .def_ro("accepted", &SettingInfo::accepted)
       .def_ro("meaning", &SettingInfo::meaning);
-  nb::class_<Machine>(module, "Machine", "The model's parameters of messages, in seconds.")
+  nb::class_<Machine>(module, "Machine",
+                      "The model's parameters of messages and of nodes, in seconds.")
       .def(nb::init<>())
       .def_rw("latency", &Machine::latency, "End-to-end time of an empty message.")
       .def_rw("per_byte", &Machine::per_byte, "Time per byte.")
@@ -172,7 +173,8 @@ void bind_lists(nb::module_& module) {
   module.def(
       "machine_from_text",
       [](const std::string& text) { return value_or_raise(machine_from_text(text)); }, "text"_a,
-      "Reads a machine from \"name value\" lines.");
+      "Reads a machine from \"name value\" lines; missing names keep their defaults. ValueError if "
+      "no line names a parameter.");
   module.def(
       "read_text_file",
       [](const std::string& path, std::size_t max_bytes) {

@@ -53,7 +53,7 @@ class Setting:
     def meaning(self) -> str: ...
 
 class Machine:
-    """The model's parameters of messages, in seconds."""
+    """The model's parameters of messages and of nodes, in seconds."""
 
     def __init__(self) -> None: ...
 
@@ -160,7 +160,9 @@ def bytes_from(text: str) -> int:
     """The number of bytes of a text such as 1536, 64K or 8M."""
 
 def machine_from_text(text: str) -> Machine:
-    """Reads a machine from "name value" lines."""
+    """
+    Reads a machine from "name value" lines; missing names keep their defaults. ValueError if no line names a parameter.
+    """
 
 def read_text_file(path: str, max_bytes: int = 268435456) -> str:
     """
@@ -472,21 +474,6 @@ class Call:
 def choose(collective: str, setting: str, ranks: int, block: int | None = None, machine: Machine = ...) -> Choice:
     """Tutti's selection under a setting, from facts that all ranks know."""
 
-class NodeMachine:
-    """The model's parameters of a cluster of many-core nodes."""
-
-    def __init__(self) -> None: ...
-
-    @staticmethod
-    def from_text(text: str) -> NodeMachine:
-        """Reads one "name value" per line; missing names keep their defaults."""
-
-    def text(self) -> str:
-        """All parameters, one per line, with their meanings."""
-
-def machines_from_text(text: str) -> tuple[Machine, NodeMachine]:
-    """Both machines of a file; ValueError if no line belongs to either."""
-
 class HierarchicalSeconds:
     """The parts of the time of a hierarchical call."""
 
@@ -519,7 +506,7 @@ class HierarchicalEstimate:
     @property
     def one_leader(self) -> HierarchicalSeconds: ...
 
-def hierarchical_estimate(collective: str, nodes: int, ranks: int, block: int, machine: NodeMachine = ...) -> HierarchicalEstimate:
+def hierarchical_estimate(collective: str, nodes: int, ranks: int, block: int, machine: Machine = ...) -> HierarchicalEstimate:
     """
     Modelled times for `nodes` nodes of `ranks` ranks each; block in bytes.
     """
@@ -527,7 +514,7 @@ def hierarchical_estimate(collective: str, nodes: int, ranks: int, block: int, m
 class HierarchicalProblem:
     """A hierarchical call, with the programs of all ranks."""
 
-    def __init__(self, collective: str, sizes: Sequence[int], nodes: str, root: int = 0, algorithm: str = 'hierarchical(native)', bound: int = 0, commutative: bool = True, machine: NodeMachine = ...) -> None:
+    def __init__(self, collective: str, sizes: Sequence[int], nodes: str, root: int = 0, algorithm: str = 'hierarchical(native)', bound: int = 0, commutative: bool = True, machine: Machine = ...) -> None:
         """
         nodes: such as 1,4,2 or 8x6, optionally with :round_robin or :shuffled. bound: limit of node memory in bytes, 0 for none.
         """

@@ -6,7 +6,6 @@ import os
 import random
 import re
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from tutti import _engine
@@ -54,45 +53,29 @@ def machine_of(path: Path | None) -> _engine.Machine:
     Raises:
         Refusal: a named file cannot be read or is invalid.
     """
-    return _machines(path, os.environ)[0]
-
-
-def node_machine_of(path: Path | None) -> _engine.NodeMachine:
-    """The model's parameters of a cluster of many-core nodes, from the sources of machine_of.
-
-    Raises:
-        Refusal: a named file cannot be read or is invalid.
-    """
-    return _machines(path, os.environ)[1]
-
-
-def source_of_machine(path: Path | None) -> str:
-    """Where the parameters of machine_of come from, as a sentence for the end of a page."""
-    named = str(path) if path else os.environ.get("TUTTI_MACHINE", "") or _measured_machine(os.environ)
+    named = str(path) if path else os.environ.get("TUTTI_MACHINE", "")
+    explicit, named = named != "", named or _measured_machine()
     if named in ("", "built-in"):
-        return "Machine: built-in parameters, not this one's; tutti-bench machine measures them."
-    return f"Machine: {named}."
-
-
-def _machines(
-    path: Path | None, environment: Mapping[str, str]
-) -> tuple[_engine.Machine, _engine.NodeMachine]:
-    """The parameters of the file that counts, with built-in values for missing ones."""
-    named = str(path) if path else environment.get("TUTTI_MACHINE", "")
-    explicit, named = named != "", named or _measured_machine(environment)
-    if named in ("", "built-in"):
-        return _engine.Machine(), _engine.NodeMachine()
+        return _engine.Machine()
     try:
-        return _engine.machines_from_text(_engine.read_text_file(named))
+        return _engine.machine_from_text(_engine.read_text_file(named))
     except ValueError as error:
         if not explicit:
             text = f"ignoring {named}, using the built-in machine: {error}"
             print(f"tutti: {text}", file=sys.stderr)
-            return _engine.Machine(), _engine.NodeMachine()
+            return _engine.Machine()
         option = "--machine " if path else "TUTTI_MACHINE="
         raise Refusal(
             f"invalid {option}{named}: {error}; expected built-in or a file of tutti-bench machine"
         ) from None
+
+
+def source_of_machine(path: Path | None) -> str:
+    """Where the parameters of machine_of come from, as a sentence for the end of a page."""
+    named = str(path) if path else os.environ.get("TUTTI_MACHINE", "") or _measured_machine()
+    if named in ("", "built-in"):
+        return "Machine: built-in parameters, not this one's; tutti-bench machine measures them."
+    return f"Machine: {named}."
 
 
 def distances_of(path: Path, option: str = "--distances ") -> _engine.Distances:
@@ -107,10 +90,10 @@ def distances_of(path: Path, option: str = "--distances ") -> _engine.Distances:
         raise Refusal(f"{option}{path}: {error}") from None
 
 
-def _measured_machine(environment: Mapping[str, str]) -> str:
+def _measured_machine() -> str:
     """The machine file in the user's cache folder; empty if either does not exist."""
     try:
-        cache = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     except RuntimeError:  # a user without a home folder
         return ""
     measured = Path(cache) / "tutti" / "machine"

@@ -2,7 +2,6 @@
 #include <type_traits>
 
 #include "api/communicator.hpp"
-#include "api/environment.hpp"
 #include "api/known_rules.hpp"
 #include "api/report.hpp"
 #include "api/selections.hpp"

@@ -3,7 +3,6 @@
 
 #include "api/communicator.hpp"
 #include "api/entry.hpp"
-#include "api/environment.hpp"
 
 namespace tutti {
 

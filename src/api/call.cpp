@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "api/report.hpp"
-#include "api/report_sites.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/types.hpp"
 

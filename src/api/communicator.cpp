@@ -10,9 +10,7 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "api/environment.hpp"
 #include "api/known_rules.hpp"
-#include "api/overrules.hpp"
 #include "api/report.hpp"
 #include "api/rma.hpp"
 #include "api/selections.hpp"
@@ -316,9 +314,8 @@ int Communicator::open_private() {
   // How its calls wait depends on whether ranks share processors.
   if (private_ == nullptr && error == MPI_SUCCESS) error = selections_->nodes.guess();
   if (private_ == nullptr && error == MPI_SUCCESS) {
-    error = PrivateComm::duplicate(comm_, private_);
+    error = PrivateComm::duplicate(comm_, node_settings_.staging, private_);
     if (error == OwnedComm::unmatched) private_error_ = error;
-    if (private_ != nullptr) private_->limit_staging(node_settings_.staging);
     passing_.take_uncounted();  // ranks count calls from now on
   }
   if (private_ != nullptr) count_passed();

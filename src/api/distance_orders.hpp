@@ -7,7 +7,7 @@
 #include <string>
 
 #include "algorithms/algorithms.hpp"
-#include "core/fabric.hpp"
+#include "core/distances.hpp"
 #include "cost/machine.hpp"
 #include "run/mpi/exchange.hpp"
 #include "topology/distance_file.hpp"

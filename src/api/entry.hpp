@@ -4,7 +4,6 @@
 #include <new>
 
 #include "api/communicator.hpp"
-#include "api/environment.hpp"
 #include "api/hooks.hpp"
 #include "api/selections.hpp"
 

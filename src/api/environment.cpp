@@ -1,16 +1,17 @@
-/// Reads the environment and reports what is wrong with it.
+/// Reads the environment, reports what is wrong with it, and keeps the settings that overrule it.
 #include "api/environment.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
 
-#include "api/distance_orders.hpp"
+#include "api/communicator.hpp"
 #include "api/known_rules.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/process.hpp"
@@ -57,6 +58,12 @@ std::uint64_t remarks_number(const std::string& text) {
   return std::hash<std::string>()(text + environment().distances + environment().rules);
 }
 
+struct Overrules {
+  std::mutex mutex;
+  PerCollective<std::optional<Setting>> settings;
+  PerCollective<std::atomic<unsigned>> epochs{};  ///< see times_overruled
+};
+
 }  // namespace
 
 const Environment& environment() {
@@ -81,6 +88,31 @@ std::uint64_t report_environment() {
 void suppress_environment_report(std::uint64_t by_rank_0) {
   if (by_rank_0 != remarks_number(remarks())) return;
   std::call_once(remarks_made, [] {});
+}
+
+void overrule(Collective collective, const Setting& setting) {
+  auto& all = of_process<Overrules>();
+  const std::lock_guard lock(all.mutex);
+  // An equal setting is no change, which would lose what was learned. Ranks set the same, so
+  // they compare alike.
+  if (all.settings[collective] == setting) return;
+  all.settings[collective] = setting;
+  ++all.epochs[collective];
+  Communicator::note_change();
+}
+
+std::optional<Setting> overrule_of(Collective collective) {
+  auto& all = of_process<Overrules>();
+  const std::lock_guard lock(all.mutex);
+  return all.settings[collective];
+}
+
+unsigned times_overruled(Collective collective) {
+  return of_process<Overrules>().epochs[collective].load(std::memory_order_acquire);
+}
+
+Setting setting_in_force(Collective collective) {
+  return overrule_of(collective).value_or(environment().settings[collective]);
 }
 
 }  // namespace tutti

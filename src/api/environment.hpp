@@ -1,9 +1,11 @@
-/// The user's settings (listed in select/settings.inc): their values, and what is wrong with them.
+/// The user's settings (listed in select/settings.inc): their values, what is wrong with them, and
+/// those of TUTTI_Algorithm_set.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +28,6 @@ struct SharedSettings {
   Bytes memory = default_staging;        ///< bytes that a rank may stage in one call; 0: no bound
   double explore = default_exploration;  ///< fraction of the time in a collective; 0: none
   Machine machine;
-  NodeMachine node_machine;
 };
 
 struct Environment : SharedSettings {
@@ -55,5 +56,14 @@ struct Environment : SharedSettings {
 std::uint64_t report_environment();
 /// A rank 0 whose settings have this number has written the messages: this process omits them.
 void suppress_environment_report(std::uint64_t by_rank_0);
+
+/// Applies a setting of TUTTI_Algorithm_set, which overrules the environment's from then on.
+void overrule(Collective collective, const Setting& setting);
+/// The setting that overrules, if there is one.
+[[nodiscard]] std::optional<Setting> overrule_of(Collective collective);
+/// How often the setting was overruled. One-sided ones may be overruled on one rank alone.
+[[nodiscard]] unsigned times_overruled(Collective collective);
+/// The setting in force in this process: the environment's unless overruled.
+[[nodiscard]] Setting setting_in_force(Collective collective);
 
 }  // namespace tutti

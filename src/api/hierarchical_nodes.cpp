@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "lowering/hierarchical.hpp"
-#include "run/mpi/agree.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/node/mpi_node.hpp"
 

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <tutti/tutti.h>
 
+#include <mutex>
 #include <utility>
 
 #include "api/entry.hpp"
@@ -34,6 +35,36 @@ class Freeing {
   MPI_Comm comm_;
   const Freeing* outer_;
 };
+
+/// Set while this thread replaces an earlier attribute, which the MPI then deletes.
+thread_local bool is_replacing = false;
+
+/// The MPI calls this if its MPI_Win_free was not called through Tutti: MPICH before anything else,
+/// Open MPI once the window can no longer be used.
+int free_with_window(MPI_Win handle, int, void* attribute, void*) {
+  if (is_replacing) return MPI_SUCCESS;
+  int number = 0;
+  const auto owner = owner_of_handle(handle, number);
+  if (owner == nullptr || attribute != &owner->system()) return MPI_SUCCESS;
+#if defined(OPEN_MPI)
+  owner->system().lose_window(number);
+  return MPI_SUCCESS;
+#else
+  return owner->system().remove_window(number);
+#endif
+}
+
+int copy_no_window(MPI_Win, int, void*, void*, void*, int* copies) {
+  *copies = 0;
+  return MPI_SUCCESS;
+}
+
+/// Completes a registered window's operations and releases it; does nothing for other windows.
+/// Collective, before MPI_Win_free; drops errors.
+void release_window(MPI_Win window) {
+  int number = 0;
+  if (const auto owner = owner_of_handle(window, number)) owner->system().remove_window(number);
+}
 
 /// The function of the next library that defines it.
 template <class Function>
@@ -78,6 +109,20 @@ int finalize_by(int (*next)(), int (*of_mpi)()) {
 
 }  // namespace
 
+int watch(MPI_Win handle, RmaSystem& system) {
+  static std::mutex making;
+  static int keyval = MPI_KEYVAL_INVALID;
+  const std::lock_guard lock(making);
+  if (keyval == MPI_KEYVAL_INVALID) {
+    const int error = mpi().Win_create_keyval(copy_no_window, free_with_window, &keyval, nullptr);
+    if (error != MPI_SUCCESS) return error;
+  }
+  is_replacing = true;
+  const int error = mpi().Win_set_attr(handle, keyval, &system);
+  is_replacing = false;
+  return error;
+}
+
 MpiFunctions& next_functions() {
   static MpiFunctions functions = mpi();
   this_process.next.store(&functions, std::memory_order_release);
@@ -96,38 +141,28 @@ void set_recent(tutti_recent* recent) {
 
 bool is_being_freed(MPI_Comm comm) { return is_end_of_mpi() || Freeing::has(comm); }
 
-int finalize_mpi() { return finalize_by(next_functions().Finalize, mpi().Finalize); }
-
-int free_window(MPI_Win* window) {
-  return free_window_by(next_functions().Win_free, mpi().Win_free, window);
-}
-
-int free_comm(MPI_Comm* comm) {
-  return free_comm_by(next_functions().Comm_free, mpi().Comm_free, comm);
-}
-
-int disconnect_comm(MPI_Comm* comm) {
-  return free_comm_by(next_functions().Comm_disconnect, mpi().Comm_disconnect, comm);
-}
-
 }  // namespace tutti
 
 #pragma GCC visibility push(default)
 
-#define TUTTI_INTERPOSED(function, ends, parameters, ...)                   \
-  int MPI_##function parameters {                                           \
-    using namespace tutti;                                                  \
-    return ends(next_in_line("MPI_" #function, mpi().function),             \
-                mpi().function __VA_OPT__(, ) __VA_ARGS__);                 \
-  }                                                                         \
-  int PMPI_##function parameters {                                          \
-    using namespace tutti;                                                  \
-    return ends(mpi().function, mpi().function __VA_OPT__(, ) __VA_ARGS__); \
+// The hook (hooks.hpp), and the functions for programs that link this library before their MPI.
+#define TUTTI_INTERPOSED(function, hook, ends, parameters, ...)                        \
+  int tutti::hook parameters {                                                         \
+    return ends(next_functions().function, mpi().function __VA_OPT__(, ) __VA_ARGS__); \
+  }                                                                                    \
+  int MPI_##function parameters {                                                      \
+    using namespace tutti;                                                             \
+    return ends(next_in_line("MPI_" #function, mpi().function),                        \
+                mpi().function __VA_OPT__(, ) __VA_ARGS__);                            \
+  }                                                                                    \
+  int PMPI_##function parameters {                                                     \
+    using namespace tutti;                                                             \
+    return ends(mpi().function, mpi().function __VA_OPT__(, ) __VA_ARGS__);            \
   }
 
-TUTTI_INTERPOSED(Finalize, finalize_by, ())
-TUTTI_INTERPOSED(Win_free, free_window_by, (MPI_Win * window), window)
-TUTTI_INTERPOSED(Comm_free, free_comm_by, (MPI_Comm * comm), comm)
-TUTTI_INTERPOSED(Comm_disconnect, free_comm_by, (MPI_Comm * comm), comm)
+TUTTI_INTERPOSED(Finalize, finalize_mpi, finalize_by, ())
+TUTTI_INTERPOSED(Win_free, free_window, free_window_by, (MPI_Win * window), window)
+TUTTI_INTERPOSED(Comm_free, free_comm, free_comm_by, (MPI_Comm * comm), comm)
+TUTTI_INTERPOSED(Comm_disconnect, disconnect_comm, free_comm_by, (MPI_Comm * comm), comm)
 
 #pragma GCC visibility pop

@@ -13,8 +13,8 @@
 #include "run/file.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/quirks.hpp"
-#include "run/network.hpp"
 #include "run/process.hpp"
+#include "run/processors.hpp"
 
 namespace tutti {
 

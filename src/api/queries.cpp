@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "api/entry.hpp"
-#include "api/overrules.hpp"
 
 namespace {
 

@@ -24,7 +24,6 @@
 
 #include "api/environment.hpp"
 #include "api/hooks.hpp"
-#include "api/report_sites.hpp"
 #include "api/rma.hpp"
 #include "report/content.hpp"
 #include "run/arrival/mpi_clock.hpp"
@@ -45,8 +44,10 @@ struct Recorder {
   std::string mpi;  ///< its version, read while MPI runs
   pid_t process = 0;
   bool is_written = false;
-  /// The first reading. Written before a communicator is used, read when MPI ends.
-  std::optional<ClockReading> clock;
+  /// Compared before a communicator is used, and when MPI ends.
+  ClockLine clock;
+  int comparisons = 0;
+  double clock_error = 0;  ///< the largest of the comparisons; seconds
 };
 
 std::string host_name() {
@@ -121,11 +122,14 @@ void join_summary(Summary& summary, Rank from, MPI_Comm comm) {
   if (theirs) join(summary, std::move(*theirs));
 }
 
-/// Compares all clocks with rank 0's. None if the MPI fails.
-std::optional<ClockReading> read_clock(MPI_Comm world) {
-  MpiClock clock;
-  if (clock.synchronise(world) != MPI_SUCCESS) return std::nullopt;
-  return ClockReading{monotonic_seconds(), clock.offset(), clock.error()};
+/// Compares all clocks with rank 0's. False if the MPI fails.
+bool compare_clocks(MPI_Comm comm, Recorder& all) {
+  MpiClock clock;  // a new one: error() of one that compares again counts the drift
+  if (clock.synchronise(comm) != MPI_SUCCESS) return false;
+  all.clock.compare(monotonic_seconds(), clock.offset());
+  all.clock_error = std::max(all.clock_error, clock.error());
+  ++all.comparisons;
+  return true;
 }
 
 /// Nodes are identified by the world rank of their leader.
@@ -145,7 +149,7 @@ bool find_location(MPI_Comm world, ProcessLocation& location) {
 /// Joins the summaries of the ranks of MPI_COMM_WORLD, in ceil(log2 p) rounds up a binomial tree
 /// over a private duplicate. Collective. Rank 0 gets the whole, without what the MPI failed to
 /// deliver; all others get nothing.
-std::optional<Summary> collect(const Recorder& all) {
+std::optional<Summary> collect(Recorder& all) {
   OwnedComm duplicate;
   if (OwnedComm::duplicate(mpi().comm_world, duplicate) != MPI_SUCCESS) return std::nullopt;
   const MPI_Comm world = duplicate.handle();
@@ -154,8 +158,10 @@ std::optional<Summary> collect(const Recorder& all) {
   ProcessLocation location;
   location.rank = rank;
   if (!find_location(world, location)) return std::nullopt;
-  if (const std::optional<ClockReading> end = read_clock(world)) {
-    location.clock = {all.clock, *end};
+  if (compare_clocks(world, all)) {
+    location.common = [&all](double time) { return time - all.clock.offset_at(time); };
+    location.clock_error = all.clock_error;
+    location.clock_drift = all.comparisons > 1;
     location.node = 0;
   }
   Summary summary = own_summary(all, location);
@@ -301,8 +307,8 @@ void record_tuning(TuningRecord record) {
 }
 
 void note_clocks(MPI_Comm comm) {
-  std::optional<ClockReading>& first = of_process<Recorder>().clock;
-  if (!first) first = read_clock(comm);
+  Recorder& all = of_process<Recorder>();
+  if (all.comparisons == 0) compare_clocks(comm, all);
 }
 
 void write_report(bool all_ranks) noexcept {

@@ -1,7 +1,5 @@
 /// Finds the program's own call behind a binding for Fortran or Python, and the modules of call
 /// sites through the loader.
-#include "api/report_sites.hpp"
-
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
@@ -17,6 +15,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "api/report.hpp"
 #include "run/process.hpp"
 
 namespace tutti {

@@ -4,10 +4,10 @@
 #include <new>
 
 #include "api/call.hpp"
-#include "api/report_sites.hpp"
+#include "api/report.hpp"
 #include "api/selections.hpp"
 #include "run/clock.hpp"
-#include "run/mpi/agree.hpp"
+#include "run/mpi/exchange.hpp"
 
 namespace tutti {
 
@@ -78,9 +78,8 @@ int PersistentRequest::open_schedule(Communicator& communicator,
   if (error == MPI_SUCCESS) error = set(specification, communicator);
   if (error != MPI_SUCCESS) return error;
   const PrivateComm& shared = communicator.private_comm();
-  error = PrivateComm::duplicate(shared.handle(), schedule_comm_);
+  error = PrivateComm::duplicate(shared.handle(), shared.memory(), schedule_comm_);
   if (error != MPI_SUCCESS) return error;
-  schedule_comm_->limit_staging(shared.memory());
   if (is_irregular(call_.collective) && specification.knowledge() != Knowledge::nothing) {
     // Exchanges the sizes now: the thread must not wait for other ranks later.
     const bool lasts =

@@ -10,7 +10,6 @@
 #include "algorithms/staging.hpp"
 #include "api/entry.hpp"
 #include "api/report.hpp"
-#include "api/report_sites.hpp"
 #include "run/call/mpi_call.hpp"
 #include "run/clock.hpp"
 #include "run/process.hpp"

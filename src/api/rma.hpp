@@ -68,8 +68,4 @@ int watch(MPI_Win handle, RmaSystem& system);
 /// MPI; drops errors.
 void close_all_rma();
 
-/// Completes a registered window's operations and releases it; does nothing for other windows.
-/// Collective, before MPI_Win_free; drops errors.
-void release_window(MPI_Win window);
-
 }  // namespace tutti

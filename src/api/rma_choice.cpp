@@ -4,8 +4,6 @@
 
 #include "algorithms/problems.hpp"
 #include "api/communicator.hpp"
-#include "api/environment.hpp"
-#include "api/overrules.hpp"
 #include "api/rma.hpp"
 #include "select/selection.hpp"
 
@@ -44,11 +42,11 @@ Choice RmaComm::choose(Collective collective, Bytes bytes) {
   if (!known.specification) {
     // The middle of the sizes with as many bits stands for all of them.
     const Features features{collective, system_->p(), Bytes{3} << bits >> 2};
-    OneSidedMachine machine{environment().machine, environment().node_machine, &system_->nodes()};
-    double& polling = machine.between.polling;
-    polling = std::max(polling, 1e-6 * static_cast<double>(std::int64_t{1} << (2 * patience)));
-    if (!system_->progresses()) machine.between.serving = polling;
-    known = choose_one_sided(features, machine);
+    Machine machine = environment().machine;
+    const double wait = 1e-6 * static_cast<double>(std::int64_t{1} << (2 * patience));
+    machine.polling = std::max(machine.polling, wait);
+    if (!system_->progresses()) machine.serving = machine.polling;
+    known = choose_one_sided(features, machine, &system_->nodes());
   }
   return known;
 }

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "api/call.hpp"
-#include "api/overrules.hpp"
-#include "core/size_class.hpp"
-#include "run/mpi/agree.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
 
 namespace tutti {
@@ -248,8 +246,8 @@ const Decision& Selections::look_up(SizeTable& table, const CallSize& size, int&
   }
   SizeTable::Span& span = table.spans[static_cast<std::size_t>(index)];
   if (error == MPI_SUCCESS && span.lacks_leaders()) {
-    span.decision.level.leaders = best_leaders(table.collective, nodes.shape(), span.most,
-                                               communicator_.agreement().settings.node_machine);
+    span.decision.level.leaders =
+        best_leaders(table.collective, nodes.shape(), span.most, communicator_.machine());
   }
   return span.decision;
 }

@@ -6,11 +6,10 @@
 
 #include "api/environment.hpp"
 #include "core/nearest.hpp"
+#include "core/nodes.hpp"
 #include "core/numbers.hpp"
 #include "lowering/hierarchical.hpp"
 #include "run/file.hpp"
-#include "run/node/map.hpp"
-#include "select/learned.hpp"
 #include "select/settings.hpp"
 
 namespace tutti {
@@ -130,10 +129,13 @@ class Reader {
 
   /// Without learning nothing explores, as with TUTTI_EXPLORE=0.
   void read_learning() {
-    Learning wanted = Learning::run;
-    read("TUTTI_LEARN", wanted, learning);
-    if (wanted == Learning::off) environment_.explore = 0;
-    environment_.keeps = wanted == Learning::keep;
+    std::string wanted = "run";
+    read("TUTTI_LEARN", wanted, [](const std::string& value) -> Result<std::string> {
+      if (value == "off" || value == "run" || value == "keep") return value;
+      return Error{"expected off, run or keep" + did_you_mean(value, {"off", "run", "keep"})};
+    });
+    if (wanted == "off") environment_.explore = 0;
+    environment_.keeps = wanted == "keep";
   }
 
   /// The file that was measured for this user, if there is one.
@@ -148,17 +150,16 @@ class Reader {
     const std::string path = given.empty() ? cached_machine() : given;
     if (path.empty()) return;
     const Result<std::string> text = read_text_file(path, max_machine_bytes);
-    const Result<Machines> machines =
-        text ? machines_from_text(*text) : Result<Machines>(Error{text.error()});
-    if (machines) {
-      environment_.machine = machines->messages;
-      environment_.node_machine = machines->nodes;
+    const Result<Machine> machine =
+        text ? machine_from_text(*text) : Result<Machine>(Error{text.error()});
+    if (machine) {
+      environment_.machine = *machine;
     } else if (given.empty()) {  // the default path, not a setting
       environment_.warnings.push_back("ignoring " + path +
-                                      ", using the built-in machine: " + machines.error());
+                                      ", using the built-in machine: " + machine.error());
     } else {
       refuse("TUTTI_MACHINE", path,
-             machines.error() + "; expected built-in or a file that tutti-bench machine wrote");
+             machine.error() + "; expected built-in or a file that tutti-bench machine wrote");
     }
   }
 

@@ -248,7 +248,7 @@ int TunedSelection::start(State& state) {
 
 /// If the candidate cannot run on some rank, the class is explored as any other.
 int TunedSelection::start_class(State& state, const Rule& kept) {
-  const SizeClass size_class = class_of(kept);
+  const SizeClass size_class = class_of(kept.bytes.most);
   const TuningEvidence evidence = evidence_of(kept);
   Host host(*this, state);
   if (!host.take_over(size_class, kept.use)) return MPI_SUCCESS;

@@ -9,7 +9,7 @@
 
 #include "api/hierarchical_nodes.hpp"
 #include "run/clock.hpp"
-#include "run/mpi/agree.hpp"
+#include "run/mpi/exchange.hpp"
 #include "select/learned.hpp"
 #include "select/passing_calls.hpp"
 #include "select/tuner.hpp"

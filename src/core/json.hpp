@@ -1,4 +1,4 @@
-/// Quotes strings for JSON.
+/// Quotes strings for JSON, and reads JSON from front to back without storing it.
 #pragma once
 
 #include <string>
@@ -9,5 +9,70 @@ namespace tutti {
 /// `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD, because file
 /// and function names may hold any bytes.
 [[nodiscard]] std::string json_string(std::string_view text);
+
+/// A cursor in a JSON text (RFC 8259). Each function consumes one value of its kind and returns
+/// true; if it cannot, it returns false and sets error(). After an error all functions fail.
+class JsonReader {
+ public:
+  explicit JsonReader(std::string_view text) : rest_(text) {}
+
+  /// Calls `member(key)` for each member; it consumes the value and returns its success.
+  template <class Member>
+  bool object(Member member) {
+    if (!take('{', "an object")) return false;
+    if (take_if('}')) return true;
+    do {
+      std::string key;
+      if (!string(key) || !take(':', "a colon after a key") || !member(key)) return stop();
+    } while (take_if(','));
+    return take('}', "a comma or the end of an object");
+  }
+
+  /// Calls `element()` for each element; it consumes the element and returns its success.
+  template <class Element>
+  bool array(Element element) {
+    if (!take('[', "an array")) return false;
+    if (take_if(']')) return true;
+    do {
+      if (!element()) return stop();
+    } while (take_if(','));
+    return take(']', "a comma or the end of an array");
+  }
+
+  bool number(double& value);
+  /// An integer within the bounds.
+  bool integer(long& value, long min, long max);
+  bool string(std::string& value);
+  /// true or false.
+  bool boolean(bool& value);
+  /// Any value.
+  bool skip();
+  /// True at the end of the text.
+  bool end();
+
+  /// Sets error(): the value consumed last is not acceptable. Returns false.
+  bool refuse(const std::string& reason);
+  /// The same for a value that was taken on an earlier line.
+  bool refuse_at(int line, const std::string& reason);
+  /// The line of what was taken last, from 1 on.
+  [[nodiscard]] int line() const { return line_; }
+  /// True if the next value is a string.
+  [[nodiscard]] bool at_string();
+  /// "line 3: ..", or empty if there was no error.
+  [[nodiscard]] const std::string& error() const { return error_; }
+
+ private:
+  void blanks();
+  bool take_if(char c);
+  bool take(char c, const char* what);
+  bool escape(std::string& value);
+  bool code_unit(unsigned& unit);
+  bool stop() { return error_.empty() ? refuse("unexpected value") : false; }
+
+  std::string_view rest_;
+  int line_ = 1;
+  int depth_ = 0;
+  std::string error_;
+};
 
 }  // namespace tutti

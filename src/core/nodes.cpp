@@ -15,6 +15,10 @@ namespace {
 
 /// No machine has more; a larger count is a typing error.
 constexpr int max_ranks = 1 << 22;
+constexpr int max_nodes = 1 << 20;
+constexpr std::size_t longest_text = 200;
+/// Before the number of nodes or groups that ranks are dealt to.
+constexpr std::string_view round_robin_over = "round_robin:";
 
 bool read_count(std::string_view text, int& value) {
   return read_number(text, value) && 0 < value && value <= max_ranks;
@@ -64,6 +68,16 @@ Nodes grouped(Nodes nodes, const Grouping& grouping) {
     groups.push_back(grouping.group_of(nodes.local_of(rank)));
   }
   return Nodes::of(labels, groups);
+}
+
+Error refused_emulation(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view mapping =
+      colon == std::string_view::npos ? "" : text.substr(colon + 1, text.find('/') - colon - 1);
+  return {
+      "expected ranks of each node (3) or a list of them (1,4,2 or 2x4,3), then :round_robin "
+      "or :shuffled, or round_robin:NODES; then groups of ranks (/2)" +
+      did_you_mean(mapping, {"round_robin", "shuffled"})};
 }
 
 }  // namespace
@@ -129,13 +143,12 @@ bool Nodes::even() const { return std::int64_t{count()} * most() == p(); }
 bool Nodes::in_rank_order() const { return std::ranges::is_sorted(node_); }
 
 Result<Grouping> take_grouping(std::string_view& text) {
-  constexpr std::string_view dealt = "round_robin:";
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return Grouping{};
   std::string_view rest = text.substr(slash + 1);
   Grouping grouping;
-  grouping.dealt = rest.starts_with(dealt);
-  if (grouping.dealt) rest.remove_prefix(dealt.size());
+  grouping.dealt = rest.starts_with(round_robin_over);
+  if (grouping.dealt) rest.remove_prefix(round_robin_over.size());
   if (!read_count(rest, grouping.number)) {
     return Error{"invalid groups '" + std::string(text.substr(slash)) +
                  "': expected the ranks of each group, as /2, or /round_robin:GROUPS" +
@@ -172,6 +185,30 @@ Result<Nodes> nodes_from(std::string_view text) {
     return error;
   }
   return grouped(Nodes::of(labels), *grouping);
+}
+
+Result<EmulatedNodes> emulated_nodes(std::string_view text) {
+  if (text.size() > longest_text) return refused_emulation(text);
+  EmulatedNodes nodes;
+  const Result<Grouping> grouping = take_grouping(text);
+  if (!grouping) return Error{grouping.error()};
+  nodes.grouping_ = *grouping;
+  if (text.starts_with(round_robin_over)) {
+    const bool is_number = read_number(text.substr(round_robin_over.size()), nodes.dealt_);
+    if (!is_number || nodes.dealt_ < 1 || nodes.dealt_ > max_nodes) return refused_emulation(text);
+    return nodes;
+  }
+  Result<Nodes> listed = nodes_from(text);
+  if (!listed) return refused_emulation(text);
+  nodes.listed_ = std::move(*listed);
+  return nodes;
+}
+
+EmulatedNodes::Location EmulatedNodes::location_of(Rank rank) const {
+  if (dealt_ > 0) return {rank % dealt_, rank / dealt_};
+  const int times = rank / listed_.p();
+  const Rank in_list = rank % listed_.p();
+  return {times * listed_.count() + listed_.node_of(in_list), listed_.local_of(in_list)};
 }
 
 }  // namespace tutti

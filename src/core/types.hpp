@@ -1,10 +1,14 @@
-/// The basic types: ranks, positions, bytes, ranges of blocks, and the collectives.
+/// The basic types: ranks, positions, bytes, classes of sizes, ranges of blocks, and the
+/// collectives.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace tutti {
@@ -49,6 +53,33 @@ struct ByteRange {
     return begin < other.end && other.begin < end;
   }
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+/// Class 0 holds calls without data, class k calls of more than 2^(k-2) and at most 2^(k-1) bytes.
+///
+/// The size of a call is that of one block of its contract: what a rank contributes to a gather or
+/// allgather, what it has for one other rank in an alltoall, and the whole vector of a bcast or
+/// reduction. Of an irregular collective it is the mean block over all ranks.
+using SizeClass = int;
+
+inline constexpr SizeClass size_classes = 65;
+
+/// The class of a block of `bytes`. O(1).
+[[nodiscard]] constexpr SizeClass class_of(Bytes bytes) {
+  if (bytes <= 0) return 0;
+  return static_cast<SizeClass>(std::bit_width(static_cast<std::uint64_t>(bytes - 1))) + 1;
+}
+
+/// The largest block of a class, in bytes.
+[[nodiscard]] constexpr Bytes largest_of(SizeClass size_class) {
+  return size_class == 0 ? 0 : Bytes{1} << std::min(size_class - 1, 62);
+}
+
+/// What one rank has of something; combined, the largest and the sum of what all ranks have. Two
+/// 64-bit integers without padding: it is sent as it is.
+struct MaxAndSum {
+  std::int64_t max = 0;
+  std::int64_t sum = 0;
 };
 
 /// Every collective with a contract, in the sequence of collectives.inc. MPI_Alltoallw is
@@ -180,32 +211,21 @@ inline constexpr std::array properties = {
   return !is_gather_or_scatter(collective);
 }
 
-namespace detail {
-[[nodiscard]] constexpr bool any(Collective) { return true; }
-[[nodiscard]] constexpr bool is_matched(Collective collective) { return !is_one_sided(collective); }
+inline constexpr std::array all_collectives = {
+#define TUTTI_PROPERTIES(name, blocks, before, after, sizes, data, callers) Collective::name,
+#include "core/collectives.inc"
+};
 
-template <bool (*selects)(Collective)>
-[[nodiscard]] constexpr auto collectives_that() {
-  constexpr auto selected = [](std::size_t i) { return selects(static_cast<Collective>(i)); };
-  constexpr std::size_t size = [selected] {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < properties.size(); ++i) count += selected(i) ? 1 : 0;
-    return count;
-  }();
-  std::array<Collective, size> found{};
-  for (std::size_t i = 0, at = 0; i < properties.size(); ++i) {
-    if (selected(i)) found[at++] = static_cast<Collective>(i);
-  }
-  return found;
-}
+namespace detail {
+static_assert(std::ranges::is_sorted(all_collectives, {}, is_one_sided));
+inline constexpr std::size_t matched =
+    index(std::ranges::count(all_collectives, false, is_one_sided));
 }  // namespace detail
 
-inline constexpr auto all_collectives = detail::collectives_that<detail::any>();
 /// The collectives that all ranks call.
-inline constexpr auto matched_collectives = detail::collectives_that<detail::is_matched>();
+inline constexpr auto matched_collectives = std::span(all_collectives).first(detail::matched);
 /// The collectives that only the root calls.
-inline constexpr auto one_sided_collectives = detail::collectives_that<is_one_sided>();
-inline constexpr auto hierarchical_collectives = detail::collectives_that<can_be_hierarchical>();
+inline constexpr auto one_sided_collectives = std::span(all_collectives).subspan(detail::matched);
 
 /// One value for each collective.
 template <class Value>

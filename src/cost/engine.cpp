@@ -74,7 +74,7 @@ class Engine {
     double wakes = never;  ///< eager: when the next of these begins
   };
   struct Port {
-    int in_use = 0;
+    bool in_use = false;
     LeastFirst<Event> waiting;  ///< messages that found this port busy
   };
 
@@ -208,7 +208,7 @@ class Engine {
   [[nodiscard]] std::size_t recv_port(Node send) const {
     return 2 * index(graph_.rank_of(graph_.partner(send))) + (model_.two_ports ? 1 : 0);
   }
-  [[nodiscard]] bool is_free(std::size_t port) const { return ports_[port].in_use < model_.ports; }
+  [[nodiscard]] bool is_free(std::size_t port) const { return !ports_[port].in_use; }
 
   void wait(const Event& message) {
     ports_[send_port(message.node)].waiting.push(message);
@@ -217,7 +217,7 @@ class Engine {
 
   void release_ports(Node send) {
     for (const std::size_t port : {send_port(send), recv_port(send)}) {
-      --ports_[port].in_use;
+      ports_[port].in_use = false;
       touched_.push_back(port);
     }
   }
@@ -239,8 +239,7 @@ class Engine {
       const std::size_t other =
           port == send_port(message.node) ? recv_port(message.node) : send_port(message.node);
       if (is_free(port) && is_free(other)) {
-        ++ports_[port].in_use;
-        ++ports_[other].in_use;
+        ports_[port].in_use = ports_[other].in_use = true;
         begin_transfer(message.node, now, now + seconds(message.node));
       } else {
         ports_[is_free(port) ? other : port].waiting.push(message);

@@ -39,8 +39,7 @@ struct EngineModel {
   /// Rendezvous: a message takes latency + per_byte * s.
   Machine machine = {};
   const Links* links = nullptr;  ///< greedy: the same for each pair of ranks; null: for all alike
-  bool two_ports = false;        ///< a rank has ports for each direction, not for both together
-  int ports = 1;                 ///< greedy: messages at once at a rank, or in each direction
+  bool two_ports = false;        ///< a rank has a port for each direction, not one for both
   /// In turn: start-ups overlap. A message occupies its ranks for a start-up, max(overhead, gap)
   /// but at most the latency, plus per_byte * s. One without bytes does not queue behind blocks.
   bool overlaps = false;

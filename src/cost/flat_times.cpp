@@ -1,8 +1,8 @@
 /// Implements closed forms for nodes that share an adapter.
-#include "cost/flat_times.hpp"
-
 #include <algorithm>
 #include <bit>
+
+#include "cost/hierarchical_times.hpp"
 
 namespace tutti {
 
@@ -13,7 +13,7 @@ int rounds_of(int p) { return static_cast<int>(std::bit_width(static_cast<unsign
 /// The rounds of one algorithm: between ranks on nodes, or between nodes on several lanes at once.
 class Rounds {
  public:
-  Rounds(const NodeShape& shape, int lanes, const NodeMachine& machine)
+  Rounds(const NodeShape& shape, int lanes, const Machine& machine)
       : shape_(shape), lanes_(lanes), machine_(machine) {}
 
   /// One round in which `senders` ranks of each node send `bytes` each to other nodes.
@@ -102,7 +102,7 @@ class Rounds {
  private:
   NodeShape shape_;
   int lanes_;
-  const NodeMachine& machine_;
+  const Machine& machine_;
 };
 
 double ring_seconds(Collective collective, const Rounds& rounds, double block) {
@@ -147,7 +147,7 @@ double recursive_seconds(Collective collective, const Rounds& rounds, double blo
 }  // namespace
 
 std::vector<FlatTime> flat_times(Collective collective, const NodeShape& shape, double block,
-                                 const NodeMachine& machine, int lanes) {
+                                 const Machine& machine, int lanes) {
   const Rounds rounds(shape, lanes, machine);
   const bool pairs = block_kind(collective) == BlockKind::pairs;
   const bool vector = block_kind(collective) == BlockKind::parts;
@@ -167,7 +167,7 @@ std::vector<FlatTime> flat_times(Collective collective, const NodeShape& shape, 
 }
 
 double fastest_between(Collective collective, int nodes, int lanes, double block,
-                       const NodeMachine& machine) {
+                       const Machine& machine) {
   if (nodes == 1) return 0;
   return std::ranges::min(flat_times(collective, {nodes, 1}, block, machine, lanes), {},
                           &FlatTime::seconds)

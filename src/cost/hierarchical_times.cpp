@@ -46,7 +46,7 @@ class Walk {
   /// `stands_for`: by rank, how many ranks of its node do the same, with itself. `nodes`: how many
   /// take part in inner collectives.
   Walk(std::vector<PlacedProgram> ranks, const std::vector<int>& stands_for, int nodes,
-       const NodeMachine& machine)
+       const Machine& machine)
       : machine_(machine),
         nodes_(nodes),
         graph_(std::move(ranks)),
@@ -123,7 +123,7 @@ class Walk {
     for (const Node member : members) now(member) = last;
   }
 
-  const NodeMachine& machine_;
+  const Machine& machine_;
   int nodes_;
   NodeGraph graph_;
   std::vector<HierarchicalSeconds> ends_;            ///< by operation
@@ -136,7 +136,7 @@ class Walk {
 
 /// Of few programs of the root's node and of another one; inner collectives join `nodes` nodes.
 HierarchicalSeconds of_few_ranks(Collective collective, const NodeShape& shape, Bytes block,
-                                 int leaders, int nodes, const NodeMachine& machine) {
+                                 int leaders, int nodes, const Machine& machine) {
   const Nodes all = Nodes::consecutive(std::vector<int>(index(shape.nodes), shape.ranks));
   const Call call{collective, 0, std::vector<Bytes>(index(shape.p()), block)};
   const int lanes = std::clamp(leaders, 1, shape.ranks);
@@ -162,13 +162,13 @@ HierarchicalSeconds of_few_ranks(Collective collective, const NodeShape& shape, 
 }  // namespace
 
 HierarchicalSeconds program_seconds(std::span<const Program> programs, const Nodes& nodes,
-                                    const NodeMachine& machine) {
+                                    const Machine& machine) {
   return Walk(placed(programs, nodes), std::vector<int>(programs.size(), 1), nodes.count(), machine)
       .seconds();
 }
 
 HierarchicalSeconds hierarchical_seconds(Collective collective, const NodeShape& shape, Bytes block,
-                                         int leaders, const NodeMachine& machine) {
+                                         int leaders, const Machine& machine) {
   const auto on = [&](int nodes) {
     return of_few_ranks(collective, {nodes, shape.ranks}, block, leaders, shape.nodes, machine);
   };
@@ -180,8 +180,8 @@ HierarchicalSeconds hierarchical_seconds(Collective collective, const NodeShape&
   return all;
 }
 
-int best_leaders(Collective collective, const NodeShape& shape, Bytes block,
-                 const NodeMachine& machine, int most) {
+int best_leaders(Collective collective, const NodeShape& shape, Bytes block, const Machine& machine,
+                 int most) {
   int best = 1;
   double least = hierarchical_seconds(collective, shape, block, 1, machine).total();
   for (int leaders = 2; leaders <= std::min(most, shape.ranks); leaders *= 2) {

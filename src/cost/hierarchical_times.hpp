@@ -1,13 +1,47 @@
-/// Executes the programs of hierarchical calls in modelled time.
+/// Models the time of flat collectives on nodes whose ranks share an adapter, and executes the
+/// programs of hierarchical calls in modelled time.
 #pragma once
 
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "core/nodes.hpp"
-#include "cost/flat_times.hpp"
+#include "cost/machine.hpp"
 #include "lowering/program.hpp"
 
 namespace tutti {
+
+/// Nodes of equal size with consecutive ranks.
+struct NodeShape {
+  int nodes = 1;
+  int ranks = 1;  ///< of each node
+  [[nodiscard]] int p() const { return nodes * ranks; }
+};
+
+/// The modelled seconds of a flat algorithm, which ignores nodes, if all ranks enter at once.
+struct FlatTime {
+  /// - "ring": p - 1 rounds to the neighbour; a reduction or broadcast of parts;
+  /// - "recursive": ceil(log2 p) rounds: doubling, halving, Bruck, binomial trees;
+  /// - "pairwise": p - 1 rounds, each rank with another one; all directly from or to a root.
+  std::string_view shape;
+  double seconds;
+};
+
+/// Those of the shapes that the collective has: rings serve vectors and unrooted collectives but
+/// alltoalls, recursive shapes all but alltoallv, pairwise shapes all but vectors; barriers are
+/// recursive only. `block` is the bytes of one block of the contract: of a rank, a pair, or the
+/// whole vector; the mean if blocks differ. `lanes` such collectives run at once. A round takes as
+/// long as its slowest message: between nodes latency + (n - 1) node_gap + max(b sender_per_byte, n
+/// b per_byte) with n senders of b bytes on a node. Doubling starts, and halving ends, with ranks
+/// of the same node. Closed forms, O(log p).
+[[nodiscard]] std::vector<FlatTime> flat_times(Collective collective, const NodeShape& shape,
+                                               double block, const Machine& machine, int lanes = 1);
+
+/// The fastest flat algorithm of a collective between one rank of each node, while `lanes` such
+/// collectives run at once.
+[[nodiscard]] double fastest_between(Collective collective, int nodes, int lanes, double block,
+                                     const Machine& machine);
 
 /// The parts of the time of a hierarchical call, along its critical path. Seconds.
 struct HierarchicalSeconds {
@@ -25,7 +59,7 @@ struct HierarchicalSeconds {
 /// An inner collective begins when its last member calls it (Parsons & Pai 2014: copy-in, T(nodes,
 /// c times the data), copy-out). O(operations).
 [[nodiscard]] HierarchicalSeconds program_seconds(std::span<const Program> programs,
-                                                  const Nodes& nodes, const NodeMachine& machine);
+                                                  const Nodes& nodes, const Machine& machine);
 
 /// The same for a call on nodes of equal size, with `leaders` lanes, from 6 programs, so that
 /// selection can afford it. The first and the last rank, and the leader of the largest lane, of the
@@ -34,13 +68,13 @@ struct HierarchicalSeconds {
 /// hierarchical form. O(c^2) for nodes of c ranks.
 [[nodiscard]] HierarchicalSeconds hierarchical_seconds(Collective collective,
                                                        const NodeShape& shape, Bytes block,
-                                                       int leaders, const NodeMachine& machine);
+                                                       int leaders, const Machine& machine);
 
 /// More leaders gain little, and MPIs have few communicators.
 inline constexpr int max_selected_leaders = 8;
 
 /// The number of leaders per node, a power of two up to `most`, with the least time.
 [[nodiscard]] int best_leaders(Collective collective, const NodeShape& shape, Bytes block,
-                               const NodeMachine& machine, int most = max_selected_leaders);
+                               const Machine& machine, int most = max_selected_leaders);
 
 }  // namespace tutti

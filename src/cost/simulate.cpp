@@ -22,20 +22,17 @@ double Timeline::spread() const {
   return *last - *first;
 }
 
-Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& network,
-                          std::span<const double> arrivals) {
+Result<Timeline> simulate(std::span<const Schedule> schedules, const Machine& machine,
+                          std::span<const double> arrivals, const Links* links) {
   if (schedules.empty()) return Error{"no schedules; a simulation needs those of all ranks"};
-  if (network.links != nullptr && index(network.links->size()) != schedules.size()) {
-    return Error{"distances between " + std::to_string(network.links->size()) +
+  if (links != nullptr && index(links->size()) != schedules.size()) {
+    return Error{"distances between " + std::to_string(links->size()) +
                  " ranks for the schedules of " + std::to_string(schedules.size())};
   }
-  if (network.ports < 1)
-    return Error{std::to_string(network.ports) + " ports; expected at least 1"};
   EngineModel engine{.service = EngineModel::Service::greedy,
-                     .machine = {.latency = network.latency, .per_byte = network.per_byte},
-                     .links = network.links,
-                     .two_ports = network.full_duplex,
-                     .ports = network.ports};
+                     .machine = machine,
+                     .links = links,
+                     .two_ports = has_two_ports(schedules.front().collective)};
   Timeline timeline;
   timeline.arrivals.assign(arrivals.begin(), arrivals.end());
   timeline.arrivals.resize(schedules.size(), 0);
@@ -71,6 +68,22 @@ Result<std::vector<Message>> messages(std::span<const Schedule> schedules) {
     return std::tuple(message.round, message.from, message.to);
   });
   return all;
+}
+
+Result<double> price(std::span<const Schedule> schedules, const Machine& machine, PriceModel model,
+                     std::span<const double> arrivals) {
+  EngineModel engine;
+  engine.machine = machine;
+  engine.overlaps = model == PriceModel::overlapped;
+  engine.two_ports = !schedules.empty() && has_two_ports(schedules.front().collective);
+  if (model == PriceModel::logp) engine.machine.per_byte = 0;
+  if (model == PriceModel::logp || model == PriceModel::loggp) {
+    engine.service = EngineModel::Service::eager;
+  }
+  double last = arrivals.empty() ? 0 : *std::ranges::max_element(arrivals);
+  const auto error = execute(schedules, engine, arrivals,
+                             {.done = [&](Rank, double now) { last = std::max(last, now); }});
+  return error ? Result<double>(*error) : last;
 }
 
 }  // namespace tutti

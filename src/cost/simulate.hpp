@@ -1,4 +1,4 @@
-/// Replays all ranks' schedules, in simulated time or in rounds.
+/// Replays all ranks' schedules, in simulated time or in rounds, and prices them.
 #pragma once
 
 #include <span>
@@ -11,23 +11,7 @@
 
 namespace tutti {
 
-/// The model of a replay. A message of s bytes starts when its send and its receive are posted and
-/// both ranks have a free port. It takes latency + per_byte * s and occupies both ports meanwhile.
-struct Network {
-  double latency = 0;        ///< alpha
-  double per_byte = 0;       ///< beta
-  int ports = 1;             ///< messages that a rank sends and receives at once
-  bool full_duplex = false;  ///< `ports` counts each direction, not both together
-  /// Latency and time per byte of each pair of ranks; null: those above for all pairs.
-  const Links* links = nullptr;
-
-  [[nodiscard]] static Network of(const Machine& machine,
-                                  Collective collective = Collective::gather) {
-    return {machine.latency, machine.per_byte, 1, has_two_ports(collective), nullptr};
-  }
-};
-
-/// The result of a replay. Times in the unit of the network's latency.
+/// The result of a replay. Times in the unit of the machine's latency.
 struct Timeline {
   std::vector<double> arrivals;         ///< by rank
   std::vector<double> exits;            ///< by rank
@@ -42,15 +26,21 @@ struct Timeline {
   [[nodiscard]] double spread() const;
 };
 
-/// Replays the schedules of ranks 0..p-1. `arrivals` are by rank; empty: all at 0. Steps of the
-/// caller are posted after its rank's arrival, steps of the background thread from the first
-/// arrival on. A free port takes the message that has been ready longest, then the one that comes
-/// first in the schedules. A rank exits when all its steps are done and it has arrived. One-sided
-/// schedules are replayed as messages (as_messages). O(messages log messages).
+/// Replays the schedules of ranks 0..p-1. A message of s bytes starts when its send and its receive
+/// are posted and both ranks have a free port. It takes latency + per_byte * s and occupies both
+/// ports meanwhile. A rank has one port, or one per direction in collectives with two ports.
+///
+/// `arrivals` are by rank; empty: all at 0. Steps of the caller are posted after its rank's
+/// arrival, steps of the background thread from the first arrival on. A free port takes the message
+/// that has been ready longest, then the one that comes first in the schedules. A rank exits when
+/// all its steps are done and it has arrived. One-sided schedules are replayed as messages
+/// (as_messages). `links`: latency and time per byte of each pair of ranks; null: the machine's for
+/// all pairs. O(messages log messages).
 ///
 /// The error names a step that can never be posted or that has no partner.
-[[nodiscard]] Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& network,
-                                        std::span<const double> arrivals = {});
+[[nodiscard]] Result<Timeline> simulate(std::span<const Schedule> schedules, const Machine& machine,
+                                        std::span<const double> arrivals = {},
+                                        const Links* links = nullptr);
 
 /// A send and its matching receive.
 struct Message {
@@ -68,5 +58,30 @@ struct Message {
 ///
 /// The error names a rank and a step that has no partner or never completes.
 [[nodiscard]] Result<std::vector<Message>> messages(std::span<const Schedule> schedules);
+
+/// The time model of a message of s bytes; Machine holds the parameters.
+enum class PriceModel : std::uint8_t {
+  hockney,  ///< occupies both ends for latency + per_byte * s after both are ready
+  /// Ends latency + per_byte * s after both ends are free; see EngineModel::overlaps.
+  overlapped,
+  logp,   ///< overhead at both ends, gap between messages, and the wire; bytes take no time
+  loggp,  ///< the same, and per_byte for each byte after the first
+};
+
+/// Seconds until the last of the ranks 0..p-1 has completed its schedule: the longest path through
+/// the steps. A rank serves messages in the sequence in which they become ready, one at a time, or
+/// one per direction if ranks have two ports. Local steps take no time.
+///
+/// Under LogP and LogGP a send ends when its bytes are on the wire, without the receiver (eager). A
+/// put or notification costs its sender as much as a send, and its target nothing. A flush ends one
+/// wire time plus `serving` after the last put has arrived. An await ends `polling` after its
+/// notification, except the root's count of completions, which needs no polling. Under Hockney,
+/// overlapped or not, notifications are messages (as_messages).
+///
+/// `arrivals` are by rank, from 0 on; empty: all at 0. A caller's steps start after its arrival,
+/// those of the background thread at 0. The error names a step that can never complete. O(messages
+/// log messages).
+[[nodiscard]] Result<double> price(std::span<const Schedule> schedules, const Machine& machine,
+                                   PriceModel model, std::span<const double> arrivals = {});
 
 }  // namespace tutti

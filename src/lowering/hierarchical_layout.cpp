@@ -1,7 +1,7 @@
 /// Lays out the blocks of a call in node memory.
-#include "lowering/hierarchical_layout.hpp"
-
 #include <span>
+
+#include "lowering/hierarchical_chunk.hpp"
 
 namespace tutti {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/fabric.hpp"
+#include "core/distances.hpp"
 #include "core/traffic.hpp"
 
 namespace tutti {

@@ -24,7 +24,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "core/nodes.hpp"

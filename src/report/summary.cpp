@@ -208,8 +208,8 @@ PendingTrack pending(const Track& track, const CallLog& log, const ProcessLocati
   PendingTrack waiting = {track.communicator, track.collective, track.p, location.node, {}};
   const std::uint64_t stride = stride_of_times(track);
   for (TimedCall timed : track.calls) {
-    timed.arrival = location.clock.common(timed.arrival);
-    timed.exit = location.clock.common(timed.exit);
+    timed.arrival = location.common(timed.arrival);
+    timed.exit = location.common(timed.exit);
     PendingCall& call = waiting.calls.emplace_back();
     call.call = timed.call;
     call.ranks = 1;
@@ -244,18 +244,10 @@ void add(std::vector<OtherCalls>& calls, const std::vector<OtherCalls>& more) {
   }
 }
 
-double ClockDrift::common(double time) const {
-  if (!first || last.time <= first->time) return time - last.ahead;
-  const double passed = (time - first->time) / (last.time - first->time);
-  return time - (first->ahead + passed * (last.ahead - first->ahead));
-}
-
-double ClockDrift::error() const { return first ? std::max(first->error, last.error) : last.error; }
-
 Summary summarise(const CallLog& log, const ProcessLocation& location, const NameSite& name_site) {
   Summary summary;
-  summary.clock_error = location.clock.error();
-  summary.clock_drift = location.clock.first.has_value();
+  summary.clock_error = location.clock_error;
+  summary.clock_drift = location.clock_drift;
   summary.ranks = 1;
   summary.nodes = location.is_leader ? 1 : 0;
   // By the log's index: the root's line, or the name of another rank's site.

@@ -91,24 +91,6 @@ struct PendingTrack {
   std::vector<PendingCall> calls;
 };
 
-/// A measured offset of a process's clock from the common clock. Seconds of the process's clock.
-struct ClockReading {
-  double time = 0;  ///< when it was measured
-  double ahead = 0;
-  double error = 0;  ///< maximum error of `ahead`
-};
-
-/// The model of a process's clock: linear drift between two readings, no drift with one reading.
-struct ClockDrift {
-  std::optional<ClockReading> first;
-  ClockReading last;
-
-  /// Converts a time of this process to the common clock.
-  [[nodiscard]] double common(double time) const;
-  /// The larger error of the readings.
-  [[nodiscard]] double error() const;
-};
-
 /// Calls of an MPI function that Tutti passes on.
 struct OtherCalls {
   std::string function;
@@ -143,9 +125,12 @@ using NameSite = std::function<std::string(const void*)>;
 /// The location of one process of MPI_COMM_WORLD.
 struct ProcessLocation {
   Rank rank = 0;
-  Node node = 0;           ///< equal for processes with a common clock, also by `clock`
+  Node node = 0;           ///< equal for processes with a common clock, also by `common`
   bool is_leader = false;  ///< true for one process of each node
-  ClockDrift clock;
+  /// Converts a time of this process to the common clock. Seconds.
+  std::function<double(double)> common = std::identity();
+  double clock_error = 0;    ///< maximum error of `common` when clocks were compared; seconds
+  bool clock_drift = false;  ///< clocks were compared twice, so `common` subtracts the drift
 };
 
 /// The summary of one process's log.

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <new>
 #include <system_error>
 
 namespace tutti {

@@ -1,7 +1,6 @@
 /// The background thread: at most one in each process, started on demand.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>

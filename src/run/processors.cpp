@@ -1,4 +1,5 @@
-/// Reads bindings, limits and groups of processors from the system's files.
+/// Reads bindings, limits and groups of processors, and network devices, from the system's files,
+/// and the number of ranks from the launcher's variables.
 #include "run/processors.hpp"
 
 #include <sched.h>
@@ -7,13 +8,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <optional>
-#include <string>
+#include <system_error>
 
 #include "core/hash.hpp"
+#include "core/numbers.hpp"
 #include "run/file.hpp"
 
 namespace tutti {
@@ -21,6 +25,17 @@ namespace tutti {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// In alphabetical sequence; empty if there is no such folder.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    found.push_back(at->path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
 
 /// The limit of one control group, if it has one.
 std::optional<double> limit_of(const fs::path& group) {
@@ -58,11 +73,9 @@ constexpr int max_processors = 1 << 16;
 /// The processors of each NUMA memory that has any.
 std::vector<std::vector<int>> memories(const fs::path& root) {
   std::vector<std::vector<int>> found;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(root / "devices/system/node", none)) {
-    const std::string name = entry.path().filename();
-    if (!name.starts_with("node")) continue;
-    std::vector<int> processors = processors_in(line_of(entry.path() / "cpulist"));
+  for (const fs::path& entry : entries_of(root / "devices/system/node")) {
+    if (!entry.filename().string().starts_with("node")) continue;
+    std::vector<int> processors = processors_in(line_of(entry / "cpulist"));
     if (!processors.empty()) found.push_back(std::move(processors));
   }
   return found;
@@ -71,12 +84,53 @@ std::vector<std::vector<int>> memories(const fs::path& root) {
 /// The processors that share the third-level cache with `processor`; empty if unknown.
 std::vector<int> beside(const fs::path& root, int processor) {
   const fs::path caches = root / ("devices/system/cpu/cpu" + std::to_string(processor)) / "cache";
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(caches, none)) {
-    if (line_of(entry.path() / "level") != "3") continue;
-    return processors_in(line_of(entry.path() / "shared_cpu_list"));
+  for (const fs::path& entry : entries_of(caches)) {
+    if (line_of(entry / "level") != "3") continue;
+    return processors_in(line_of(entry / "shared_cpu_list"));
   }
   return {};
+}
+
+/// The oversubscription of the job; 0 until known.
+std::atomic<double> of_job{0};
+
+/// The ranks on this node by variables of the launcher (Hydra, Open MPI); 0 if it sets none.
+long launched_ranks() {
+  for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
+    if (const char* ranks = std::getenv(name)) return std::max(0L, std::atol(ranks));
+  }
+  return 0;
+}
+
+double min_oversubscription() {
+  static const double ratio =
+      static_cast<double>(launched_ranks()) / reachable_processors(processor_quota("/"));
+  return ratio;
+}
+
+/// In Mb/s; 0 if unknown, or if the interface is down.
+long speed_of(const fs::path& interface) {
+  long speed = 0;
+  const bool is_known = read_number(line_of(interface / "speed"), speed);
+  return is_known ? std::max(0L, speed) : 0;
+}
+
+std::string ethernet_in(const fs::path& folder) {
+  bool is_any = false;
+  bool is_hardware = false;
+  long fastest = 0;
+  for (const fs::path& interface : entries_of(folder)) {
+    if (interface.filename() == "lo") continue;
+    std::error_code error;
+    const bool has_device = fs::exists(interface / "device", error);
+    if (is_hardware && !has_device) continue;
+    if (has_device && !is_hardware) fastest = 0;
+    is_any = true;
+    is_hardware = has_device;
+    fastest = std::max(fastest, speed_of(interface));
+  }
+  if (!is_any) return "unknown";
+  return fastest == 0 ? "ethernet" : "ethernet " + std::to_string(fastest) + " Mb/s";
 }
 
 }  // namespace
@@ -146,6 +200,18 @@ double oversubscription_of(std::span<const RankProcessors> ranks) {
          (are_limited ? std::min(processors, sum(limits)) : processors);
 }
 
+double known_oversubscription() {
+  const double known = of_job.load(std::memory_order_relaxed);
+  return known > 0 ? known : min_oversubscription();
+}
+
+void note_oversubscription(double ratio) { of_job = ratio; }
+
+bool each_rank_has_a_core() {
+  const double ratio = known_oversubscription();
+  return 0 < ratio && ratio <= 1;
+}
+
 std::vector<int> processors_in(std::string_view list) {
   std::vector<int> processors;
   const char* at = list.data();
@@ -179,6 +245,18 @@ int group_of_processors(const fs::path& root, const std::vector<int>& own) {
   }
   const std::vector<int> cache = beside(root, own.front());
   return !cache.empty() && std::ranges::includes(cache, own) ? cache.front() : -1;
+}
+
+std::string network_name(const std::string& kernel) {
+  const fs::path folder(kernel);
+  if (const auto devices = entries_of(folder / "infiniband"); !devices.empty()) {
+    const std::string device = devices.front().filename();
+    const std::string rate = line_of(devices.front() / "ports" / "1" / "rate");
+    const std::string name = device.substr(0, device.rfind('_'));
+    return rate.empty() ? name : name + " " + rate;
+  }
+  if (!entries_of(folder / "cxi").empty()) return "cxi";
+  return ethernet_in(folder / "net");
 }
 
 }  // namespace tutti

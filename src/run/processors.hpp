@@ -1,4 +1,5 @@
-/// The processors of this machine that processes may run on, their quota, and what they share.
+/// What this host has: the processors that processes may run on, their quota, what they share, and
+/// whether ranks outnumber them; the network.
 #pragma once
 
 #include <sys/types.h>
@@ -6,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +45,19 @@ struct RankProcessors {
 /// disjoint, and at most the limits of their groups.
 [[nodiscard]] double oversubscription_of(std::span<const RankProcessors> ranks);
 
+/// Ranks per processor, as far as this process knows; 0: unknown. Of the job's fullest node once
+/// noted, before that a lower bound for this node: the launcher's count of ranks over all
+/// processors that they could use. A binding does not count, because other ranks may be bound
+/// elsewhere.
+[[nodiscard]] double known_oversubscription();
+
+/// Notes that of the job's fullest node.
+void note_oversubscription(double ratio);
+
+/// Is known_oversubscription() at most 1, and known? Before it is noted this is no proof that ranks
+/// are bound to different cores.
+[[nodiscard]] bool each_rank_has_a_core();
+
 /// Parses a Linux list of processors, such as "0-3,8", into ascending numbers. Empty if it is
 /// malformed.
 [[nodiscard]] std::vector<int> processors_in(std::string_view list);
@@ -52,5 +67,11 @@ struct RankProcessors {
 /// several groups or the system gives no data. `root` is the folder of the system's files, /sys.
 [[nodiscard]] int group_of_processors(const std::filesystem::path& root,
                                       const std::vector<int>& own);
+
+/// A name that equal networks share, from what the kernel says in the folder `kernel`: the first
+/// InfiniBand, RoCE or Omni-Path device and its rate, such as "mlx5 100 Gb/sec (4X EDR)"; else
+/// "cxi" (Slingshot); else "ethernet" with the speed of the fastest interface, such as "ethernet
+/// 1000 Mb/s". Interfaces of hardware come before virtual ones. "unknown" if there is none.
+[[nodiscard]] std::string network_name(const std::string& kernel = "/sys/class");
 
 }  // namespace tutti

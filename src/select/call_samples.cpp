@@ -1,4 +1,4 @@
-/// A ring of times, medians, the Mann-Whitney statistic, and units of calls of several sizes.
+/// The latest times, medians, the Mann-Whitney statistic, and units of calls of several sizes.
 #include "select/call_samples.hpp"
 
 #include <algorithm>
@@ -8,20 +8,13 @@
 namespace tutti {
 
 void CallSamples::add(Nanoseconds time) {
-  if (times_.size() < most_) {
-    oldest_ = 0;
-    times_.push_back(time);
-    return;
-  }
-  times_[oldest_] = time;
-  oldest_ = (oldest_ + 1) % most_;
+  if (times_.size() == most_) times_.erase(times_.begin());
+  times_.push_back(time);
 }
 
 CallSamples CallSamples::latest(int count) const {
   CallSamples latest(static_cast<int>(most_));
-  for (int i = std::max(0, this->count() - count); i < this->count(); ++i) {
-    latest.add(times_[(oldest_ + static_cast<std::size_t>(i)) % times_.size()]);
-  }
+  latest.times_.assign(times_.end() - std::min(count, this->count()), times_.end());
   return latest;
 }
 

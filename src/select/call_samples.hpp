@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/size_class.hpp"
+#include "core/types.hpp"
 
 namespace tutti {
 
@@ -28,6 +28,7 @@ class CallSamples {
 
   /// Of `most` latest ones, at least 1.
   explicit CallSamples(int most = few) : most_(static_cast<std::size_t>(most)) {}
+  /// O(n).
   void add(Nanoseconds time);
   void clear() { times_.clear(); }
   [[nodiscard]] int count() const { return static_cast<int>(times_.size()); }
@@ -44,10 +45,9 @@ class CallSamples {
  private:
   std::size_t most_;
   std::vector<Nanoseconds> times_;
-  std::size_t oldest_ = 0;
 };
 
-/// The mean of many latest numbers. Rare large ones count, which a ring of few forgets.
+/// The mean of many latest numbers. Rare large ones count, which few latest ones forget.
 class RecentMean {
  public:
   static constexpr int min_numbers = 8;

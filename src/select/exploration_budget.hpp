@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "core/size_class.hpp"
+#include "core/types.hpp"
 #include "select/call_samples.hpp"
 
 namespace tutti {

@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
-
-#include "core/nearest.hpp"
 
 namespace tutti {
 
@@ -36,13 +33,6 @@ bool is_same_class(const Rule& known, const Rule& learned) {
 }
 
 }  // namespace
-
-Result<Learning> learning(std::string_view text) {
-  if (text == "off") return Learning::off;
-  if (text == "run") return Learning::run;
-  if (text == "keep") return Learning::keep;
-  return Error{"expected off, run or keep" + did_you_mean(text, {"off", "run", "keep"})};
-}
 
 Rule learned_rule(const Features& features, const Setting& use, const TuningEvidence& evidence) {
   const SizeClass size_class = class_of(features.block);
@@ -87,16 +77,13 @@ Rules merged(Rules kept, const Rules& learned, const Platform& platform, const s
   return kept;
 }
 
-Rules kept_for(const Rules& kept, int p, const Platform& platform) {
-  Rules found;
-  std::ranges::copy_if(kept.all, std::back_inserter(found.all), [&](const Rule& rule) {
-    return rule.p == exactly(p) && rule.mpi == platform.mpi.name &&
-           rule.version == platform.mpi.version && rule.evidence.network == platform.network;
+Rules kept_for(Rules kept, int p, const Platform& platform) {
+  std::erase_if(kept.all, [&](const Rule& rule) {
+    return rule.p != exactly(p) || rule.mpi != platform.mpi.name ||
+           rule.version != platform.mpi.version || rule.evidence.network != platform.network;
   });
-  return found;
+  return kept;
 }
-
-SizeClass class_of(const Rule& kept) { return class_of(kept.bytes.most); }
 
 TuningEvidence evidence_of(const Rule& kept) {
   const RuleEvidence& evidence = kept.evidence;

@@ -3,9 +3,8 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 
-#include "core/size_class.hpp"
+#include "core/types.hpp"
 #include "select/rules.hpp"
 #include "select/tuning_case.hpp"
 
@@ -13,11 +12,6 @@ namespace tutti {
 
 /// The most bytes of a file of kept rules.
 inline constexpr std::size_t max_kept_bytes = std::size_t{1} << 20;
-
-/// What TUTTI_LEARN accepts.
-enum class Learning { off, run, keep };
-/// Reads "off", "run" or "keep". The error says what is accepted.
-[[nodiscard]] Result<Learning> learning(std::string_view text);
 
 /// The machine and library on which something was learned.
 struct Platform {
@@ -39,10 +33,8 @@ void learn(Rules& rules, Rule learned);
                            const std::string& date, std::size_t max_bytes = max_kept_bytes);
 
 /// The kept rules for communicators of `p` ranks on a platform. O(rules).
-[[nodiscard]] Rules kept_for(const Rules& kept, int p, const Platform& platform);
+[[nodiscard]] Rules kept_for(Rules kept, int p, const Platform& platform);
 
-/// The class of a kept rule's message sizes.
-[[nodiscard]] SizeClass class_of(const Rule& kept);
 /// What a kept rule says about its class, in which its candidate is 0 if it is the MPI's own, else
 /// 1.
 [[nodiscard]] TuningEvidence evidence_of(const Rule& kept);

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "core/passing.h"
-#include "core/size_class.hpp"
 #include "core/types.hpp"
 #include "select/call_samples.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/algorithms.hpp"
-#include "core/fabric.hpp"
+#include "core/distances.hpp"
 #include "core/traffic.hpp"
 #include "topology/rank_orders.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <set>
 #include <utility>
 
@@ -105,12 +104,10 @@ bool matches(const Rule& rule, const Features& features) {
   return !is_reduction || rule.commutative.value_or(features.commutative) == features.commutative;
 }
 
-Rules rules_for(const Rules& rules, int p, const MpiVersion& mpi) {
-  Rules left;
-  std::ranges::copy_if(rules.all, std::back_inserter(left.all), [&](const Rule& rule) {
-    return rule.p.contains(p) && matches_mpi(rule, mpi);
-  });
-  return left;
+Rules rules_for(Rules rules, int p, const MpiVersion& mpi) {
+  std::erase_if(rules.all,
+                [&](const Rule& rule) { return !rule.p.contains(p) || !matches_mpi(rule, mpi); });
+  return rules;
 }
 
 std::vector<RuleSpan> spans_of(const Rules& rules, const Features& features) {

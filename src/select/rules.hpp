@@ -53,7 +53,7 @@ struct RuleEvidence {
 /// One rule. A key that its file does not give matches every call.
 ///
 /// `bytes` is the size of a message as rules, tuning and reports count it (docs/tuning.md): the
-/// bytes that one rank contributes or receives, as for size classes (core/size_class.hpp). Where no
+/// bytes that one rank contributes or receives, as for size classes (core/types.hpp). Where no
 /// rank knows the sizes of all others (is_block_common), rules match only if they give no bytes.
 struct Rule {
   Collective collective = Collective::gather;
@@ -85,7 +85,7 @@ struct Rules {
 /// True if the keys of the rule match, except for bytes and the MPI.
 [[nodiscard]] bool matches(const Rule& rule, const Features& features);
 /// The rules that may match on a communicator of `p` ranks under this MPI. O(rules).
-[[nodiscard]] Rules rules_for(const Rules& rules, int p, const MpiVersion& mpi);
+[[nodiscard]] Rules rules_for(Rules rules, int p, const MpiVersion& mpi);
 
 /// Consecutive message sizes up to `most` that one rule decides; none: no rule matches.
 struct RuleSpan {

@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "core/json.hpp"
-#include "core/json_reader.hpp"
 #include "core/nearest.hpp"
 #include "core/numbers.hpp"
 #include "select/rules.hpp"

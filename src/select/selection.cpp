@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "algorithms/problems.hpp"
-#include "cost/pricing.hpp"
+#include "cost/simulate.hpp"
 
 namespace tutti {
 
@@ -44,21 +44,21 @@ Choice choose_reduction(const Setting& setting, const Features& features) {
 
 double seconds_of(const Specification& specification, const Features& features, int p,
                   const Machine& machine) {
-  const Call call{features.collective, features.root < p ? features.root : 0,
+  const Call call{features.collective, 0,
                   std::vector<Bytes>(static_cast<std::size_t>(p), features.block)};
   return *price(Problems(specification, call).schedules(), machine, PriceModel::loggp);
 }
 
 /// The time of the tree of leaders, plus that of a leader that then serves its node.
 double seconds_by_nodes(const Specification& specification, const Features& features,
-                        const OneSidedMachine& machine) {
-  Machine inside = machine.between;
-  inside.latency = machine.node.local_latency;
-  inside.per_byte = machine.node.local_per_byte;
+                        const Machine& machine, const Nodes& nodes) {
+  Machine inside = machine;
+  inside.latency = machine.local_latency;
+  inside.per_byte = machine.local_per_byte;
   inside.overhead = std::min(inside.overhead, inside.latency / 2);
   const auto linear = *tutti::specification(features.collective, "linear");
-  return seconds_of(specification, features, machine.nodes->count(), machine.between) +
-         seconds_of(linear, features, machine.nodes->most(), inside);
+  return seconds_of(specification, features, nodes.count(), machine) +
+         seconds_of(linear, features, nodes.most(), inside);
 }
 
 }  // namespace
@@ -84,27 +84,28 @@ Choice choose(const Setting& setting, const Features& features, const Machine& m
   if (setting.kind == Setting::Kind::native) return {std::nullopt, "requested"};
   if (setting.kind == Setting::Kind::forced) return {setting.specification, "requested"};
   if (features.p == 1) return {std::nullopt, "the communicator has a single rank"};
-  if (one_sided) return choose_one_sided(features, {machine});
+  if (one_sided) return choose_one_sided(features, machine);
   return {std::nullopt, "no measurement shows a faster algorithm"};
 }
 
-Choice choose_one_sided(const Features& features, const OneSidedMachine& machine) {
+Choice choose_one_sided(const Features& features, const Machine& machine, const Nodes* nodes) {
   Choice choice;
-  const bool shares = machine.nodes != nullptr && machine.nodes->count() < features.p;
+  const bool shares = nodes != nullptr && nodes->count() < features.p;
   // A put and its flush would wait for the target's thread; gathers and reductions put nothing.
   const bool puts = features.collective == Collective::rma_bcast ||
                     features.collective == Collective::rma_scatter;
-  const bool puts_wait = puts && machine.between.serving > 0;
+  const bool puts_wait = puts && machine.serving > 0;
   for (Specification& candidate : useful_specifications(features.collective, features.p)) {
     if (puts_wait && !candidate.algorithm->takes("carry")) continue;
     if (puts_wait) candidate.parameters.carry = all_carried;
     choice.candidates.push_back({to_text(candidate),
-                                 seconds_of(candidate, features, features.p, machine.between),
+                                 seconds_of(candidate, features, features.p, machine),
                                  std::string(candidate.algorithm->summary)});
     if (!shares || !candidate.algorithm->takes("nodes")) continue;
     Specification by_nodes = candidate;
     by_nodes.parameters.nodes = true;
-    choice.candidates.push_back({to_text(by_nodes), seconds_by_nodes(candidate, features, machine),
+    choice.candidates.push_back({to_text(by_nodes),
+                                 seconds_by_nodes(candidate, features, machine, *nodes),
                                  "the same among leaders of nodes"});
   }
   std::ranges::stable_sort(choice.candidates, {}, &Candidate::seconds);

@@ -57,7 +57,6 @@ struct Features {
   Bytes block = 0;          ///< of each rank in a one-sided call; the largest one of a tuned class
   int nodes = 1;            ///< for rules and tuning
   int ranks_per_node = 1;   ///< of the largest node; 1: no rank shares a node with another one
-  Rank root = 0;            ///< one-sided collectives
   bool commutative = true;  ///< reductions: the operation commutes
   bool whole = false;       ///< reductions: vectors must not be split
   bool reproducible = false;  ///< reductions: equal calls must give equal bits
@@ -92,19 +91,14 @@ struct Choice {
 [[nodiscard]] Choice choose(const Setting& setting, const Features& features,
                             const Machine& machine);
 
-/// The machine parameters of a root.
-struct OneSidedMachine {
-  Machine between;               ///< between nodes, or between ranks if each has its own node
-  NodeMachine node = {};         ///< inside nodes
-  const Nodes* nodes = nullptr;  ///< null: each rank is alone on its node
-};
-
 /// The fastest candidate for a one-sided collective under LogGP with flushes and polling. Only the
 /// root selects; its requests carry the algorithm. If puts wait for their target's thread
 /// (Machine::serving), notifications carry all data. MPI has no such collective, so native is not a
 /// candidate. If ranks share nodes, trees of leaders are candidates too; their time is that of the
-/// tree among one rank per node, plus that of serving the largest node. O(p log p) and the parts of
-/// pipelined candidates: some 0.1 s for thousands of ranks.
-[[nodiscard]] Choice choose_one_sided(const Features& features, const OneSidedMachine& machine);
+/// tree among one rank per node, plus that of serving the largest node. `nodes` null: each rank is
+/// alone on its node. O(p log p) and the parts of pipelined candidates: some 0.1 s for thousands of
+/// ranks.
+[[nodiscard]] Choice choose_one_sided(const Features& features, const Machine& machine,
+                                      const Nodes* nodes = nullptr);
 
 }  // namespace tutti

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/max_and_sum.hpp"
-#include "core/size_class.hpp"
+#include "core/types.hpp"
 #include "select/exploration_budget.hpp"
 #include "select/tuning_case.hpp"
 

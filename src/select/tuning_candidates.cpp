@@ -8,7 +8,7 @@
 #include "algorithms/parts.hpp"
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
-#include "cost/pricing.hpp"
+#include "cost/simulate.hpp"
 
 namespace tutti {
 

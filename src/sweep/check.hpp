@@ -1,6 +1,7 @@
-/// Checks the programs that one set of schedules becomes against the contract of its call.
+/// Checks the programs of one call, made from schedules or hierarchical, against its contract.
 #pragma once
 
+#include "algorithms/hierarchical_problems.hpp"
 #include "algorithms/problems.hpp"
 #include "schedule/flow.hpp"
 #include "verify/program.hpp"
@@ -36,6 +37,11 @@ struct Programs {
                                    const Call& call, const Problems& problems,
                                    std::span<const Schedule> schedules, int kind = 0,
                                    std::uint64_t seed = 0);
+
+/// The first fault of the programs for `call`, if any; see ProgramVerifier::verify.
+[[nodiscard]] std::optional<Flaw> check(ProgramVerifier& verifier, const Call& call,
+                                        const Nodes& nodes, const HierarchicalOptions& options,
+                                        std::span<const Program> programs, std::uint64_t seed);
 
 /// The reason why a case fails, if it is that the list gives ranks too little knowledge: with all
 /// sizes it passes. Else empty.

@@ -1,6 +1,4 @@
 /// Enumerates shapes of nodes.
-#include "sweep/hierarchical.hpp"
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -8,6 +6,7 @@
 
 #include "core/distributions.hpp"
 #include "sweep/check.hpp"
+#include "sweep/sweep.hpp"
 
 namespace tutti {
 

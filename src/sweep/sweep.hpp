@@ -1,4 +1,5 @@
-/// Sweeps exhaustively: verifies every algorithm of the list over its whole space.
+/// Sweeps exhaustively: verifies every algorithm of the list over its whole space, and hierarchical
+/// programs of every collective on every shape of nodes.
 #pragma once
 
 #include <functional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "algorithms/problems.hpp"
+#include "core/nodes.hpp"
 
 namespace tutti {
 
@@ -57,5 +59,16 @@ using SweepProgress = std::function<void(double done, std::string_view at)>;
 
 /// The points of an algorithm's space that the sweep visits.
 [[nodiscard]] std::vector<Specification> variations(const Algorithm& algorithm);
+
+/// Verifies the programs of `collective` for every distribution of up to `max_p` ranks over nodes,
+/// mapped in blocks, round-robin and shuffled, and for some shapes of up to 2 max_p + 1 ranks, some
+/// with groups. Covers every root, up to 4 leaders, 8 if a node has as many ranks, 1 to 3 chunks,
+/// with and without MPI_IN_PLACE and direct use of the ranks' buffers, and operations that commute
+/// and that do not; sizes alternate. A call must be refused exactly if an operation does not
+/// commute and ranks of a node are not consecutive. Then verifies each inner call with the
+/// schedules of every algorithm. Takes seconds for `max_p` 5.
+[[nodiscard]] SweepResult sweep_hierarchical(Collective collective, int max_p = 5);
+/// The same on one shape.
+[[nodiscard]] SweepResult sweep_hierarchical(Collective collective, const Nodes& nodes);
 
 }  // namespace tutti

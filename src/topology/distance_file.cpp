@@ -5,7 +5,6 @@
 #include <array>
 
 #include "core/json.hpp"
-#include "core/json_reader.hpp"
 #include "core/numbers.hpp"
 
 namespace tutti {

@@ -1,11 +1,8 @@
 /// Plans chains of pairs, level by level.
 #include "topology/distance_plan.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <map>
 #include <numeric>
-#include <string>
 
 namespace tutti {
 

@@ -1,7 +1,7 @@
 /// Derives groups of near ranks, and the links that messages share, from measured distances.
 #pragma once
 
-#include "core/fabric.hpp"
+#include "core/distances.hpp"
 #include "topology/distance_file.hpp"
 
 namespace tutti {

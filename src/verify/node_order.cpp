@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/contract.hpp"
+#include "verify/contract.hpp"
 
 namespace tutti {
 

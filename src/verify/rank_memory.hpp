@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "core/contract.hpp"
 #include "core/nodes.hpp"
 #include "core/order.hpp"
 #include "lowering/program.hpp"
 #include "verify/byte_content.hpp"
+#include "verify/contract.hpp"
 
 namespace tutti {
 

@@ -125,18 +125,18 @@ TEST(MachineError, RefusesWhatNoMachineIs) {
   for (const char* text : {"latency nan", "latency inf", "latency 1e999", "latency 2e-6s"}) {
     EXPECT_FALSE(machine_from_text(text)) << text;
   }
-  EXPECT_FALSE(node_machine_from_text("shared_per_byte 1e-15"));
+  EXPECT_FALSE(machine_from_text("shared_per_byte 1e-15"));
 }
 
 TEST(MachineError, RefusesATextThatIsOfNoMachine) {
   for (const char* text : {"", "# a comment\n", "root:x:0:0\n", "latencies 2e-6\n"}) {
-    ASSERT_FALSE(machines_from_text(text)) << text;
-    EXPECT_TRUE(says(machines_from_text(text).error(), {"line", "latency 2e-6"}));
+    ASSERT_FALSE(machine_from_text(text)) << text;
+    EXPECT_TRUE(says(machine_from_text(text).error(), {"line", "latency 2e-6"}));
   }
-  EXPECT_TRUE(machines_from_text("gap 8e-7\n"));
-  EXPECT_TRUE(machines_from_text("flag 1e-7\n"));
-  EXPECT_FALSE(machines_from_text("flag 1e-7\ngap 1\n"));
-  EXPECT_FALSE(machines_from_text("gap 1e-7\nflag 10\n"));
+  EXPECT_TRUE(machine_from_text("gap 8e-7\n"));
+  EXPECT_TRUE(machine_from_text("flag 1e-7\n"));
+  EXPECT_FALSE(machine_from_text("flag 1e-7\ngap 1\n"));
+  EXPECT_FALSE(machine_from_text("gap 1e-7\nflag 10\n"));
 }
 
 TEST(SettingError, AlsoOffersAutoAndNative) {
@@ -173,12 +173,10 @@ TEST(SettingError, SaysWhatNoProgramCanDo) {
 TEST(SimulationError, NamesWhatDoesNotFit) {
   const std::vector<Schedule> one = {{Collective::gather, 1, 0, 0, {}}};
   const Links links({1, Distances(3)}, 1, 1);
-  EXPECT_TRUE(
-      says(simulate(one, {0, 0, 1, false, &links}).error(), {"distances", "3 ranks", "of 1"}));
+  EXPECT_TRUE(says(simulate(one, {}, {}, &links).error(), {"distances", "3 ranks", "of 1"}));
   EXPECT_TRUE(says(simulate({}, {}).error(), {"schedules", "all ranks"}));
   EXPECT_TRUE(
       says(simulate(one, {}, std::vector<double>{1, 2}).error(), {"2 arrivals", "1 ranks"}));
-  EXPECT_TRUE(says(simulate(one, {1, 1, 0, false}).error(), {"0 ports", "at least 1"}));
   Step step;
   step.kind = StepKind::recv;
   step.peer = 1;

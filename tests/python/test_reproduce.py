@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from reproducing import context
-from tutti._engine import NodeMachine
+from tutti._engine import Machine
 from tutti.refusal import Refusal
 from tutti_reproduce import charts, page, parsons
 from tutti_reproduce.cache import Cache
@@ -96,11 +96,11 @@ def test_a_result_depends_on_its_arguments_and_files(tmp_path):
 
     file = tmp_path / "library"
     file.write_text("one")
-    slower = parsons.changed(NodeMachine(), "node_gap", 3e-7)
-    for machine, number in ((NodeMachine(), 1), (NodeMachine(), 1), (slower, 2), (network({"gap": 1e-6}), 3)):
+    slower = parsons.changed(Machine(), "node_gap", 3e-7)
+    for machine, number in ((Machine(), 1), (Machine(), 1), (slower, 2), (network({"gap": 1e-6}), 3)):
         assert context(tmp_path).result(compute, machine, number, of=[file]) == number
     file.write_text("two")
-    assert context(tmp_path).result(compute, NodeMachine(), 1, of=[file]) == 1
+    assert context(tmp_path).result(compute, Machine(), 1, of=[file]) == 1
     assert calls == [1, 2, 3, 1]
 
 

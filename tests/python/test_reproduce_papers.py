@@ -13,7 +13,7 @@ from browser import in_chromium
 from installed import ROOT
 from reproducing import context, named, run
 from tutti import Machine
-from tutti._engine import NodeMachine, distribute
+from tutti._engine import distribute
 from tutti.simgrid import platforms
 from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
 from tutti_reproduce.tables import Numbers, Result, Table, View, network, published
@@ -220,9 +220,9 @@ def test_mpich_leaves_recursive_algorithms_at_512_kib():
 
 
 def test_a_changed_machine_differs_in_one_number():
-    machine = parsons.changed(NodeMachine(), "node_gap", 3e-7)
+    machine = parsons.changed(Machine(), "node_gap", 3e-7)
     assert parsons.parameter(machine, "node_gap") == pytest.approx(3e-7)
-    assert parsons.parameter(machine, "latency") == parsons.parameter(NodeMachine(), "latency")
+    assert parsons.parameter(machine, "latency") == parsons.parameter(Machine(), "latency")
 
 
 def test_the_machine_of_2_5_from_several_senders(kept):

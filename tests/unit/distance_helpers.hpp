@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/fabric.hpp"
+#include "core/distances.hpp"
 #include "cost/traffic.hpp"
 #include "topology/distance_file.hpp"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from statistics import geometric_mean, mean
 from typing import Any
 
-from tutti._engine import NodeMachine, hierarchical_estimate
+from tutti._engine import Machine, hierarchical_estimate, machine_from_text
 from tutti.simgrid import platforms
-from tutti.workload import node_machine_of
+from tutti.workload import machine_of
 from tutti_reproduce import simulated
 from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, published
 
@@ -32,20 +32,18 @@ def mpich_shape(collective: str, total: int) -> str:
     return "ring" if collective == "allgather" else "pairwise"
 
 
-def changed(machine: NodeMachine, name: str, value: float) -> NodeMachine:
+def changed(machine: Machine, name: str, value: float) -> Machine:
     """A machine with another value of one parameter."""
-    lines = [line.split("#")[0] for line in machine.text().splitlines()]
-    kept = [line for line in lines if line.split()[0] != name]
-    return NodeMachine.from_text("\n".join([*kept, f"{name} {value!r}"]))
+    return machine_from_text(f"{machine!r}{name} {value!r}")
 
 
-def parameter(machine: NodeMachine, name: str) -> float:
+def parameter(machine: Machine, name: str) -> float:
     """One parameter of a machine."""
-    lines = (line.split("#")[0].split() for line in machine.text().splitlines())
+    lines = (line.split("#")[0].split() for line in repr(machine).splitlines())
     return float(dict(lines)[name])
 
 
-def problem(collective: str, cores: int, block: int, machine: NodeMachine) -> Numbers:
+def problem(collective: str, cores: int, block: int, machine: Machine) -> Numbers:
     """Modelled microseconds: flat by shape and by MPICH's selection, and through node memory."""
     ranks = published("parsons")["cores_of_a_node"]
     times = hierarchical_estimate(collective, cores // ranks, ranks, block, machine)
@@ -56,20 +54,20 @@ def problem(collective: str, cores: int, block: int, machine: NodeMachine) -> Nu
     return {name: 1e6 * seconds for name, seconds in numbers.items()}
 
 
-def grid(collective: str, machine: NodeMachine) -> list[tuple[int, int, Numbers]]:
+def grid(collective: str, machine: Machine) -> list[tuple[int, int, Numbers]]:
     """All numbers of cores and block sizes."""
     document = published("parsons")
     return [(cores, block, problem(collective, cores, block, machine))
             for cores in document["cores"] for block in document["blocks"]]  # fmt: skip
 
 
-def mean_factor(collective: str, machine: NodeMachine, slow: str, fast: str) -> float:
+def mean_factor(collective: str, machine: Machine, slow: str, fast: str) -> float:
     """The arithmetic mean of one contender's time over another's, as averages of speedups are."""
     return mean(numbers[slow] / numbers[fast] for _, _, numbers in grid(collective, machine))
 
 
 def fitted(
-    collective: str, machine: NodeMachine, name: str, most: float, pair: tuple[str, str], wanted: float
+    collective: str, machine: Machine, name: str, most: float, pair: tuple[str, str], wanted: float
 ) -> float:
     """The value of a parameter, from the machine's own up to `most`, with which the mean factor of two
     contenders, which grows with it, reaches the wanted one."""
@@ -142,7 +140,7 @@ def _lab(context: Context, collective: str) -> Numbers:
     return {"factor": mean(factors)} if factors else {}
 
 
-def _averages(context: Context, machine: NodeMachine, done: Callable[[], None]) -> Result:
+def _averages(context: Context, machine: Machine, done: Callable[[], None]) -> Result:
     theirs = published("parsons")["average"]
     pair = ("flat, MPICH's", "one sender")
     gap = context.result(
@@ -190,7 +188,7 @@ def _averages(context: Context, machine: NodeMachine, done: Callable[[], None]) 
     return Result(list(theirs), [{"factor": factor} for factor in theirs.values()], views)
 
 
-def _senders(context: Context, machine: NodeMachine, done: Callable[[], None]) -> Result:
+def _senders(context: Context, machine: Machine, done: Callable[[], None]) -> Result:
     document = published("parsons")
     names, wanted = list(document["average"]), document["senders"]
     pair = ("one sender", "several senders")
@@ -224,7 +222,7 @@ def _senders(context: Context, machine: NodeMachine, done: Callable[[], None]) -
     return Result(names, [{"factor": wanted} for _ in names], views)
 
 
-def _cells(context: Context, machine: NodeMachine, collective: str, done: Callable[[], None]) -> Result:
+def _cells(context: Context, machine: Machine, collective: str, done: Callable[[], None]) -> Result:
     cells: list[Any] = context.result(grid, collective, machine)
     done()
     blocks = published("parsons")["blocks"]
@@ -253,7 +251,7 @@ def _cells(context: Context, machine: NodeMachine, collective: str, done: Callab
 
 def tables(context: Context) -> list[Table]:
     """The averages, the gain of several senders, and all cells of each collective."""
-    machine = node_machine_of(context.machine or Path("built-in"))
+    machine = machine_of(context.machine or Path("built-in"))
     names = published("parsons")["average"]
     simulated_runs = len(_simulated_cores(context))
     steps = len(names) * (1 + simulated_runs)

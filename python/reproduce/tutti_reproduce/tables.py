@@ -218,8 +218,6 @@ class Context:
 
 def _text(argument: Any) -> str:
     """What identifies an argument that is no JSON."""
-    if isinstance(argument, _engine.NodeMachine):
-        return argument.text()
     return argument.__name__ if callable(argument) else str(argument)
 
 

@@ -38,7 +38,6 @@ from tutti.workload import (
     bytes_of,
     distances_of,
     machine_of,
-    node_machine_of,
     ranks_on,
     root_of,
     sizes_of,
@@ -309,7 +308,7 @@ def explain(
             root_of(root, len(blocks)),
             algorithm,
             bound,
-            node_machine_of(machine),
+            machine_of(machine),
             steps,
             as_json,
         )

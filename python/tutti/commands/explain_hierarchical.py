@@ -18,7 +18,7 @@ def _hierarchical_problem(
     root: int,
     algorithm: str,
     bound: int,
-    machine: _engine.NodeMachine,
+    machine: _engine.Machine,
 ) -> _engine.HierarchicalProblem:
     named = "hierarchical(native)" if algorithm == "auto" else algorithm
     if "hierarchical(" not in named and "level=node" not in named:
@@ -67,7 +67,7 @@ def explain_hierarchical(
     root: int,
     algorithm: str,
     bound: int,
-    machine: _engine.NodeMachine,
+    machine: _engine.Machine,
     steps: int | None,
     as_json: bool,
 ) -> None:

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <new>
 
-#include "run/mpi/agree.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/exchange.hpp"
 
@@ -47,10 +46,8 @@ int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
   arrival->gaps_.reserve(max_sites);
   if (const int error = true_on_all(comm, start_thread(), arrival->has_thread_)) return error;
   if (arrival->rank_ == 0 && !arrival->has_thread_) say_once_that_there_is_no_thread();
-  std::unique_ptr<MpiChannel> channel;
-  if (const int error = MpiChannel::open(comm, max_arrival_words(arrival->p_), channel)) {
-    return error;
-  }
+  std::unique_ptr<ControlChannel> channel;
+  if (const int error = open_channel(comm, max_arrival_words(arrival->p_), channel)) return error;
   arrival->queue_.open(std::move(channel),
                        [read = arrival.get()](Rank from, const std::vector<std::int64_t>& words) {
                          read->take(from, words);

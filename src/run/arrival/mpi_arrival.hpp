@@ -2,19 +2,19 @@
 /// calls.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "protocols/arrival_agreement.hpp"
 #include "run/arrival/message_queue.hpp"
-#include "run/arrival/mpi_channel.hpp"
 #include "run/arrival/mpi_clock.hpp"
 #include "run/background.hpp"
+#include "run/mpi/functions.hpp"
 
 namespace tutti {
 
@@ -25,6 +25,11 @@ struct CallPrediction {
   /// Seconds from the last progress hint to the arrival; NaN without a hint.
   double progress_hint = std::numeric_limits<double>::quiet_NaN();
 };
+
+/// Sets `made` to a channel for messages of at most `longest` words, apart from the messages of
+/// collectives: on its own duplicate of a communicator. Collective; only this waits for other
+/// ranks. Returns an MPI error code.
+int open_channel(MPI_Comm of, std::size_t longest, std::unique_ptr<ControlChannel>& made);
 
 /// One rank's part in the agreement on arrivals (protocols/arrival_agreement.hpp). Rank 0 of the
 /// communicator is the coordinator; its background thread answers while rank 0 computes. If some

@@ -1,10 +1,7 @@
 /// Finds the memory of blocks, and the regions of several.
 #include "run/call/mpi_buffers.hpp"
 
-#include <algorithm>
 #include <cstring>
-
-#include "run/transport/mpi_transport.hpp"
 
 namespace tutti {
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <list>
 #include <memory>
-#include <vector>
 
 #include "run/call/mpi_call.hpp"
 #include "run/mpi/types.hpp"

@@ -186,11 +186,6 @@ struct CallContext {
   // By these the background thread finds the epoch of a call.
   std::shared_ptr<Arrival> arrival = nullptr;  ///< null: arrivals are not exchanged
   CallNumber number = 0;                       ///< of the call, in the exchange of arrivals
-
-  /// Without what is of one call only, for later calls with equal arguments.
-  [[nodiscard]] CallContext lasting() const {
-    return {half_performance_length, rate, nullptr, nullptr, rank_orders};
-  }
 };
 
 }  // namespace tutti

@@ -5,8 +5,6 @@
 #include <climits>
 #include <cstdlib>
 
-#include "run/transport/mpi_transport.hpp"
-
 namespace tutti {
 
 namespace {

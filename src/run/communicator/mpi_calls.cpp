@@ -228,7 +228,10 @@ void PrivateComm::remember(const MpiCall& call, const Plan& plan, const CallCont
                      (!call.sends(rank_) || call.send.info.named) &&
                      (!call.receives(rank_) || call.receive.info.named);
   if (!lasts || touches_device(call, rank_)) return;
-  prepared_[next_prepared_] = {call, &plan, planner_.generation(), context.lasting()};
+  // Without what is of one call only, for later calls with equal arguments.
+  const CallContext lasting = {context.half_performance_length, context.rate, nullptr, nullptr,
+                               context.rank_orders};
+  prepared_[next_prepared_] = {call, &plan, planner_.generation(), lasting};
   next_prepared_ = (next_prepared_ + 1) % prepared_.size();
 }
 

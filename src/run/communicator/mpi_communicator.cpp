@@ -6,7 +6,6 @@
 #include "run/mpi/devices.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/exchange.hpp"
-#include "run/mpi/oversubscription.hpp"
 
 namespace tutti {
 
@@ -25,25 +24,27 @@ int max_tag(MPI_Comm comm) {
 
 }  // namespace
 
-PrivateComm::PrivateComm(OwnedComm comm)
+PrivateComm::PrivateComm(OwnedComm comm, Bytes staging)
     : comm_(std::move(comm)),
       rank_(rank_in(handle())),
       p_(size_of(handle())),
       transport_(handle(), rank_),
-      executor_(max_tag(handle())) {}
+      executor_(max_tag(handle())),
+      planner_(staging) {}
 
-int PrivateComm::duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made) {
+int PrivateComm::duplicate(MPI_Comm of, Bytes staging, std::unique_ptr<PrivateComm>& made) {
   OwnedComm comm;
   const int error = OwnedComm::duplicate(of, comm);
-  if (error == MPI_SUCCESS) made.reset(new PrivateComm(std::move(comm)));
+  if (error == MPI_SUCCESS) made.reset(new PrivateComm(std::move(comm), staging));
   look_for_devices();
   return error;
 }
 
-int PrivateComm::split(MPI_Comm of, bool member, int key, std::unique_ptr<PrivateComm>& made) {
+int PrivateComm::split(MPI_Comm of, bool member, int key, Bytes staging,
+                       std::unique_ptr<PrivateComm>& made) {
   OwnedComm comm;
   const int error = OwnedComm::split(of, member, key, comm);
-  if (!comm.is_null()) made.reset(new PrivateComm(std::move(comm)));
+  if (!comm.is_null()) made.reset(new PrivateComm(std::move(comm), staging));
   return error;
 }
 

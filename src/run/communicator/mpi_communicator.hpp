@@ -25,8 +25,10 @@ class PrivateComm {
  public:
   /// Collective over `of`; split() leaves `made` null at ranks that are no members. Errors of the
   /// new communicator come as codes, not through the program's handler. Both return such a code.
-  static int duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made);
-  static int split(MPI_Comm of, bool member, int key, std::unique_ptr<PrivateComm>& made);
+  /// `staging`: the bytes that a rank may stage in each call; 0: no bound. The same on all ranks.
+  static int duplicate(MPI_Comm of, Bytes staging, std::unique_ptr<PrivateComm>& made);
+  static int split(MPI_Comm of, bool member, int key, Bytes staging,
+                   std::unique_ptr<PrivateComm>& made);
   /// Frees the communicator. If call announcements from other ranks are still missing
   /// (UnexpectedMessages::settle), leaks it: MPI_Finalize frees it. Collective.
   ~PrivateComm();
@@ -36,9 +38,7 @@ class PrivateComm {
   [[nodiscard]] MPI_Comm handle() const { return comm_.handle(); }
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] int p() const { return p_; }
-  /// Sets the bytes that a rank may stage in each call; 0: no bound. Call it with the same value on
-  /// all ranks, before the first call.
-  void limit_staging(Bytes memory) { planner_.limit_staging(memory); }
+  /// The bytes that a rank may stage in each call; 0: no bound.
   [[nodiscard]] Bytes memory() const { return planner_.memory(); }
 
   /// Call it in every call that the ranks run here, even if its arguments are invalid at this rank;
@@ -99,7 +99,7 @@ class PrivateComm {
     CallContext context;      ///< the lasting one
   };
 
-  explicit PrivateComm(OwnedComm comm);
+  PrivateComm(OwnedComm comm, Bytes staging);
 
   /// Keeps the background thread out during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn();

@@ -34,7 +34,7 @@ void SharedMemory::release() {
   if (holders > 1) return;
   // Before the memory counts as free: then the first rank may reuse it at once.
   const Bytes stays = page_bytes() + now.kept;
-  if (stays < segment_.bytes()) segment_.release_pages(stays);
+  if (stays < segment_->bytes()) segment_->release_pages(stays);
   now.holders = 0;
 }
 

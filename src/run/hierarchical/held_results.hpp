@@ -18,11 +18,11 @@ namespace tutti {
 /// data. Lives while the rank holds the result, or may hold a later one in the same memory.
 class SharedMemory {
  public:
-  SharedMemory(NodeSegment segment, Mapping all)
+  SharedMemory(std::unique_ptr<NodeSegment> segment, Mapping all)
       : segment_(std::move(segment)), all_(std::move(all)) {}
 
-  [[nodiscard]] NodeSegment& segment() { return segment_; }
-  [[nodiscard]] Bytes capacity() const { return segment_.bytes() - page_bytes(); }
+  [[nodiscard]] NodeSegment& segment() { return *segment_; }
+  [[nodiscard]] Bytes capacity() const { return segment_->bytes() - page_bytes(); }
   /// Writable data, for the ranks that fill the result.
   [[nodiscard]] std::byte* data() const { return all_.data() + page_bytes(); }
 
@@ -45,7 +45,7 @@ class SharedMemory {
   };
   [[nodiscard]] Count& count() const { return *reinterpret_cast<Count*>(all_.data()); }
 
-  NodeSegment segment_;
+  std::unique_ptr<NodeSegment> segment_;
   Mapping all_;
   pid_t process_ = getpid();
 };

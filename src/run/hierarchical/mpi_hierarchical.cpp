@@ -69,8 +69,7 @@ int HierarchicalRunner::lane_of_leaders(const std::vector<int>& locals, PrivateC
   const int here = node_->nodes().node_of(node_->rank());
   const bool leads = locals[index(here)] == node_->local();
   std::unique_ptr<PrivateComm> made;
-  const int error = PrivateComm::split(comm_, leads, here, made);
-  if (made != nullptr) made->limit_staging(staging_);
+  const int error = PrivateComm::split(comm_, leads, here, staging_, made);
   if (error != MPI_SUCCESS) return error;
   lane = made.get();
   communicators_.emplace(locals, std::move(made));

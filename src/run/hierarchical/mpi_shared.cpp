@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "run/mpi/agree.hpp"
+#include "run/mpi/exchange.hpp"
 
 namespace tutti {
 
@@ -15,11 +15,11 @@ namespace {
 constexpr Bytes no_memory = 1;
 constexpr Bytes bad_arguments = Bytes{1} << 32;
 
-std::shared_ptr<SharedMemory> mapped(std::optional<NodeSegment> segment) {
-  if (!segment || !segment->allocate()) return nullptr;
+std::shared_ptr<SharedMemory> mapped(std::unique_ptr<NodeSegment> segment) {
+  if (segment == nullptr || !segment->allocate()) return nullptr;
   Mapping all = segment->map(SegmentView::shared);
   if (!all) return nullptr;
-  return std::make_shared<SharedMemory>(std::move(*segment), std::move(all));
+  return std::make_shared<SharedMemory>(std::move(segment), std::move(all));
 }
 
 /// The offset of each rank's part, and the end of the last one.

@@ -1,13 +1,15 @@
-/// The ranks of a communicator, collectives on plain data, and messages of bytes whose ranks wait
-/// without keeping their core.
+/// The ranks of a communicator, their agreement and other collectives on plain data, and messages
+/// of bytes whose ranks wait without keeping their core.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "core/types.hpp"
 #include "run/mpi/functions.hpp"
+#include "run/mpi/types.hpp"
 
 namespace tutti {
 
@@ -26,6 +28,13 @@ namespace tutti {
   int initialized = 0;
   mpi().Initialized(&initialized);
   return initialized != 0;
+}
+/// Does `comm` have the processes of MPI_COMM_WORLD? Local, equal on all ranks.
+[[nodiscard]] inline bool is_of_world(MPI_Comm comm) {
+  if (!has_world()) return false;
+  int compared = MPI_UNEQUAL;
+  mpi().Comm_compare(comm, mpi().comm_world, &compared);
+  return compared != MPI_UNEQUAL;
 }
 
 // All are collective and return an MPI error code.
@@ -47,6 +56,41 @@ template <class Plain>
 int take_from_first(Plain& value, MPI_Comm comm) {
   return mpi().Bcast(&value, sizeof value, mpi().byte, 0, comm);
 }
+/// Sets `all` to whether `mine` is true on every rank.
+int true_on_all(MPI_Comm comm, bool mine, bool& all);
+/// `error` of this rank; without one an error if another rank has one.
+[[nodiscard]] int agreed_error(MPI_Comm comm, int error);
+/// Sets `sum` to the sum of `mine` over the ranks.
+int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum);
+/// Sets `max` to the maximum of `mine` over the ranks.
+int max_on_all(MPI_Comm comm, Bytes mine, Bytes& max);
+
+/// The largest `max` and the sum of `sum` over the ranks, for each of some numbers. One nonblocking
+/// reduction, which other calls on the communicator may overtake and drive.
+class Combination {
+ public:
+  Combination() = default;
+  /// Ends what is pending.
+  ~Combination();
+  Combination(Combination&&) = default;
+  Combination& operator=(Combination&&) = delete;
+
+  /// Begins, with this rank's numbers: as many on all ranks. Nothing may be pending.
+  int begin(MPI_Comm comm, std::vector<MaxAndSum> mine);
+  [[nodiscard]] bool is_pending() const { return pending_ != nullptr; }
+  /// Waits for the ranks that have not begun. Something must be pending.
+  int end(std::vector<MaxAndSum>& combined);
+
+ private:
+  struct Pending {
+    std::vector<MaxAndSum> mine;
+    std::vector<MaxAndSum> combined;
+    IndexedType type;  ///< of MaxAndSum
+    MPI_Op operation{};
+    MPI_Request request{};
+  };
+  std::unique_ptr<Pending> pending_;
+};
 
 // Each tests, and yields or sleeps between tests: the MPI's own wait may never release a core that
 // another rank needs, and takes 20 times as long where ranks outnumber cores. Each returns an MPI

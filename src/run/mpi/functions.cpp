@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <atomic>
 #include <cstring>
 
 #include "run/mpi/loaded_mpi.h"

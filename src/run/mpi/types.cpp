@@ -2,7 +2,6 @@
 #include "run/mpi/types.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 
 #include "run/mpi/devices.hpp"

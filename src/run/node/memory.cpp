@@ -52,53 +52,41 @@ void Mapping::forbid() {
   if (mmap(data(), bytes(), PROT_NONE, reservation, -1, 0) == MAP_FAILED) *this = Mapping();
 }
 
-std::optional<NodeSegment> NodeSegment::create(Bytes bytes, Kind kind) {
-  if (!may_be_as_large(bytes)) return std::nullopt;
-  SegmentName name;
+std::unique_ptr<NodeSegment> NodeSegment::create(Bytes bytes, Kind kind) {
+  if (!may_be_as_large(bytes)) return nullptr;
+  std::unique_ptr<NodeSegment> segment(new NodeSegment(SegmentName()));
+  SegmentName& name = segment->name_;
   name.by_process = kind == Kind::anonymous;
   name.bytes = bytes;
   const int file = name.by_process ? memfd_create("tutti", MFD_CLOEXEC) : create_named(name);
-  if (file < 0) return std::nullopt;
-  NodeSegment segment(file, name);
-  segment.has_name_ = !name.by_process;
+  if (file < 0) return nullptr;
+  segment->file_ = file;
+  segment->has_name_ = !name.by_process;
   if (name.by_process) {
-    std::snprintf(segment.name_.path.data(), name.path.size(), "/proc/%d/fd/%d",
-                  static_cast<int>(getpid()), file);
+    std::snprintf(name.path.data(), name.path.size(), "/proc/%d/fd/%d", static_cast<int>(getpid()),
+                  file);
   }
-  if (ftruncate(file, bytes) != 0) return std::nullopt;
+  if (ftruncate(file, bytes) != 0) return nullptr;
   struct stat made {};
-  if (fstat(file, &made) != 0) return std::nullopt;
-  segment.name_.device = made.st_dev;
-  segment.name_.file = made.st_ino;
+  if (fstat(file, &made) != 0) return nullptr;
+  name.device = made.st_dev;
+  name.file = made.st_ino;
   return segment;
 }
 
-std::optional<NodeSegment> NodeSegment::open(const SegmentName& name) {
+std::unique_ptr<NodeSegment> NodeSegment::open(const SegmentName& name) {
+  std::unique_ptr<NodeSegment> segment(new NodeSegment(name));
   struct stat found {};
-  int file = -1;
+  int& file = segment->file_;
   if (name.by_process) {
     // In another container the path may lead to any file: open only the expected one.
-    if (stat(name.path.data(), &found) != 0 || !is_file_of(name, found)) return std::nullopt;
+    if (stat(name.path.data(), &found) != 0 || !is_file_of(name, found)) return nullptr;
     file = ::open(name.path.data(), O_RDWR | O_CLOEXEC);
   } else {
     file = shm_open(name.path.data(), O_RDWR, 0);
   }
-  if (file < 0) return std::nullopt;
-  NodeSegment segment(file, name);
-  if (fstat(file, &found) != 0 || !is_file_of(name, found)) return std::nullopt;
+  if (file < 0 || fstat(file, &found) != 0 || !is_file_of(name, found)) return nullptr;
   return segment;
-}
-
-NodeSegment::NodeSegment(NodeSegment&& other) noexcept
-    : file_(std::exchange(other.file_, -1)),
-      name_(other.name_),
-      has_name_(std::exchange(other.has_name_, false)) {}
-
-NodeSegment& NodeSegment::operator=(NodeSegment&& other) noexcept {
-  std::swap(file_, other.file_);
-  std::swap(name_, other.name_);
-  std::swap(has_name_, other.has_name_);
-  return *this;
 }
 
 NodeSegment::~NodeSegment() {

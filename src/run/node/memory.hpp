@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "core/types.hpp"
 
@@ -59,13 +58,13 @@ class NodeSegment {
             ///< program
   };
   /// Creates a segment. None if the system refuses.
-  static std::optional<NodeSegment> create(Bytes bytes, Kind kind = Kind::anonymous);
+  static std::unique_ptr<NodeSegment> create(Bytes bytes, Kind kind = Kind::anonymous);
   /// Opens a segment of another process, which must still have it open. None if it is unreachable,
   /// for example from another container.
-  static std::optional<NodeSegment> open(const SegmentName& name);
+  static std::unique_ptr<NodeSegment> open(const SegmentName& name);
 
-  NodeSegment(NodeSegment&& other) noexcept;
-  NodeSegment& operator=(NodeSegment&& other) noexcept;
+  NodeSegment(const NodeSegment&) = delete;
+  NodeSegment& operator=(const NodeSegment&) = delete;
   ~NodeSegment();
 
   [[nodiscard]] const SegmentName& name() const { return name_; }
@@ -84,7 +83,7 @@ class NodeSegment {
   [[nodiscard]] bool allocate() const;
 
  private:
-  NodeSegment(int file, const SegmentName& name) : file_(file), name_(name) {}
+  explicit NodeSegment(const SegmentName& name) : name_(name) {}
   int file_ = -1;
   SegmentName name_;
   bool has_name_ = false;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <new>
 #include <string>
@@ -13,7 +12,6 @@
 #include "core/hash.hpp"
 #include "run/file.hpp"
 #include "run/mpi/exchange.hpp"
-#include "run/mpi/oversubscription.hpp"
 #include "run/process.hpp"
 #include "run/processors.hpp"
 
@@ -121,7 +119,7 @@ int SharedNode::find(Nodes nodes, const NodeSettings& settings) {
 int SharedNode::attempt(const Nodes& nodes, const NodeSettings& settings, NodeSegment::Kind kind,
                         bool is_open, std::vector<Attempt>& attempts) {
   const int here = nodes.node_of(rank_);
-  std::optional<NodeSegment> segment;
+  std::unique_ptr<NodeSegment> segment;
   if (!is_open) {
     ranks_ = nodes.size(here);
     local_ = nodes.local_of(rank_);
@@ -150,9 +148,9 @@ int SharedNode::attempt(const Nodes& nodes, const NodeSettings& settings, NodeSe
   return error;
 }
 
-std::optional<NodeSegment> SharedNode::make_segment(NodeSegment::Kind kind) const {
+std::unique_ptr<NodeSegment> SharedNode::make_segment(NodeSegment::Kind kind) const {
   const bool is_named = kind == NodeSegment::Kind::named;
-  std::optional<NodeSegment> segment;
+  std::unique_ptr<NodeSegment> segment;
   // If the system refuses, try smaller sizes.
   for (Bytes bytes = is_named ? std::min(wanted_, header_ + max_named_data) : wanted_;
        !segment && bytes >= header_; bytes /= 4) {
@@ -163,7 +161,7 @@ std::optional<NodeSegment> SharedNode::make_segment(NodeSegment::Kind kind) cons
 }
 
 /// Maps the segment, which all ranks but its creator open first.
-void SharedNode::map_segment(const SegmentName& name, std::optional<NodeSegment>& segment) {
+void SharedNode::map_segment(const SegmentName& name, std::unique_ptr<NodeSegment>& segment) {
   mapping_ = {};
   if (local_ != 0 && name.bytes > 0) segment = NodeSegment::open(name);
   if (segment) mapping_ = segment->map(SegmentView::shared);
@@ -207,8 +205,7 @@ int SharedNode::wait(int first, int last, NodeSignal::Count count) {
   // that a process has died, the probe fails or does not return.
   const WhileWaiting probe = [this] {
     int found = 0;
-    MPI_Status status;
-    return mpi().Iprobe(0, 0, comm_, &found, &status);
+    return mpi().Iprobe(0, 0, comm_, &found, MPI_STATUS_IGNORE);
   };
   for (int local = first; local < last; ++local) {
     if (const int error = signals_[local].wait(count, patience, probe)) return error;

@@ -9,7 +9,6 @@
 
 #include "core/nodes.hpp"
 #include "run/mpi/functions.hpp"
-#include "run/node/map.hpp"
 #include "run/node/memory.hpp"
 #include "run/node/signals.hpp"
 
@@ -85,8 +84,8 @@ class SharedNode {
   int attempt(const Nodes& nodes, const NodeSettings& settings, NodeSegment::Kind kind,
               bool is_open, std::vector<Attempt>& attempts);
   int take(const Nodes& nodes, const std::vector<Attempt>& attempts);
-  [[nodiscard]] std::optional<NodeSegment> make_segment(NodeSegment::Kind kind) const;
-  void map_segment(const SegmentName& name, std::optional<NodeSegment>& segment);
+  [[nodiscard]] std::unique_ptr<NodeSegment> make_segment(NodeSegment::Kind kind) const;
+  void map_segment(const SegmentName& name, std::unique_ptr<NodeSegment>& segment);
   void map_private();
 
   MPI_Comm comm_;

@@ -1,18 +1,101 @@
-/// Makes a plan from a call's sizes: acquires knowledge, builds the schedule and lowers it.
+/// Plans: lowered schedules that a rank keeps for calls that are alike, their cache, and how they
+/// are made from a call's sizes: acquires knowledge, builds the schedule and lowers it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "algorithms/problems.hpp"
+#include "core/order.hpp"
+#include "lowering/program.hpp"
 #include "protocols/tree_construction.hpp"
 #include "run/plan/executor.hpp"
-#include "run/plan/plan.hpp"
 
 namespace tutti {
+
+/// One rank's view of one call.
+struct CallProblem {
+  const Specification* specification = nullptr;
+  int p = 1;
+  Rank rank = 0;
+  Rank root = 0;
+  BufferTraits traits;
+  Bytes half_performance_length = 0;
+  /// The ranking of the expected arrivals, by rank; null: unknown, and an order by arrival is the
+  /// rotated one. Equal on all ranks whose schedule depends on the order.
+  const std::vector<double>* arrivals = nullptr;
+  ReadyTimes ready = nullptr;  ///< the same for trees by arrivals (see ready_times)
+  /// The rank at each position of an order by distance; null: the rotated one. Equal on all ranks.
+  /// It must live as long as the plans.
+  const std::vector<Rank>* rank_order = nullptr;
+  int rank_order_class = -1;  ///< its class of block sizes (RankOrders); -1: none
+
+  /// Packed bytes, by collective: of one block if all are equal, of the vector, or of the block of
+  /// each rank; for pairs, of the blocks to each rank and then from each rank; empty for a barrier.
+  /// In gathers and scatters of each rank's block, at the root if sizes vary, or at all ranks if
+  /// they have been exchanged before.
+  const std::vector<Bytes>* sizes = nullptr;
+  bool sizes_exchanged = false;
+  Bytes own = 0;   ///< gathers and scatters: bytes of this rank's block
+  Bytes unit = 1;  ///< reductions: bytes of an element, which is never split
+
+  [[nodiscard]] Collective collective() const { return specification->algorithm->collective; }
+  [[nodiscard]] bool at_root() const { return rank == root; }
+};
+
+/// The inputs that a plan depends on. `known` is the rank's knowledge of sizes as numbers.
+struct PlanKey {
+  Specification specification;
+  Rank root = 0;
+  Bytes own = 0;
+  BufferTraits traits;
+  std::vector<std::int64_t> known;
+  /// If known: each rank's position in the sequence of arrivals, or its ready time.
+  std::vector<double> arrival_times;
+  int rank_order_class = -1;  ///< of the order by distance; -1: none known
+  /// Sets all members but those for sizes.
+  void describe(const CallProblem& problem);
+  friend bool operator==(const PlanKey&, const PlanKey&) = default;
+};
+
+struct Plan {
+  PlanKey key;
+  Order order = Order::identity(1);
+  Program program;
+};
+
+/// A plan's approximate memory in bytes. O(operations).
+[[nodiscard]] std::size_t bytes_of(const Plan& plan);
+
+/// The plans of one communicator, most recently used first. Finding one allocates nothing.
+class PlanCache {
+ public:
+  static constexpr std::size_t max_plans = 32;
+  /// The latest plan is kept even if it alone takes more than `max_bytes`.
+  explicit PlanCache(std::size_t max_bytes = std::size_t{32} << 20) : max_bytes_(max_bytes) {}
+
+  /// The plan for `key`, or null.
+  [[nodiscard]] const Plan* find(const PlanKey& key);
+  /// Keeps `plan`. Drops the least recently used plans if there are too many or they take too much
+  /// memory.
+  const Plan& keep(Plan plan);
+  /// Plans found earlier are valid until this number changes.
+  [[nodiscard]] unsigned dropped() const { return dropped_; }
+
+ private:
+  unsigned dropped_ = 0;
+  std::size_t max_bytes_;
+  std::size_t bytes_ = 0;
+  std::vector<std::unique_ptr<Plan>> plans_;
+};
 
 /// Prepares and keeps the plans of one communicator.
 class Planner {
  public:
+  /// `memory`: the bytes that a rank may stage in a call; 0: no bound. The same on all ranks.
+  explicit Planner(Bytes memory = 0) : memory_(memory) {}
+
   /// Sets `plan` to this rank's plan, after the exchange that its knowledge needs: only gathers and
   /// scatters of varying sizes need one. The plan lasts until the generation changes. Returns 0, an
   /// error code of the transport or `count_mismatch`.
@@ -23,9 +106,6 @@ class Planner {
   static int learn_sizes(const CallProblem& problem, Executor& executor, Transport& transport,
                          std::vector<Bytes>& sizes);
 
-  /// Sets the bytes that a rank may stage in later calls; 0: no bound. Call it with the same value
-  /// on all ranks, before the first call.
-  void limit_staging(Bytes memory) { memory_ = memory; }
   [[nodiscard]] Bytes memory() const { return memory_; }
 
   /// Changes whenever a plan is dropped.
@@ -51,7 +131,7 @@ class Planner {
     OrderedTree tree;
   };
 
-  Bytes memory_ = 0;
+  Bytes memory_;
   PlanCache cache_;
   PlanKey key_;          ///< of the current call; its memory is kept
   TreeNeighbours tree_;  ///< of the current call

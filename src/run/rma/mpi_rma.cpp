@@ -9,7 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include "run/mpi/agree.hpp"
 #include "run/mpi/devices.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/exchange.hpp"

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstring>
 
-#include "run/mpi/agree.hpp"
 #include "run/mpi/devices.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/quirks.hpp"

@@ -1,7 +1,7 @@
 /// The windows of a system: their numbers, registration and release.
 #include <iterator>
 
-#include "run/mpi/agree.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/rma/mpi_rma.hpp"
 
 namespace tutti {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "run/mpi/exchange.hpp"
-#include "run/mpi/oversubscription.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/mpi/types.hpp"
+#include "run/processors.hpp"
 
 namespace tutti {
 
@@ -49,9 +49,8 @@ int copy_by_message(const Region& from, const Region& to, Rank own, MPI_Comm com
   const Typed target(to);
   if (source.error() != MPI_SUCCESS) return source.error();
   if (target.error() != MPI_SUCCESS) return target.error();
-  MPI_Status status;
   return mpi().Sendrecv(from.address, source.count(), source.type(), own, copy_tag, to.address,
-                        target.count(), target.type(), own, copy_tag, comm, &status);
+                        target.count(), target.type(), own, copy_tag, comm, MPI_STATUS_IGNORE);
 }
 
 /// Calls move(elements, offset, bytes) for parts whose elements and bytes an int can count, or of

@@ -72,14 +72,14 @@ TEST(CollectiveBound, NoAlgorithmIsFaster) {
       if (block_kind(algorithm.collective) == BlockKind::none) {
         std::fill(call.sizes.begin(), call.sizes.end(), 0);
       }
-      const Network network{static_cast<double>(below(6)), 1, 1, true};
-      const auto timeline = simulate(Problems(spec, call).schedules(), network, call.arrivals);
+      const Machine machine{static_cast<double>(below(6)), 1};
+      const auto timeline = simulate(Problems(spec, call).schedules(), machine, call.arrivals);
       ASSERT_TRUE(timeline) << timeline.error();
       const double last = *std::max_element(timeline->exits.begin(), timeline->exits.end());
       const bool irregular_pairs = algorithm.collective == Collective::alltoallv;
       EXPECT_GE(last, lower_bound(algorithm.collective,
-                                  {call.root, call.sizes, call.arrivals, network.latency,
-                                   network.per_byte, spec.runner},
+                                  {call.root, call.sizes, call.arrivals, machine.latency,
+                                   machine.per_byte, spec.runner},
                                   irregular_pairs ? call.block_sizes(1) : std::vector<Bytes>()))
           << name_of(algorithm.collective) << " " << to_text(spec) << " p " << p << " case " << i;
     }
@@ -100,7 +100,7 @@ TEST(Earliest, MeetsTheBoundOfWholeVectors) {
       call.arrivals.push_back(static_cast<double>(random() % 40));
     }
     const auto timeline =
-        simulate(testing_support::schedules_of("earliest", call), {2, 1, 1, true}, call.arrivals);
+        simulate(testing_support::schedules_of("earliest", call), {2, 1}, call.arrivals);
     const double last = *std::max_element(timeline->exits.begin(), timeline->exits.end());
     // Trees that neither cut the vector nor forward it before they have it whole: a round takes
     // 2 + 8.
@@ -119,7 +119,7 @@ TEST(Background, LeavesOfAnAllgatherWhatTheLateRankBrings) {
   call.arrivals[5] = 1000;
   const auto after = [&](const char* algorithm) {
     const auto timeline =
-        simulate(testing_support::schedules_of(algorithm, call), {1, 1, 1, true}, call.arrivals);
+        simulate(testing_support::schedules_of(algorithm, call), {1, 1}, call.arrivals);
     return timeline->run_time() - 1000;
   };
   EXPECT_EQ(after("BDR"), 15 * 11);                          // its block goes around

@@ -6,6 +6,7 @@
 
 #include "algorithms/hierarchical_problems.hpp"
 #include "cost/hierarchical_times.hpp"
+#include "unit/hierarchical_collectives.hpp"
 
 namespace tutti {
 namespace {
@@ -37,18 +38,6 @@ TEST(HierarchicalTimes, AreThereForEveryCollectiveBesideFlatOnes) {
       EXPECT_TRUE(gain > 0 && std::isfinite(gain)) << name_of(collective) << ": " << gain;
     }
   }
-}
-
-TEST(NodeMachines, AreWrittenBesideAMachine) {
-  Machine machine;
-  machine.latency = 5e-6;
-  NodeMachine nodes;
-  nodes.signal = 3e-7;
-  const std::string text = to_text(machine, nodes);
-  EXPECT_EQ(*machine_from_text(text), machine);
-  const NodeMachine read = *node_machine_from_text(text);
-  EXPECT_EQ(read.latency, 5e-6);
-  EXPECT_EQ(read.signal, 3e-7);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 /// Every collective keeps its contract through node memory, on every small shape of nodes.
 #include <gtest/gtest.h>
 
-#include "sweep/hierarchical.hpp"
+#include "sweep/sweep.hpp"
+#include "unit/hierarchical_collectives.hpp"
 
 namespace tutti {
 namespace {

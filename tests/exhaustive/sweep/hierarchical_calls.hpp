@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/distributions.hpp"
-#include "sweep/hierarchical.hpp"
+#include "sweep/check.hpp"
 
 namespace tutti {
 

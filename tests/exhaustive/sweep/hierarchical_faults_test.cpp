@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "exhaustive/sweep/hierarchical_calls.hpp"
+#include "unit/hierarchical_collectives.hpp"
 
 namespace tutti {
 namespace {

@@ -6,6 +6,7 @@
 #include "exhaustive/sweep/hierarchical_calls.hpp"
 #include "protocols/arrival_agreement.hpp"
 #include "sweep/check.hpp"
+#include "unit/hierarchical_collectives.hpp"
 
 namespace tutti {
 namespace {

@@ -78,15 +78,18 @@ TEST(MachineSamples, AreOfAMachine) {
 }
 
 TEST(MachineSamples, PassThroughTheMemoryOfANode) {
-  NodeMachine node;
-  node.copy_per_byte = 5e-11;
-  EXPECT_EQ(contradiction_in_memory({2e-6, 2e-10}, node), "");
+  const auto contradiction = [](double latency, double per_byte) {
+    Machine machine = {latency, per_byte};
+    machine.copy_per_byte = 5e-11;
+    return contradiction_in_memory(machine);
+  };
+  EXPECT_EQ(contradiction(2e-6, 2e-10), "");
   // Two ranks on a core that others use, steadily.
-  const std::string slow = contradiction_in_memory({4e-3, 8.7525e-8}, node);
+  const std::string slow = contradiction(4e-3, 8.7525e-8);
   for (const char* part : {"one node", "4000 us", "1750 copies"}) {
     EXPECT_NE(slow.find(part), std::string::npos) << slow;
   }
-  EXPECT_NE(contradiction_in_memory({2e-6, 8.7525e-8}, node), "");
+  EXPECT_NE(contradiction(2e-6, 8.7525e-8), "");
 }
 
 }  // namespace

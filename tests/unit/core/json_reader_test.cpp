@@ -1,7 +1,7 @@
 /// Strings of JSON become UTF-8, whatever escapes they have.
-#include "core/json_reader.hpp"
-
 #include <gtest/gtest.h>
+
+#include "core/json.hpp"
 
 namespace tutti {
 namespace {

@@ -8,7 +8,6 @@
 #include <random>
 
 #include "core/distributions.hpp"
-#include "cost/pricing.hpp"
 #include "cost/simulate.hpp"
 #include "lowering/background.hpp"
 #include "unit/call_helpers.hpp"
@@ -149,12 +148,12 @@ TEST(Bound, NoSimulatedTimeIsBelowIt) {
         schedule = in_background(schedule, order.position_of(schedule.rank));
       }
     }
-    const Network network{static_cast<double>(below(6)), 1};
-    const Timeline timeline = *simulate(schedules, network, arrivals);
+    const Machine machine{static_cast<double>(below(6)), 1};
+    const Timeline timeline = *simulate(schedules, machine, arrivals);
     const double last = *std::max_element(timeline.exits.begin(), timeline.exits.end());
     const BoundCase bound{call.root,        call.sizes,
-                          arrivals,         network.latency,
-                          network.per_byte, background ? Runner::background : Runner::caller};
+                          arrivals,         machine.latency,
+                          machine.per_byte, background ? Runner::background : Runner::caller};
     EXPECT_GE(last, gathers ? lower_bound(Collective::gather, bound)
                             : lower_bound(Collective::scatter, bound))
         << algorithm << " " << i;

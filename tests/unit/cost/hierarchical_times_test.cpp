@@ -18,8 +18,8 @@ namespace {
 using testing_support::schedules_of;
 
 /// A machine that replays know too: latency and bytes alone, with one rank on each node.
-NodeMachine plain_machine() {
-  NodeMachine machine;
+Machine plain_machine() {
+  Machine machine;
   machine.latency = 3;
   machine.per_byte = 0.5;
   machine.sender_per_byte = 0.5;
@@ -32,14 +32,11 @@ double replayed(Collective collective, const char* algorithm, int p, Bytes block
   Call call;
   call.collective = collective;
   call.sizes.assign(static_cast<std::size_t>(p), block);
-  const NodeMachine machine = plain_machine();
-  const Network network{machine.latency, machine.per_byte, 1, has_two_ports(collective), nullptr};
-  const auto schedules = schedules_of(algorithm, call);
-  return simulate(schedules, network)->run_time();
+  return simulate(schedules_of(algorithm, call), plain_machine())->run_time();
 }
 
 double flat_seconds(Collective collective, std::string_view flat, const NodeShape& shape,
-                    Bytes block, const NodeMachine& machine) {
+                    Bytes block, const Machine& machine) {
   for (const FlatTime& time : flat_times(collective, shape, static_cast<double>(block), machine)) {
     if (time.shape == flat) return time.seconds;
   }
@@ -83,7 +80,7 @@ TEST(HierarchicalTimes, EqualTheReplayOfTheSchedules) {
 
 /// Nodes of several ranks that share adapters in the schedules' rounds, as orders by distance see
 /// them.
-Fabric shared_fabric(const NodeShape& shape, const NodeMachine& machine) {
+Fabric shared_fabric(const NodeShape& shape, const Machine& machine) {
   const int p = shape.p();
   const auto messages = [&](double bytes) {
     Distances seconds(p);
@@ -106,7 +103,7 @@ Fabric shared_fabric(const NodeShape& shape, const NodeMachine& machine) {
   return {Links({0, messages(0)}, {1000, messages(1000)}), {adapters}};
 }
 
-double natural_seconds(const Traffic& traffic, const NodeShape& shape, const NodeMachine& machine) {
+double natural_seconds(const Traffic& traffic, const NodeShape& shape, const Machine& machine) {
   std::vector<Rank> natural(static_cast<std::size_t>(shape.p()));
   std::iota(natural.begin(), natural.end(), 0);
   return rounds_seconds(traffic, shared_fabric(shape, machine), natural);
@@ -116,8 +113,8 @@ Traffic rounds_of(const Replayed& one, int p, Bytes block) {
   return traffic_of(*specification(one.collective, one.algorithm), p, block);
 }
 
-NodeMachine shared_machine(double sender_per_byte) {
-  NodeMachine machine = plain_machine();
+Machine shared_machine(double sender_per_byte) {
+  Machine machine = plain_machine();
   machine.sender_per_byte = sender_per_byte;
   machine.local_latency = 1;
   machine.local_per_byte = 0.25;
@@ -127,7 +124,7 @@ NodeMachine shared_machine(double sender_per_byte) {
 
 TEST(HierarchicalTimes, EqualTheRoundsOfTheSchedulesOnNodesThatShareAnAdapter) {
   for (const double sender : {0.5, 1.0}) {
-    const NodeMachine machine = shared_machine(sender);
+    const Machine machine = shared_machine(sender);
     for (const Replayed& one : replayed_cases) {
       for (const NodeShape& shape : {NodeShape{2, 4}, NodeShape{4, 4}, NodeShape{8, 2}}) {
         for (const Bytes block : {Bytes{64}, Bytes{102400}}) {
@@ -162,7 +159,7 @@ Traffic in_lanes(Traffic traffic, int lanes) {
 
 TEST(HierarchicalTimes, EqualTheRoundsBetweenNodesOfSeveralLeaders) {
   for (const double sender : {0.5, 1.0}) {
-    const NodeMachine machine = shared_machine(sender);
+    const Machine machine = shared_machine(sender);
     for (const Collective collective : {Collective::allgather, Collective::alltoall}) {
       for (const NodeShape& shape : {NodeShape{2, 4}, NodeShape{4, 4}}) {
         for (const int leaders : {1, 2, 4}) {
@@ -185,8 +182,8 @@ TEST(HierarchicalTimes, EqualTheRoundsBetweenNodesOfSeveralLeaders) {
   }
 }
 
-NodeMachine slow_memory() {
-  NodeMachine machine = plain_machine();
+Machine slow_memory() {
+  Machine machine = plain_machine();
   machine.local_latency = 1;
   machine.local_per_byte = 0.25;
   machine.shared_per_byte = 0.01;
@@ -199,7 +196,7 @@ NodeMachine slow_memory() {
 // 3 + 2 * 1000 / 2 each, and one inside. Through node memory 4000 bytes pass once; the leader
 // awaits the other rank, which awaits the leader.
 TEST(HierarchicalTimes, AddUpAsTheyAreSaidTo) {
-  const NodeMachine machine = slow_memory();
+  const Machine machine = slow_memory();
   EXPECT_DOUBLE_EQ(flat_seconds(Collective::alltoall, "pairwise", {2, 2}, 1000, machine),
                    2 * (3 + 1000) + 1 + 250);
   const HierarchicalSeconds level =
@@ -212,7 +209,7 @@ TEST(HierarchicalTimes, AddUpAsTheyAreSaidTo) {
 }
 
 TEST(HierarchicalTimes, TakeSeveralSendersWhereOneCannotFillTheAdapter) {
-  NodeMachine machine;
+  Machine machine;
   machine.sender_per_byte = 4 * machine.per_byte;
   EXPECT_EQ(best_leaders(Collective::alltoall, {16, 32}, 65536, machine), 4);
   machine.sender_per_byte = machine.per_byte;
@@ -220,18 +217,15 @@ TEST(HierarchicalTimes, TakeSeveralSendersWhereOneCannotFillTheAdapter) {
 }
 
 TEST(HierarchicalTimes, HaveEightLeadersAtMost) {
-  NodeMachine machine;
+  Machine machine;
   machine.sender_per_byte = 64 * machine.per_byte;
   EXPECT_GT(best_leaders(Collective::alltoall, {16, 32}, 65536, machine, 32), 8);
   EXPECT_EQ(best_leaders(Collective::alltoall, {16, 32}, 65536, machine), 8);
 }
 
-TEST(NodeMachines, AreReadAndRefused) {
-  NodeMachine machine;
-  machine.signal = 3e-7;
-  EXPECT_EQ(*node_machine_from_text(to_text(machine)), machine);
-  EXPECT_EQ(*node_machine_from_text("gap 1e-6 # of a Machine\n"), NodeMachine{});
-  const auto refused = node_machine_from_text("flag -1");
+TEST(Machine, ReadsTheFormerNameOfItsSignal) {
+  EXPECT_EQ(machine_from_text("flag 3e-7")->signal, 3e-7);
+  const auto refused = machine_from_text("flag -1");
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().find("flag from 1e-10 to 1"), std::string::npos);
 }

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "algorithms/problems.hpp"
-#include "cost/pricing.hpp"
+#include "cost/simulate.hpp"
 #include "schedule/builder.hpp"
 #include "select/selection.hpp"
 #include "shapes/knomial.hpp"
@@ -50,7 +50,7 @@ double rma_ascending_seconds(int p, Bytes bytes, const Machine& machine, PriceMo
 }
 
 // The example of algorithms.md: L = 5, o = 2, g = 4, o_r = 3, G = 0.01.
-constexpr Machine machine = {9, 0.01, 2, 4, 3};
+constexpr Machine example = {9, 0.01, 2, 4, 3};
 
 Call call_of(int p, Bytes bytes, Rank root = 0) {
   return {Collective::rma_bcast, root, std::vector<Bytes>(static_cast<std::size_t>(p), bytes), 0};
@@ -95,17 +95,17 @@ std::vector<Schedule> as_in_the_paper(int p, Bytes bytes, Children children) {
 }
 
 double priced(int p, Bytes bytes, Children children, PriceModel model) {
-  return *price(as_in_the_paper(p, bytes, children), machine, model);
+  return *price(as_in_the_paper(p, bytes, children), example, model);
 }
 
 // A stage is o + 2 q + L + o_r = 2 + 8 + 5 + 3 = 18 with q = max(o, g) = 4; at the end o + L = 7.
 TEST(PaznikovsNumbers, OfTheFormula) {
-  EXPECT_DOUBLE_EQ(rma_binomial_seconds(8, 1, machine, PriceModel::logp), 3 * 18 + 7);
-  EXPECT_DOUBLE_EQ(rma_binomial_seconds(8, 1001, machine, PriceModel::loggp), 91);  // 3 * 28 + 7
-  EXPECT_DOUBLE_EQ(rma_binomial_seconds(64, 1, machine, PriceModel::logp), 115);
+  EXPECT_DOUBLE_EQ(rma_binomial_seconds(8, 1, example, PriceModel::logp), 3 * 18 + 7);
+  EXPECT_DOUBLE_EQ(rma_binomial_seconds(8, 1001, example, PriceModel::loggp), 91);  // 3 * 28 + 7
+  EXPECT_DOUBLE_EQ(rma_binomial_seconds(64, 1, example, PriceModel::logp), 115);
   // Served one after the other, all but the last child of a rank take it 2 q + o + 2 L = 20.
-  EXPECT_DOUBLE_EQ(rma_ascending_seconds(8, 1, machine, PriceModel::logp), 121);
-  EXPECT_DOUBLE_EQ(rma_ascending_seconds(64, 1, machine, PriceModel::logp), 415);
+  EXPECT_DOUBLE_EQ(rma_ascending_seconds(8, 1, example, PriceModel::logp), 121);
+  EXPECT_DOUBLE_EQ(rma_ascending_seconds(64, 1, example, PriceModel::logp), 415);
 }
 
 TEST(PaznikovsNumbers, AreThoseOfTheSchedules) {
@@ -122,11 +122,11 @@ TEST(PaznikovsNumbers, OfSchedulesWhoseFlagsWaitForTheData) {
   // Put 4 + 2 + 5 (after another put), back 5, flag 2 + 5, seen 3, thrice; done 7. What travels in
   // the flag saves the round trip: 3 (2 + 5 + 3) + 7.
   EXPECT_DOUBLE_EQ(
-      *price(schedules_of("binomial:carry=0", call_of(2, 1)), machine, PriceModel::logp),
+      *price(schedules_of("binomial:carry=0", call_of(2, 1)), example, PriceModel::logp),
       2 + 5 + 5 + 2 + 5 + 3 + 7);
-  EXPECT_DOUBLE_EQ(*price(schedules_of("binomial", call_of(8, 1)), machine, PriceModel::logp), 37);
-  EXPECT_LT(*price(schedules_of("binomial:carry=0", call_of(64, 1)), machine, PriceModel::logp),
-            *price(schedules_of("paznikov", call_of(64, 1)), machine, PriceModel::logp) / 3);
+  EXPECT_DOUBLE_EQ(*price(schedules_of("binomial", call_of(8, 1)), example, PriceModel::logp), 37);
+  EXPECT_LT(*price(schedules_of("binomial:carry=0", call_of(64, 1)), example, PriceModel::logp),
+            *price(schedules_of("paznikov", call_of(64, 1)), example, PriceModel::logp) / 3);
 }
 
 TEST(Crossover, OfLinearAndBinomialIsWhereTheModelsSay) {
@@ -164,12 +164,12 @@ TEST(Ranking, OfOneMebibyteOverEthernet) {
     EXPECT_LT(seconds("binomial"), seconds("linear")) << p;
     EXPECT_LT(seconds("binary"), seconds("binomial")) << p;
     const Features features{Collective::rma_bcast, p, 1 << 20};
-    const Choice choice = choose_one_sided(features, {ethernet});
+    const Choice choice = choose_one_sided(features, ethernet);
     const std::string_view chosen = choice.specification->algorithm->name;
     EXPECT_TRUE(chosen == "binary" || chosen == "chain") << chosen;
     Machine waits = ethernet;
     waits.serving = 3e-3;
-    for (const Candidate& candidate : choose_one_sided(features, {waits}).candidates) {
+    for (const Candidate& candidate : choose_one_sided(features, waits).candidates) {
       EXPECT_NE(candidate.name.find("carry=all"), std::string::npos) << candidate.name;
     }
   }
@@ -178,15 +178,15 @@ TEST(Ranking, OfOneMebibyteOverEthernet) {
 TEST(Ranking, TakesLeadersWhereRanksShareNodes) {
   const std::vector<int> eight_each(6, 8);
   const Nodes nodes = Nodes::consecutive(eight_each);
-  const OneSidedMachine several{ethernet, {}, &nodes};
   for (const Bytes bytes : {Bytes{8}, Bytes{1} << 20}) {
     const Features features{Collective::rma_bcast, nodes.p(), bytes};
-    EXPECT_TRUE(choose_one_sided(features, several).specification->parameters.nodes) << bytes;
+    const Choice choice = choose_one_sided(features, ethernet, &nodes);
+    EXPECT_TRUE(choice.specification->parameters.nodes) << bytes;
   }
   const std::vector<int> alone(6, 1);
   const Nodes single = Nodes::consecutive(alone);
   const Features features{Collective::rma_bcast, 6, 1000};
-  const Choice choice = choose_one_sided(features, {ethernet, {}, &single});
+  const Choice choice = choose_one_sided(features, ethernet, &single);
   EXPECT_FALSE(choice.specification->parameters.nodes);
 }
 
@@ -311,7 +311,7 @@ TEST_F(Overtaking, AnAnswerBeforeTheQuestionIsCaught) {
 TEST(Answers, TakeAsManyStagesAsTheQuestion) {
   const auto seconds = [&](Collective collective, const char* name) {
     const Call call{collective, 0, std::vector<Bytes>(8, 1), 0};
-    return *price(schedules_of(name, call), machine, PriceModel::logp);
+    return *price(schedules_of(name, call), example, PriceModel::logp);
   };
   EXPECT_DOUBLE_EQ(seconds(Collective::rma_gather, "binomial"), 60);
   EXPECT_DOUBLE_EQ(seconds(Collective::rma_reduce, "binomial"), 60);

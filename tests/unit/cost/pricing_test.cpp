@@ -1,6 +1,4 @@
 /// Prices of schedules that can be computed by hand.
-#include "cost/pricing.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
@@ -110,7 +108,7 @@ TEST(Price, CountsArrivalsAsTheReplayDoes) {
         call.arrivals[0] = 0;  // the replay counts from the first arrival
         const auto schedules = testing_support::schedules_of(name, call);
         EXPECT_DOUBLE_EQ(*price(schedules, slow, PriceModel::hockney, call.arrivals),
-                         simulate(schedules, Network::of(slow), call.arrivals)->run_time())
+                         simulate(schedules, slow, call.arrivals)->run_time())
             << name << " p " << p;
       }
     }

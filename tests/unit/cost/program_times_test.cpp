@@ -3,6 +3,7 @@
 
 #include "algorithms/hierarchical_problems.hpp"
 #include "cost/hierarchical_times.hpp"
+#include "unit/hierarchical_collectives.hpp"
 
 namespace tutti {
 namespace {
@@ -14,13 +15,13 @@ Call call_of(Collective collective, const Nodes& nodes, Bytes block) {
 }
 
 HierarchicalSeconds seconds_of(const Call& call, const Nodes& nodes,
-                               const HierarchicalOptions& options, const NodeMachine& machine) {
+                               const HierarchicalOptions& options, const Machine& machine) {
   return program_seconds(*hierarchical_programs(call, nodes, options), nodes, machine);
 }
 
 /// 1 second a byte copied in or out, 100 a byte between nodes and nothing else.
-NodeMachine simple_machine() {
-  NodeMachine machine = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+Machine simple_machine() {
+  Machine machine = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   machine.copy_per_byte = 1;
   machine.per_byte = machine.sender_per_byte = 100;
   return machine;
@@ -28,7 +29,7 @@ NodeMachine simple_machine() {
 
 TEST(ProgramTimes, FollowTheCriticalPath) {
   const Nodes nodes = *nodes_from("2x3");
-  NodeMachine machine = simple_machine();
+  Machine machine = simple_machine();
   machine.signal = 7;
   // The root copies in; the leader of the other node has the data; its neighbours await it.
   const HierarchicalSeconds bcast =
@@ -45,7 +46,7 @@ TEST(ProgramTimes, FollowTheCriticalPath) {
 
 TEST(ProgramTimes, OverlapChunks) {
   const Nodes nodes = *nodes_from("2x2");
-  NodeMachine machine = simple_machine();
+  Machine machine = simple_machine();
   machine.copy_per_byte = 100;
   const Call call = call_of(Collective::bcast, nodes, 1000);
   const double whole = seconds_of(call, nodes, {}, machine).total();
@@ -56,7 +57,7 @@ TEST(ProgramTimes, OverlapChunks) {
 }
 
 TEST(ProgramTimes, CountTheLargestOfUnevenNodes) {
-  const NodeMachine machine = simple_machine();
+  const Machine machine = simple_machine();
   const Nodes uneven = *nodes_from("1,4,2");
   const Call call = call_of(Collective::allgather, uneven, 10);
   const HierarchicalSeconds seconds = seconds_of(call, uneven, {}, machine);
@@ -68,7 +69,7 @@ class FewPrograms : public testing::TestWithParam<Collective> {};
 
 TEST_P(FewPrograms, TakeAsLongAsThoseOfAllRanks) {
   constexpr Bytes block = 3840;
-  const NodeMachine machine;
+  const Machine machine;
   for (const char* text : {"1x4", "2x5", "3x4", "6x4", "9x8"}) {
     const Nodes nodes = *nodes_from(text);
     const NodeShape shape = {nodes.count(), nodes.most()};

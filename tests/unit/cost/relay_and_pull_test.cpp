@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <random>
 
 #include "cost/bounds.hpp"
 #include "cost/simulate.hpp"
 #include "lowering/lower.hpp"
+#include "schedule/flow.hpp"
 #include "shapes/relay.hpp"
 #include "unit/call_helpers.hpp"
 
@@ -23,8 +25,8 @@ Call with_late_ranks(Collective collective, int p, int late, double t) {
   return call;
 }
 
-double run_time(const std::string& name, const Call& call, const Network& network) {
-  return simulate(schedules_of(name, call), network, call.arrivals)->run_time();
+double run_time(const std::string& name, const Call& call, const Machine& machine) {
+  return simulate(schedules_of(name, call), machine, call.arrivals)->run_time();
 }
 
 TEST(RelayTree, IsATreeOfRangesWithEarlyHeads) {
@@ -67,9 +69,9 @@ TEST(Relay, MeetsTheLowerBoundForManyLateRanks) {
   for (const Case& c : {Case{9, 4, 100, 2, 148, 112, 112}, Case{48, 24, 1000, 1, 1264, 1011, 1011},
                         Case{48, 36, 1000, 1, 1396, 1033, 1031}}) {
     const Call call = with_late_ranks(Collective::scatter, c.p, c.late, c.t);
-    const Network network = {c.alpha, 1};
-    EXPECT_DOUBLE_EQ(run_time("SLIN", call, network), c.sorted);
-    EXPECT_DOUBLE_EQ(run_time("relay:late=" + std::to_string(c.late), call, network), c.relayed);
+    const Machine machine = {c.alpha, 1};
+    EXPECT_DOUBLE_EQ(run_time("SLIN", call, machine), c.sorted);
+    EXPECT_DOUBLE_EQ(run_time("relay:late=" + std::to_string(c.late), call, machine), c.relayed);
     EXPECT_DOUBLE_EQ(lower_bound(Collective::scatter,
                                  {0, call.sizes, call.arrivals, c.alpha, 1, Runner::caller}),
                      c.bound);
@@ -134,17 +136,28 @@ TEST(Pull, NeedsNoPrediction) {
 TEST(Pull, KeepsNoMoreBlocksInFlightThanAsked) {
   const Call call = with_late_ranks(Collective::gather, 16, 0, 0);
   for (const int flight : {1, 2, 5, 15}) {
-    const auto name = "linear_pull:flight=" + std::to_string(flight);
-    const Timeline timeline = *simulate(schedules_of(name, call), {2, 1, 99, true});
+    const auto schedules = schedules_of("linear_pull:flight=" + std::to_string(flight), call);
+    StepGraph graph;
+    ASSERT_FALSE(graph.build(schedules));
+    Flow flow;
+    flow.start(graph);
+    // Requests are over at once, blocks only one by one when nothing else can be posted.
+    std::deque<StepGraph::Node> blocks;
     int most = 0;
-    for (const TimedMessage& one : timeline.transfers) {
-      const auto overlaps = [&](const TimedMessage& other) {
-        return other.bytes > 0 && other.start <= one.start && one.start < other.end;
-      };
-      const auto count =
-          std::count_if(timeline.transfers.begin(), timeline.transfers.end(), overlaps);
-      if (one.bytes > 0) most = std::max(most, static_cast<int>(count));
+    const auto post = [&] {
+      for (auto node = flow.take_posted(); node != StepGraph::none; node = flow.take_posted()) {
+        const Step& step = graph.step(node);
+        if (step.bytes == 0) flow.complete(node);
+        if (step.bytes > 0 && step.kind == StepKind::recv) blocks.push_back(node);
+      }
+      most = std::max(most, static_cast<int>(blocks.size()));
+    };
+    for (post(); !blocks.empty(); post()) {
+      flow.complete(graph.partner(blocks.front()));
+      flow.complete(blocks.front());
+      blocks.pop_front();
     }
+    EXPECT_TRUE(flow.all_done());
     EXPECT_EQ(most, flight);
   }
 }

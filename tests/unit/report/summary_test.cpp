@@ -48,7 +48,7 @@ CallLog log_of(Rank rank, int p, std::uint64_t calls, std::uint64_t communicator
 }
 
 Summary summary_of(Rank rank, int p, std::uint64_t calls, Node node = 0) {
-  return summarise(log_of(rank, p, calls), {rank, node, rank == 0 || node != 0, {}}, name_of_place);
+  return summarise(log_of(rank, p, calls), {rank, node, rank == 0 || node != 0}, name_of_place);
 }
 
 TEST(Summary, OneRankIsAWholeCommunicatorOfOne) {
@@ -132,7 +132,7 @@ TEST(Summary, CommunicatorsWithinNodesAreTimedThoughTheWorldIsNot) {
     for (Rank rank = 0; rank < 2; ++rank) {
       const auto node = static_cast<Node>(communicator);
       join(whole,
-           summarise(log_of(rank, 2, 3, communicator), {rank, node, rank == 0, {}}, name_of_place));
+           summarise(log_of(rank, 2, 3, communicator), {rank, node, rank == 0}, name_of_place));
     }
   }
   EXPECT_EQ(whole.nodes, 2);
@@ -189,7 +189,7 @@ TEST(Summary, ShowsTheCommunicatorWhoseRanksWaitMost) {
     const std::uint64_t communicator = rank < 2 ? 10U : rank < 4 ? 20U : 30U;
     const Rank first = rank < 2 ? 0 : rank < 4 ? 2 : 4;
     const CallLog log = log_of(rank - first, rank < 4 ? 2 : 4, 3, communicator);
-    parts.push_back(summarise(log, {rank, 0, rank == 0, {}}, name_of_place));
+    parts.push_back(summarise(log, {rank, 0, rank == 0}, name_of_place));
   }
   std::mt19937 random(1);
   for (int round = 0; round < 20; ++round) {
@@ -286,21 +286,11 @@ TEST(Quantiles, MediansAreExactUntilThereAreMany) {
 }
 
 TEST(Summary, ClocksThatDriftAreBroughtTogether) {
-  // One second ahead after 10 s, two seconds after 20 s; at 16.5 s of its own clock it is 15 s.
-  const ClockDrift drift = {ClockReading{11, 1, 1e-5}, {22, 2, 3e-5}};
-  EXPECT_DOUBLE_EQ(drift.common(11), 10);
-  EXPECT_DOUBLE_EQ(drift.common(22), 20);
-  EXPECT_DOUBLE_EQ(drift.common(16.5), 15);
-  EXPECT_DOUBLE_EQ(drift.error(), 3e-5);
-  const ClockDrift read_once = {{}, {1000, 0.5, 2e-5}};
-  EXPECT_DOUBLE_EQ(read_once.common(1000), 999.5);
-  EXPECT_DOUBLE_EQ(read_once.common(4), 3.5) << "no drift is made up";
-  EXPECT_DOUBLE_EQ(read_once.error(), 2e-5);
-  EXPECT_DOUBLE_EQ(ClockDrift{}.common(7), 7) << "one clock";
   // Two ranks that arrive together by the common clock, the second one's own being 3 s ahead.
-  Summary whole = summarise(log_of(0, 2, 3), {0, 0, true, {}}, name_of_place);
-  const ClockDrift ahead = {ClockReading{0, 3, 2e-5}, {100, 3, 1e-5}};
-  join(whole, summarise(log_of(1, 2, 3), {1, 0, false, ahead}, name_of_place));
+  Summary whole = summarise(log_of(0, 2, 3), {0, 0, true}, name_of_place);
+  EXPECT_FALSE(whole.clock_drift) << "no comparison";
+  const ProcessLocation ahead = {1, 0, false, [](double time) { return time - 3; }, 2e-5, true};
+  join(whole, summarise(log_of(1, 2, 3), ahead, name_of_place));
   ASSERT_EQ(whole.calls.size(), 1U);
   EXPECT_GT(whole.calls[0].spread.max, 2.5) << "the logs agree, so that the correction shows";
   EXPECT_DOUBLE_EQ(whole.clock_error, 2e-5);

@@ -16,6 +16,7 @@ TEST(ClockLine, FollowsAClockThatGoesFaster) {
   line.compare(12, ahead(12));
   EXPECT_NEAR(line.missed(), 2 * rate, 1e-9);
   EXPECT_NEAR(line.offset_at(3610), ahead(3610), 1e-8);
+  EXPECT_NEAR(line.offset_at(10.5), ahead(10.5), 1e-8) << "between the comparisons";
   line.compare(76, ahead(76) + 1e-5);  // a comparison that was off by as much
   EXPECT_NEAR(line.missed(), 1e-5, 1e-9);
   EXPECT_NEAR(line.offset_at(140), ahead(140), 2.1e-5);

@@ -11,7 +11,6 @@
 
 #include "algorithms/problems.hpp"
 #include "lowering/hierarchical.hpp"
-#include "run/plan/plan.hpp"
 #include "run/plan/planner.hpp"
 #include "unit/run/faulty_transport.hpp"
 #include "unit/run/thread_transport.hpp"

@@ -14,7 +14,7 @@ using Released = HeldResults::Released;
 std::shared_ptr<SharedMemory> memory_of(Bytes bytes, int holders, Bytes kept) {
   auto segment = NodeSegment::create(page_bytes() + bytes);
   Mapping all = segment->map(SegmentView::shared);
-  auto memory = std::make_shared<SharedMemory>(std::move(*segment), std::move(all));
+  auto memory = std::make_shared<SharedMemory>(std::move(segment), std::move(all));
   memory->begin(holders, kept);
   return memory;
 }

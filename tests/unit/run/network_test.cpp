@@ -1,11 +1,11 @@
 /// Names of networks, from what kernels say.
-#include "run/network.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "run/processors.hpp"
 
 namespace tutti {
 namespace {

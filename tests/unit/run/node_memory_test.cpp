@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(NodeMemory, Kinds,
 
 /// Parent and child take turns through signals in the segment, which the child has opened by name.
 TEST_P(Kinds, ProcessesExchangeThroughFlags) {
-  std::optional<NodeSegment> segment = NodeSegment::create(1 << 16, GetParam());
+  auto segment = NodeSegment::create(1 << 16, GetParam());
   ASSERT_TRUE(segment);
   const Mapping here = segment->map(SegmentView::shared);
   ASSERT_TRUE(here);
@@ -52,7 +52,7 @@ TEST_P(Kinds, ProcessesExchangeThroughFlags) {
   constexpr int rounds = 100;
   const pid_t child = fork();
   if (child == 0) {
-    const std::optional<NodeSegment> opened = NodeSegment::open(name);
+    const auto opened = NodeSegment::open(name);
     if (!opened) _exit(2);
     const Mapping there = opened->map(SegmentView::shared);
     auto* theirs = reinterpret_cast<NodeSignal*>(there.data());
@@ -76,7 +76,7 @@ TEST_P(Kinds, ProcessesExchangeThroughFlags) {
 }
 
 TEST_P(Kinds, AnotherFileUnderTheNameIsNotOpened) {
-  const std::optional<NodeSegment> segment = NodeSegment::create(4096, GetParam());
+  const auto segment = NodeSegment::create(4096, GetParam());
   ASSERT_TRUE(segment);
   EXPECT_TRUE(NodeSegment::open(segment->name()));
   SegmentName name = segment->name();
@@ -92,7 +92,7 @@ TEST_P(Kinds, AnotherFileUnderTheNameIsNotOpened) {
 
 /// As where a process of the same number was killed before it took them away.
 TEST(NodeMemory, NamesOfOthersAreLeftAlone) {
-  const std::optional<NodeSegment> first = NodeSegment::create(4096, NodeSegment::Kind::named);
+  const auto first = NodeSegment::create(4096, NodeSegment::Kind::named);
   ASSERT_TRUE(first);
   const std::string path = first->name().path.data();
   const std::size_t number = path.rfind('-') + 1;
@@ -103,7 +103,7 @@ TEST(NodeMemory, NamesOfOthersAreLeftAlone) {
     ASSERT_GE(file, 0);
     close(file);
   }
-  const std::optional<NodeSegment> second = NodeSegment::create(4096, NodeSegment::Kind::named);
+  const auto second = NodeSegment::create(4096, NodeSegment::Kind::named);
   for (const std::string& name : taken) EXPECT_EQ(shm_unlink(name.c_str()), 0);
   ASSERT_TRUE(second);
   EXPECT_TRUE(NodeSegment::open(second->name()));
@@ -111,7 +111,7 @@ TEST(NodeMemory, NamesOfOthersAreLeftAlone) {
 
 TEST(NodeMemory, NamedIsAllocatedOnRequest) {
   const Bytes size = 256 * page_bytes();
-  const std::optional<NodeSegment> segment = NodeSegment::create(size, NodeSegment::Kind::named);
+  const auto segment = NodeSegment::create(size, NodeSegment::Kind::named);
   ASSERT_TRUE(segment);
   const auto pages = [&] {
     struct stat found {};
@@ -124,7 +124,7 @@ TEST(NodeMemory, NamedIsAllocatedOnRequest) {
 }
 
 TEST(NodeMemory, NamesAreGoneOnceTakenAwayOrWithTheSegment) {
-  std::optional<NodeSegment> segment = NodeSegment::create(4096, NodeSegment::Kind::named);
+  auto segment = NodeSegment::create(4096, NodeSegment::Kind::named);
   ASSERT_TRUE(segment);
   const SegmentName name = segment->name();
   segment->take_name_away();
@@ -143,7 +143,7 @@ TEST(NodeMemory, NothingIsLeftOfAKilledProcess) {
   int pipes[2];
   ASSERT_EQ(pipe(pipes), 0);
   const int status = status_of_child([&]() -> int {
-    const std::optional<NodeSegment> segment = NodeSegment::create(4096);
+    const auto segment = NodeSegment::create(4096);
     if (!segment) return 1;
     const SegmentName name = segment->name();
     if (write(pipes[1], &name, sizeof name) != sizeof name) return 1;
@@ -160,7 +160,7 @@ TEST(NodeMemory, NothingIsLeftOfAKilledProcess) {
 }
 
 TEST(NodeMemory, ViewsKeepWhatTheyPromise) {
-  const std::optional<NodeSegment> segment = NodeSegment::create(2 * page_bytes());
+  const auto segment = NodeSegment::create(2 * page_bytes());
   ASSERT_TRUE(segment);
   const Mapping shared = segment->map(SegmentView::shared);
   const Mapping reading = segment->map(SegmentView::read_only);
@@ -176,7 +176,7 @@ TEST(NodeMemory, ViewsKeepWhatTheyPromise) {
 }
 
 TEST(NodeMemory, AWriteToAReadOnlyViewIsAFault) {
-  const std::optional<NodeSegment> segment = NodeSegment::create(page_bytes());
+  const auto segment = NodeSegment::create(page_bytes());
   ASSERT_TRUE(segment);
   const Mapping reading = segment->map(SegmentView::read_only);
   const int status = status_of_child([&] {
@@ -189,7 +189,7 @@ TEST(NodeMemory, AWriteToAReadOnlyViewIsAFault) {
 
 /// A gibibyte costs no memory until it is touched.
 TEST(NodeMemory, PagesComeWhenTheyAreTouched) {
-  const std::optional<NodeSegment> segment = NodeSegment::create(Bytes{1} << 30);
+  const auto segment = NodeSegment::create(Bytes{1} << 30);
   ASSERT_TRUE(segment);
   const Mapping shared = segment->map(SegmentView::shared);
   ASSERT_TRUE(shared);

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "run/node/map.hpp"
+#include "core/nodes.hpp"
 #include "run/node/signals.hpp"
 
 namespace tutti {

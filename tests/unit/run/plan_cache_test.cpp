@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "run/plan/plan.hpp"
+#include "run/plan/planner.hpp"
 
 namespace tutti {
 namespace {

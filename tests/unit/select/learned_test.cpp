@@ -69,7 +69,7 @@ TEST(KeptRules, NameEveryCandidateForTheNextRun) {
       EXPECT_TRUE(holds_for(rule, larger));
       ++larger.block;
       EXPECT_FALSE(holds_for(rule, larger));
-      EXPECT_EQ(class_of(rule), size_class);
+      EXPECT_EQ(class_of(rule.bytes.most), size_class);
       EXPECT_EQ(rule.use, candidates()[static_cast<std::size_t>(candidate)]);
       const TuningEvidence evidence = evidence_of(rule);
       EXPECT_EQ(evidence.candidate, candidate == 0 ? 0 : 1);
@@ -140,7 +140,7 @@ TEST(KeptRules, ThatDoNotHoldAnyMoreGo) {
   gone.use = {};
   const Rules after = merged({gone}, before);
   ASSERT_EQ(after.all.size(), 1U);
-  EXPECT_EQ(class_of(after.all[0]), 5);
+  EXPECT_EQ(class_of(after.all[0].bytes.most), 5);
 }
 
 TEST(KeptRules, OfTheLatestCommunicatorCount) {
@@ -164,13 +164,6 @@ TEST(KeptRules, TheOldestGoFirst) {
   EXPECT_EQ(latest.all.back().evidence.date, "2026-11-22");
   EXPECT_LE(to_text(latest).size(), 700U);
   EXPECT_TRUE(merged({}, kept, "", 100).all.empty());
-}
-
-TEST(Learning, NamesWhatIsAccepted) {
-  EXPECT_EQ(*learning("keep"), Learning::keep);
-  EXPECT_EQ(*learning("off"), Learning::off);
-  EXPECT_EQ(*learning("run"), Learning::run);
-  EXPECT_EQ(learning("keeps").error(), "expected off, run or keep; did you mean keep?");
 }
 
 }  // namespace

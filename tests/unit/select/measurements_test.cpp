@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/size_class.hpp"
+#include "core/types.hpp"
 #include "select/tuning_case.hpp"
 
 namespace tutti {

@@ -6,7 +6,8 @@
 #include <algorithm>
 
 #include "algorithms/problems.hpp"
-#include "cost/pricing.hpp"
+#include "cost/simulate.hpp"
+#include "unit/hierarchical_collectives.hpp"
 
 namespace tutti {
 namespace {

@@ -1,5 +1,5 @@
 /// Who holds what before and after, in each collective.
-#include "core/contract.hpp"
+#include "verify/contract.hpp"
 
 #include <gtest/gtest.h>
 

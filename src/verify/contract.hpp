@@ -17,24 +17,13 @@ struct BlockSeries {
   [[nodiscard]] Block operator[](Block i) const { return first + i * stride; }
 };
 
-/// A collective of p ranks: the blocks that each rank holds before and wants after.
+/// A collective of p ranks: the blocks that each rank holds before and wants after, by the lines of
+/// core/collectives.inc. Block (s, d) of an alltoall is s's own before, and d's own after. Blocks
+/// of one-sided collectives are in windows. No rank leaves a barrier before all ranks have entered.
 ///
-///     collective                    holds before           wants after
-///     gather(v)                     block == rank          rank == root
-///     scatter(v)                    rank == root           block == rank
-///     bcast                         rank == root           all
-///     allgather(v)                  block == rank          all
-///     alltoall(v), block (s, d)     s == rank              d == rank
-///     reduce                        all: its contribution  rank == root: that of all ranks
-///     allreduce                     all: its contribution  all: that of all ranks
-///     reduce_scatter(_block)        all: its contribution  block == rank: that of all ranks
-///     scan                          all: its contribution  all: that of ranks 0 to its own
-///     exscan                        all: its contribution  rank > 0: that of the ranks before it
-///     rma_...                       as without rma_; the blocks are in windows
-///     barrier                       no blocks; no rank leaves before all ranks have entered
-///
-/// A result of a reduction has each of its contributions exactly once, combined in the sequence of
-/// ranks if the operation does not commute.
+/// In a reduction a rank holds its contributions to blocks. A result has each of its contributions
+/// (see contributors) exactly once, combined in the sequence of ranks if the operation does not
+/// commute.
 struct Contract {
   Collective collective = Collective::gather;
   int p = 1;

@@ -1,5 +1,5 @@
 /// Records of calls that pass, whose memory other threads may read at any time.
-#include "api/passing_record.hpp"
+#include "api/call_state.hpp"
 
 #include <algorithm>
 #include <deque>
