@@ -240,7 +240,7 @@ def test_requests_tested_in_vain_together_complete_in_any_way(command, tmp_path)
     source = ROOT / "tests" / "simgrid" / "requests.c"
     subprocess.run(["smpicc", str(source), "-o", "requests"], cwd=tmp_path, check=True)
     done = command("simgrid", "--platform", "switch:2", "--", str(tmp_path / "requests"))
-    assert (done.status, done.out) == (0, "17 of 17\n")
+    assert (done.status, done.out) == (0, "18 of 18\n")
 
 
 @needs_simgrid
