@@ -71,8 +71,9 @@ class Simulation : public TuningHost {
     const Tuner& first = tuners_.front();
     const std::uint64_t number = first.begun();
     const bool is_noted = first.calls_to_note() > 0;
-    const bool runs_native =
-        (is_noted || first.calls_that_pass() > 0) && first.next_runs_native(size_class);
+    // Where profiles change, ranks exchange arrivals, and no call passes.
+    const bool runs_native = !reopens_ && (is_noted || first.calls_that_pass() > 0) &&
+                             first.next_runs_native(size_class);
     begin();
     ASSERT_EQ(first.call(), number);
     if (is_noted) {
