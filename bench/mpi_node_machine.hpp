@@ -7,11 +7,11 @@
 namespace tutti::bench {
 
 /// Measures the parameters of nodes while all ranks take part, as in a collective: with more ranks
-/// than cores the times include the scheduler. `machine` is the result of measure_machine, which
-/// the result completes. The results are medians of the slowest rank's times. Values that need
-/// several nodes, or several ranks on a node, come from those of `machine` or the defaults if there
-/// are none. An error if a number is out of range for machines, or if messages take too long for
-/// the memory of a node. The result is equal on all ranks. Collective.
+/// than cores the times include the scheduler. Completes `machine`, the result of measure_machine.
+/// The results are medians of the slowest rank's times. Values that need several nodes, or several
+/// ranks on a node, stay those of `machine` where there are none. An error if a number is out of
+/// range for machines, or if messages take too long for the memory of a node. The result is equal
+/// on all ranks. Collective.
 ///  - signal: a barrier through node memory alone, divided by the ranks of the node plus 1;
 ///  - local_latency: a round of a dissemination barrier by messages on one node;
 ///  - node_gap: the extra time of an exchange between nodes for each further rank of a node in it;

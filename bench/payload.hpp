@@ -32,9 +32,9 @@ void fill(std::span<std::byte> block, Rank rank, std::uint32_t call);
 [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> block, Rank rank,
                                             std::uint32_t call);
 
-/// The first byte of `found` that differs from the exclusive or of what `fill` wrote for each of
-/// the first `ranks` ranks, whose bytes from `begin` on it holds. Names `rank` as its block.
-/// O(bytes times ranks).
+/// The first wrong byte of `found`, which is to hold the bytes from `begin` on of the exclusive or
+/// of what `fill` wrote for ranks 0 to `ranks` - 1. Names `rank` as its block. O(bytes times
+/// ranks).
 [[nodiscard]] std::optional<Mismatch> check_combined(std::span<const std::byte> found, Bytes begin,
                                                      Rank ranks, Rank rank, std::uint32_t call);
 

@@ -1,4 +1,6 @@
 /// Exchanges of all with all in which every block goes directly from its source to its destination.
+#include <vector>
+
 #include "schedule/builder.hpp"
 
 namespace tutti {
@@ -25,7 +27,8 @@ StepId receive(ScheduleBuilder& schedule, const Problem& problem, Position from)
 /// Position v sends to v + 1, v + 2, .. and receives from v - 1, v - 2, .., so no two ranks begin
 /// with the same receiver. Messages of up to 8 distances are in flight at once, so few come before
 /// their receive. A reduction combines lower ranks from the left, then higher ranks from the right,
-/// so any associative operation is valid. (p - 1) alpha + (M - m) beta.
+/// so any associative operation is valid. p - 1 messages from each rank; (p - 1) alpha + (M - m)
+/// beta, where a rank receives M - m bytes.
 Schedule direct_linear(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;
@@ -46,12 +49,12 @@ Schedule direct_linear(const Problem& problem) {
 }
 
 /// In round d position v sends to v + d and receives from v - d; a rank begins a round after both
-/// messages of the round before (MPICH for large vectors). A reduction combines in a cyclic
-/// sequence:
+/// messages of the round before (MPICH for large vectors):
 ///
 ///     p = 4    0>1 1>2 2>3 3>0    0>2 1>3 2>0 3>1    0>3 1>0 2>1 3>2
 ///
-/// (p - 1)(alpha + m beta) if a rank sends and receives at the same time.
+/// (p - 1)(alpha + m beta) if a rank sends and receives at the same time. A reduction combines in a
+/// cyclic sequence.
 Schedule direct_pairwise(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;

@@ -1,6 +1,6 @@
 /// The functions that stand in for the MPI, and Tutti's own MPI_Finalize and functions that free
 /// communicators and windows: of the front, and for programs that link this library before their
-/// MPI.
+/// MPI. One-sided operations on a window are completed before it is freed.
 #include <dlfcn.h>
 #include <tutti/tutti.h>
 
@@ -143,19 +143,18 @@ bool is_being_freed(MPI_Comm comm) { return is_end_of_mpi() || Freeing::has(comm
 
 }  // namespace tutti
 
-#pragma GCC visibility push(default)
-
 // The hook (hooks.hpp), and the functions for programs that link this library before their MPI.
+#define TUTTI_VISIBLE __attribute__((visibility("default")))
 #define TUTTI_INTERPOSED(function, hook, ends, parameters, ...)                        \
   int tutti::hook parameters {                                                         \
     return ends(next_functions().function, mpi().function __VA_OPT__(, ) __VA_ARGS__); \
   }                                                                                    \
-  int MPI_##function parameters {                                                      \
+  TUTTI_VISIBLE int MPI_##function parameters {                                        \
     using namespace tutti;                                                             \
     return ends(next_in_line("MPI_" #function, mpi().function),                        \
                 mpi().function __VA_OPT__(, ) __VA_ARGS__);                            \
   }                                                                                    \
-  int PMPI_##function parameters {                                                     \
+  TUTTI_VISIBLE int PMPI_##function parameters {                                       \
     using namespace tutti;                                                             \
     return ends(mpi().function, mpi().function __VA_OPT__(, ) __VA_ARGS__);            \
   }
@@ -164,5 +163,3 @@ TUTTI_INTERPOSED(Finalize, finalize_mpi, finalize_by, ())
 TUTTI_INTERPOSED(Win_free, free_window, free_window_by, (MPI_Win * window), window)
 TUTTI_INTERPOSED(Comm_free, free_comm, free_comm_by, (MPI_Comm * comm), comm)
 TUTTI_INTERPOSED(Comm_disconnect, disconnect_comm, free_comm_by, (MPI_Comm * comm), comm)
-
-#pragma GCC visibility pop

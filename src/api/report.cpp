@@ -44,7 +44,7 @@ struct Recorder {
   std::string mpi;  ///< its version, read while MPI runs
   pid_t process = 0;
   bool is_written = false;
-  /// Compared before a communicator is used, and when MPI ends.
+  /// These are used without the mutex, before a communicator is used and when MPI ends only.
   ClockLine clock;
   int comparisons = 0;
   double clock_error = 0;  ///< the largest of the comparisons; seconds

@@ -1,6 +1,6 @@
-/// The report: what ran, how often, how long and why, written at the end of MPI. And the names of
-/// its call sites: the addresses in the program to which its MPI calls return, or its lines. Equal
-/// in every process and every run.
+/// The report: what ran, how often, how long and why, written at the end of MPI. It names call
+/// sites by the addresses in the program to which its MPI calls return, or by its lines; names are
+/// equal in every process and every run.
 #pragma once
 
 #include <cstdint>

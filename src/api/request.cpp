@@ -78,7 +78,7 @@ int PersistentRequest::open_schedule(Communicator& communicator,
   if (error == MPI_SUCCESS) error = set(specification, communicator);
   if (error != MPI_SUCCESS) return error;
   const PrivateComm& shared = communicator.private_comm();
-  error = PrivateComm::duplicate(shared.handle(), shared.memory(), schedule_comm_);
+  error = PrivateComm::duplicate(shared.handle(), shared.staging(), schedule_comm_);
   if (error != MPI_SUCCESS) return error;
   if (is_irregular(call_.collective) && specification.knowledge() != Knowledge::nothing) {
     // Exchanges the sizes now: the thread must not wait for other ranks later.

@@ -1,4 +1,4 @@
-/// Numbering of nodes, and their text form.
+/// Numbering of nodes, their text form, and emulated nodes.
 #include "core/nodes.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace {
 
 /// No machine has more; a larger count is a typing error.
 constexpr int max_ranks = 1 << 22;
-constexpr int max_nodes = 1 << 20;
-constexpr std::size_t longest_text = 200;
+constexpr int max_nodes = 1 << 20;         ///< of TUTTI_NODE
+constexpr std::size_t longest_text = 200;  ///< of TUTTI_NODE
 /// Before the number of nodes or groups that ranks are dealt to.
 constexpr std::string_view round_robin_over = "round_robin:";
 

@@ -217,7 +217,8 @@ inline constexpr std::array all_collectives = {
 };
 
 namespace detail {
-static_assert(std::ranges::is_sorted(all_collectives, {}, is_one_sided));
+static_assert(std::ranges::is_sorted(all_collectives, {}, is_one_sided),
+              "one-sided collectives are behind all others in collectives.inc");
 inline constexpr std::size_t matched =
     index(std::ranges::count(all_collectives, false, is_one_sided));
 }  // namespace detail

@@ -38,8 +38,9 @@ struct Machine {
 };
 
 /// Reads one "name value" per line. # begins a comment; missing names keep their defaults, unknown
-/// names are ignored. Implausible numbers, such as a latency of 0.012 s, are errors. The error
-/// names the line and the accepted values. Fails also if no line names a parameter.
+/// names are ignored, and the last line of a name counts. Implausible numbers, such as a latency of
+/// 0.012 s, are errors. The error names the line and the accepted values. Fails also if no line
+/// names a parameter.
 [[nodiscard]] Result<Machine> machine_from_text(std::string_view text);
 
 /// The first number that a text could not have, with its value and range; else empty. Accepts 0,

@@ -1,6 +1,7 @@
 /// Replays all ranks' schedules, in simulated time or in rounds, and prices them.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -28,7 +28,7 @@ class CallSamples {
 
   /// Of `most` latest ones, at least 1.
   explicit CallSamples(int most = few) : most_(static_cast<std::size_t>(most)) {}
-  /// O(n).
+  /// O(most).
   void add(Nanoseconds time);
   void clear() { times_.clear(); }
   [[nodiscard]] int count() const { return static_cast<int>(times_.size()); }
@@ -47,7 +47,7 @@ class CallSamples {
   std::vector<Nanoseconds> times_;
 };
 
-/// The mean of many latest numbers. Rare large ones count, which few latest ones forget.
+/// The mean of many latest numbers. Rare large ones count, which few latest ones may not hold.
 class RecentMean {
  public:
   static constexpr int min_numbers = 8;

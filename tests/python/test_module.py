@@ -246,6 +246,8 @@ def machine_with(**values: float) -> tutti.Machine:
         (lambda: _engine.DelayPredictor(-1), "ranks -1"),
         (lambda: _engine.DelayPredictor(2).take([0.0, math.inf]), "arrivals: expected finite"),
         (lambda: _engine.HierarchicalProblem("alltoall", [2**58] * 16, "4x4"), "expected at most 2^62"),
+        (lambda: _engine.HierarchicalProblem("alltoall", [8] * 16, "4x4", machine=machine_with(latency=math.nan)), "machine: nan s"),
+        (lambda: _engine.hierarchical_estimate("allgather", 4, 4, 8, machine_with(latency=math.nan)), "machine: nan s"),
         (lambda: tutti.Call("reduce_scatter", [2**58] * 16), "expected at most 2^62"),
         (lambda: tutti.verify(0), "ranks up to 0"),
         (lambda: tutti.verify(3, algorithm="bogus"), "unknown algorithm 'bogus'"),

@@ -25,7 +25,8 @@ Schedule barrier_tree(const Problem& problem) {
   return schedule.done();
 }
 
-/// All positions signal position 0, which replies after the last signal. 2 (p - 1) messages.
+/// All positions signal position 0, which replies after the last signal, to the last position
+/// first: the k-nomial barrier with k = p. 2 (p - 1) messages.
 Schedule barrier_linear(const Problem& problem) {
   return barrier_tree(problem.with_k(std::max(problem.p, 2)));
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <new>
+#include <optional>
 
 #include "run/mpi/end.hpp"
 #include "run/mpi/exchange.hpp"

@@ -133,7 +133,7 @@ bool PrivateComm::fits(const MpiCall& call, const Specification& specification) 
   const Bytes all = is_irregular(call.collective) || is_vector
                         ? std::accumulate(sizes_.begin(), sizes_.end(), Bytes{0})
                         : sizes_.front() * p_;
-  return tutti::fits(specification, p_, all, memory());
+  return tutti::fits(specification, p_, all, staging());
 }
 
 /// Runs a call, unless the background thread has begun it, and keeps that thread out meanwhile.

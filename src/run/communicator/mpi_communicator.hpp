@@ -39,7 +39,7 @@ class PrivateComm {
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] int p() const { return p_; }
   /// The bytes that a rank may stage in each call; 0: no bound.
-  [[nodiscard]] Bytes memory() const { return planner_.memory(); }
+  [[nodiscard]] Bytes staging() const { return planner_.staging(); }
 
   /// Call it in every call that the ranks run here, even if its arguments are invalid at this rank;
   /// it counts each call once.

@@ -18,6 +18,7 @@ namespace tutti {
 /// data. Lives while the rank holds the result, or may hold a later one in the same memory.
 class SharedMemory {
  public:
+  /// `segment` is not null.
   SharedMemory(std::unique_ptr<NodeSegment> segment, Mapping all)
       : segment_(std::move(segment)), all_(std::move(all)) {}
 

@@ -57,9 +57,9 @@ class NodeSegment {
     named,  ///< from shm_open; allocate() before first touch, because a full /dev/shm would end the
             ///< program
   };
-  /// Creates a segment. None if the system refuses.
+  /// Creates a segment. Null if the system refuses.
   static std::unique_ptr<NodeSegment> create(Bytes bytes, Kind kind = Kind::anonymous);
-  /// Opens a segment of another process, which must still have it open. None if it is unreachable,
+  /// Opens a segment of another process, which must still have it open. Null if it is unreachable,
   /// for example from another container.
   static std::unique_ptr<NodeSegment> open(const SegmentName& name);
 

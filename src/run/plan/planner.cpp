@@ -120,7 +120,7 @@ int Planner::acquire(const CallProblem& problem, Executor& executor, Transport& 
 int Planner::learn_subtrees(const CallProblem& problem, Executor& executor, Transport& transport) {
   const Specification& spec = *problem.specification;
   const Order order = order_for(problem);
-  const Growth growth = fixed_growth(spec, problem.p, memory_);
+  const Growth growth = fixed_growth(spec, problem.p, staging_);
   TreeEdges edges = knomial_edges(order, spec.parameters.k, problem.rank);
   std::vector<Bytes> received;
   const int error = executor.run(
@@ -153,7 +153,7 @@ int Planner::learn_sizes(const CallProblem& problem, Executor& executor, Transpo
 /// because the others need it.
 int Planner::construct_tree(const CallProblem& problem, Executor& executor, Transport& transport) {
   const Growth growth = growth_of(*problem.specification, problem.p, problem.root,
-                                  problem.half_performance_length, problem.ready, memory_);
+                                  problem.half_performance_length, problem.ready, staging_);
   if (problem.at_root()) {
     key_.known = *problem.sizes;
     if (!root_tree_ || root_tree_->key != key_) {
@@ -193,7 +193,7 @@ Plan Planner::build(const CallProblem& problem) const {
                         : knows_all
                             ? std::accumulate(key_.known.begin(), key_.known.end(), Bytes{0})
                             : 0;
-    specification = within(specification, problem.p, bytes, memory_);
+    specification = within(specification, problem.p, bytes, staging_);
   }
   Plan plan;
   plan.key = key_;
@@ -283,12 +283,12 @@ TreeNeighbours Planner::grown_tree(const CallProblem& problem, const Order& orde
   if (!is_fixed_tree(spec)) {
     if (knowledge_of(problem) == Knowledge::tree_neighbours) return tree_;
     const Growth growth = growth_of(spec, problem.p, problem.root, problem.half_performance_length,
-                                    problem.ready, memory_);
+                                    problem.ready, staging_);
     const OrderedTree tree =
         irregular ? OrderedTree(growth, key_.known) : OrderedTree(growth, problem.own);
     return tree.neighbours(problem.rank);
   }
-  const Growth growth = fixed_growth(spec, problem.p, memory_);
+  const Growth growth = fixed_growth(spec, problem.p, staging_);
   const Position me = order.position_of(problem.rank);
   if (!irregular) {
     if (problem.own * problem.p <= growth.heaviest()) return {};

@@ -1,7 +1,9 @@
-/// Plans: lowered schedules that a rank keeps for calls that are alike, their cache, and how they
-/// are made from a call's sizes: acquires knowledge, builds the schedule and lowers it.
+/// Plans are lowered schedules, which a rank keeps for calls that are alike. The planner makes them
+/// from a call's sizes: it acquires knowledge, builds the schedule and lowers it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -93,8 +95,8 @@ class PlanCache {
 /// Prepares and keeps the plans of one communicator.
 class Planner {
  public:
-  /// `memory`: the bytes that a rank may stage in a call; 0: no bound. The same on all ranks.
-  explicit Planner(Bytes memory = 0) : memory_(memory) {}
+  /// `staging`: the bytes that a rank may stage in a call; 0: no bound. The same on all ranks.
+  explicit Planner(Bytes staging = 0) : staging_(staging) {}
 
   /// Sets `plan` to this rank's plan, after the exchange that its knowledge needs: only gathers and
   /// scatters of varying sizes need one. The plan lasts until the generation changes. Returns 0, an
@@ -106,7 +108,7 @@ class Planner {
   static int learn_sizes(const CallProblem& problem, Executor& executor, Transport& transport,
                          std::vector<Bytes>& sizes);
 
-  [[nodiscard]] Bytes memory() const { return memory_; }
+  [[nodiscard]] Bytes staging() const { return staging_; }
 
   /// Changes whenever a plan is dropped.
   [[nodiscard]] unsigned generation() const { return cache_.dropped(); }
@@ -131,7 +133,7 @@ class Planner {
     OrderedTree tree;
   };
 
-  Bytes memory_;
+  Bytes staging_;
   PlanCache cache_;
   PlanKey key_;          ///< of the current call; its memory is kept
   TreeNeighbours tree_;  ///< of the current call

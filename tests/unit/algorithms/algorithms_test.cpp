@@ -150,6 +150,13 @@ TEST_P(SameSchedules, KnomialWithKTwoIsBinomial) {
   }
 }
 
+TEST(Barrier, KnomialWithKAsManyAsRanksIsLinear) {
+  for (int p = 2; p <= 9; ++p) {
+    const Call call{Collective::barrier, 0, std::vector<Bytes>(static_cast<std::size_t>(p), 0), 0};
+    EXPECT_EQ(schedules_of("linear", call), schedules_of("knomial:k=" + std::to_string(p), call));
+  }
+}
+
 TEST_P(SameSchedules, KnomialWithKAsManyAsRanksIsLinear) {
   const bool gathers = is_gather(GetParam());
   for (int p = 2; p <= 9; ++p) {

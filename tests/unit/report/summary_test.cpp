@@ -294,6 +294,7 @@ TEST(Summary, ClocksThatDriftAreBroughtTogether) {
   ASSERT_EQ(whole.calls.size(), 1U);
   EXPECT_GT(whole.calls[0].spread.max, 2.5) << "the logs agree, so that the correction shows";
   EXPECT_DOUBLE_EQ(whole.clock_error, 2e-5);
+  EXPECT_FALSE(whole.clock_drift) << "one clock was compared less than twice";
 }
 
 }  // namespace

@@ -61,7 +61,11 @@ TEST(Choose, LeavesARankAloneToTheMpi) {
 TEST(Machine, ReadsBackFromItsText) {
   Machine machine = {1.23456789e-6, 3.3e-10, 1e-7, 5e-7};
   machine.signal = 3e-7;
+  machine.node_gap = 7e-7;
   EXPECT_EQ(*machine_from_text(to_text(machine)), machine);
+  EXPECT_EQ(machine_from_text("gap 4e-7\n")->gap, 4e-7);
+  EXPECT_EQ(machine_from_text("node_gap 4e-7\n")->node_gap, 4e-7);
+  EXPECT_EQ(machine_from_text("latency 1e-6\nlatency 2e-6\n")->latency, 2e-6) << "the last one";
   EXPECT_EQ(machine_from_text("# note\nlatency 3e-6 # measured\nunknown 7\n")->latency, 3e-6);
   EXPECT_EQ((Machine{2e-6, 2e-10, 1e-7, 1e-7}.half_performance_length()), 10000);
 }
