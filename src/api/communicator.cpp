@@ -192,8 +192,6 @@ bool Communicator::let_pass(const Decision& usual, Collective collective) {
   Which which = Which::none;
   if (all && noted == 0) {
     which = usual.needs_commutativity ? Which::none : Which::all;
-  } else if (selections_->nodes.are_open()) {
-    which = Which::none;  // every call counts there
   } else if (noted > 0) {
     which = Which::noted;
   } else if (is_block_common(collective)) {

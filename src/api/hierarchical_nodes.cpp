@@ -119,7 +119,6 @@ int HierarchicalNodes::take() {
   if (const int error = communicator_.open_hierarchical()) return error;
   nodes_ = communicator_.hierarchical().node().nodes();
   are_open_ = true;
-  communicator_.stop_passing();  // from now on every call counts
   return MPI_SUCCESS;
 }
 

@@ -51,6 +51,10 @@ void defer_leaders(Decision& decision, Collective collective) {
 
 }  // namespace
 
+SizeTable::Span& SizeTable::native() {
+  return *std::ranges::find_if(spans, &Decision::is_native, &Span::decision);
+}
+
 std::size_t SizeTable::find(Bytes block) const {
   const auto found =
       std::ranges::lower_bound(spans.begin(), spans.end() - 1, block, {}, &Span::most);
@@ -244,7 +248,7 @@ const Decision& Selections::look_up(SizeTable& table, const CallSize& size, int&
     error = communicator_.hierarchical().broadcast_selection(
         size.block.has_value() || table.spans.size() == 1, index);
   }
-  SizeTable::Span& span = table.spans[static_cast<std::size_t>(index)];
+  SizeTable::Span& span = index < 0 ? table.native() : table.spans[static_cast<std::size_t>(index)];
   if (error == MPI_SUCCESS && span.lacks_leaders()) {
     span.decision.level.leaders =
         best_leaders(table.collective, nodes.shape(), span.most, communicator_.machine());

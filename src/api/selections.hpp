@@ -31,6 +31,8 @@ struct SizeTable {
     return find(latest);
   }
   [[nodiscard]] std::size_t find(Bytes block) const;
+  /// A span of the MPI's own, which the table has.
+  [[nodiscard]] Span& native();
 
   Collective collective = Collective::gather;
   std::vector<Span> spans = {};  ///< ascending

@@ -329,6 +329,7 @@ const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
   if (nodes_.are_open()) {
     error = communicator_.hierarchical().broadcast_selection(is_valid, number);
   }
+  number = std::max(0, number);  // others have handed the call on
   const int candidate = number % max_candidates;
   // What cannot be explored runs the MPI's own. A rank with an invalid type only thinks so.
   const auto decides =

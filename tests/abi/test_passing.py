@@ -10,28 +10,36 @@ from conftest import FRONT, ROOT
 LARGE = "1K..inf"
 USES = {"bcast": "circulant", "allgather": "ring", "gather": "binomial", "scatter": "binomial",
         "alltoall": "bruck", "allreduce": "ring", "reduce": "binomial", "scan": "chain"}  # fmt: skip
+THROUGH_NODES = dict.fromkeys(USES, "hierarchical(native,leaders=2)") | {"scan": "chain"}
+"""Once node memory is open, ranks count all calls, so that those of a node stay in step."""
 
 
 def program(mpi):
     return mpi.compile("passing.c", f"-I{ROOT}/include", FRONT)
 
 
-def rules(path):
+def rules(path, uses=USES):
     """Every collective runs an algorithm of Tutti's with large blocks."""
     found = [
         {"collective": collective, "use": use, "bytes": LARGE,
          "evidence": {"native_us": 8, "choice_us": 4}}
-        for collective, use in USES.items()
+        for collective, use in uses.items()
     ]  # fmt: skip
     path.write_text(json.dumps({"schema": "tutti-rules-1", "date": "2026-11-22", "rules": found}))
-    return {"TUTTI_RULES": str(path)}
+    return {"TUTTI_RULES": str(path), "TUTTI_NODE": "2" if uses is THROUGH_NODES else "none"}
 
 
+by_nodes = pytest.mark.parametrize("uses", [USES, THROUGH_NODES], ids=["flat", "nodes"])
+
+
+@by_nodes
 @pytest.mark.parametrize("np", [2, 3, 5])
-def test_calls_that_pass_on_some_ranks_leave_all_in_step(mpi, tmp_path, np):
+def test_calls_that_pass_on_some_ranks_leave_all_in_step(mpi, tmp_path, np, uses):
     """Tags, texts and results stay right where ranks write the same call in different ways."""
+    # A hierarchical call of one node is native within it, and says so.
+    told = "-" if uses is THROUGH_NODES else "native: rules: none"
     outcome = mpi.run(
-        program(mpi), "1000", "native: rules: none", np=np, settings=rules(tmp_path / "site.json"),
+        program(mpi), "1000", told, np=np, settings=rules(tmp_path / "site.json", uses),
         report=False,
     )  # fmt: skip
     assert outcome.status == 0, outcome.out + outcome.err
@@ -47,15 +55,24 @@ def test_exploring_calls_stay_in_step(mpi, nodes, explore):
     assert "correct" in outcome.out.split(), outcome.out
 
 
-def test_small_calls_are_not_looked_at(mpi, tmp_path):
+@by_nodes
+def test_small_calls_are_not_looked_at(mpi, tmp_path, uses):
     """Tutti asks for the size of a type where it looks at a call."""
     audit = mpi.compile("count_queries.c", "-shared", "-fPIC", output="count_queries.so")
     queries = tmp_path / "queries"
-    settings = rules(tmp_path / "site.json")
+    settings = rules(tmp_path / "site.json", uses)
     settings |= {"LD_AUDIT": str(audit), "COUNTED_QUERIES": str(queries)}
     outcome = mpi.run(program(mpi), "2000", "-", "alike", settings=settings, report=False)
     assert outcome.status == 0 and "correct" in outcome.out.split(), outcome.out + outcome.err
     assert 0 < queries.stat().st_size < 1000, "of 6000 calls of 3 ranks"
+
+
+def test_invalid_arguments_where_other_ranks_pass(mpi, tmp_path):
+    settings = rules(tmp_path / "site.json", THROUGH_NODES)
+    binary = mpi.compile("one_invalid.c", f"-I{ROOT}/include", FRONT)
+    outcome = mpi.run(binary, np=4, settings=settings, report=False)
+    assert outcome.status == 0, outcome.out + outcome.err
+    assert "correct" in outcome.out.split(), outcome.out
 
 
 SWITCHED = [("auto", "native"), ("native:hierarchy=auto", "auto")]

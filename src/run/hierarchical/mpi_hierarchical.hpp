@@ -62,8 +62,10 @@ class HierarchicalRunner {
   /// Counts a call that runs outside run(), for example flat, or without this rank.
   void skip();
   /// Broadcasts the selection of the call that begins now, any number from 0, to ranks of the node
-  /// that do not know it because their arguments are invalid. If no rank knows it, `candidate`
-  /// stays. On all ranks of the node, before run() or skip(). Returns an MPI error code.
+  /// that do not know it because their arguments are invalid. If no rank tells it, `candidate`
+  /// becomes -1 if some rank has skipped the call, which then runs flat, and else stays. On all
+  /// ranks of the node that do not skip the call at once, before run() or skip(). Returns an MPI
+  /// error code.
   int broadcast_selection(bool knows, int& candidate);
   /// Sets `comm` to the communicator of the first ranks of all nodes, by node; null on all other
   /// ranks, and if there is one node. Collective. Returns an MPI error code.

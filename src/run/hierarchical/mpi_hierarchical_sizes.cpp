@@ -17,13 +17,17 @@ constexpr NodeSignal::Count distinguished_calls = 1 << 15;
 int HierarchicalRunner::broadcast_selection(bool knows, int& candidate) {
   note(&RankWords::selections, knows ? std::optional(candidate) : std::nullopt);
   node_->signal(node_->local()).signal_to(begin_ + selection_sequence);
+  bool is_skipped = false;
   for (int local = 0; local < node_->ranks() && !knows; ++local) {
     if (local == node_->local()) continue;
+    const NodeSignal& signal = node_->signal(local);
     if (const int error = node_->wait(local, begin_ + selection_sequence)) return error;
     const std::optional<std::int64_t> selected = recorded(&RankWords::selections, local);
     knows = selected.has_value();
     if (selected) candidate = static_cast<int>(*selected);
+    is_skipped = is_skipped || signal.has_reached(begin_ + sequence_numbers_of_call);
   }
+  if (!knows && is_skipped) candidate = -1;
   return MPI_SUCCESS;
 }
 
