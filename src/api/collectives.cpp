@@ -32,7 +32,7 @@ std::optional<int> pass(MPI_Comm comm, Collective collective, MakeCall make_call
   PassingCalls& passing = communicator->passing();
   const auto signature = [&] { return signature_of(make_call(), communicator->p()); };
   if (!passing.begin_counted(collective, signature)) return {};
-  if (communicator->selections().nodes.are_open()) communicator->hierarchical().skip();
+  if (communicator->selections().nodes.are_open()) communicator->hierarchical().pass();
   if (!passing.is_noted(collective)) return run_native();
   // The program's error handler may free the communicator or call the collective, and some MPIs
   // return what it makes of the error.

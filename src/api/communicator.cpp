@@ -377,6 +377,7 @@ void Communicator::end_exchanges() {
 
 /// Agreements last: to end them may free a communicator that the program has freed unseen.
 void Communicator::close() {
+  stop_passing();
   close_arrival();
   hierarchical_.reset();
   private_.reset();

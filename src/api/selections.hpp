@@ -31,7 +31,7 @@ struct SizeTable {
     return find(latest);
   }
   [[nodiscard]] std::size_t find(Bytes block) const;
-  /// A span of the MPI's own, which the table has.
+  /// A span of the MPI's own. There is one where calls pass.
   [[nodiscard]] Span& native();
 
   Collective collective = Collective::gather;

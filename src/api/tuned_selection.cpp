@@ -289,6 +289,7 @@ int TunedSelection::begin_agreement(State& state) {
   if (!may_agree_) {
     const int error = OwnedComm::check_nonblocking(comm);
     is_closed_ = error == OwnedComm::unmatched;
+    if (is_closed_) communicator_.stop_passing();  // calls are not counted any more
     if (error != MPI_SUCCESS) return is_closed_ ? MPI_SUCCESS : error;
     may_agree_ = true;
   }
@@ -311,6 +312,7 @@ int TunedSelection::end_agreement(State& state) {
 }
 
 void TunedSelection::end_agreements() {
+  communicator_.stop_passing();
   is_closed_ = true;
   std::vector<Combination> pending;
   for (const std::shared_ptr<State>& state : states_) {
@@ -329,7 +331,7 @@ const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
   if (nodes_.are_open()) {
     error = communicator_.hierarchical().broadcast_selection(is_valid, number);
   }
-  number = std::max(0, number);  // others have handed the call on
+  if (number < 0) number = size_class.value_or(0) * max_candidates;  // it has passed at others
   const int candidate = number % max_candidates;
   // What cannot be explored runs the MPI's own. A rank with an invalid type only thinks so.
   const auto decides =

@@ -11,7 +11,7 @@ LARGE = "1K..inf"
 USES = {"bcast": "circulant", "allgather": "ring", "gather": "binomial", "scatter": "binomial",
         "alltoall": "bruck", "allreduce": "ring", "reduce": "binomial", "scan": "chain"}  # fmt: skip
 THROUGH_NODES = dict.fromkeys(USES, "hierarchical(native,leaders=2)") | {"scan": "chain"}
-"""Once node memory is open, ranks count all calls, so that those of a node stay in step."""
+"""Once node memory is open, calls that pass count there, so that the ranks of a node stay in step."""
 
 
 def program(mpi):
@@ -71,6 +71,14 @@ def test_invalid_arguments_where_other_ranks_pass(mpi, tmp_path):
     settings = rules(tmp_path / "site.json", THROUGH_NODES)
     binary = mpi.compile("one_invalid.c", f"-I{ROOT}/include", FRONT)
     outcome = mpi.run(binary, np=4, settings=settings, report=False)
+    assert outcome.status == 0, outcome.out + outcome.err
+    assert "correct" in outcome.out.split(), outcome.out
+
+
+def test_no_call_passes_once_mpi_has_begun_to_end(mpi, tmp_path):
+    settings = rules(tmp_path / "site.json", THROUGH_NODES)
+    program = mpi.compile("deleted.c")
+    outcome = mpi.run(program, "world", np=2, settings=settings, report=False)
     assert outcome.status == 0, outcome.out + outcome.err
     assert "correct" in outcome.out.split(), outcome.out
 

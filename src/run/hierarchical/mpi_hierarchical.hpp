@@ -61,11 +61,12 @@ class HierarchicalRunner {
   int run(HierarchicalCall& hierarchical, std::string& refused);
   /// Counts a call that runs outside run(), for example flat, or without this rank.
   void skip();
+  /// Counts a call that passes at this rank: the MPI's own runs it on all ranks.
+  void pass();
   /// Broadcasts the selection of the call that begins now, any number from 0, to ranks of the node
-  /// that do not know it because their arguments are invalid. If no rank tells it, `candidate`
-  /// becomes -1 if some rank has skipped the call, which then runs flat, and else stays. On all
-  /// ranks of the node that do not skip the call at once, before run() or skip(). Returns an MPI
-  /// error code.
+  /// that do not know it because their arguments are invalid. `candidate` becomes -1 if the call
+  /// has passed at another rank, and stays if no rank knows. On all ranks of the node where it does
+  /// not pass, before run() or skip(). Returns an MPI error code.
   int broadcast_selection(bool knows, int& candidate);
   /// Sets `comm` to the communicator of the first ranks of all nodes, by node; null on all other
   /// ranks, and if there is one node. Collective. Returns an MPI error code.

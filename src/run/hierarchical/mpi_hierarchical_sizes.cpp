@@ -11,23 +11,26 @@ namespace {
 /// So a reader ignores the word of an earlier or later call.
 constexpr std::int64_t max_recorded = std::int64_t{1} << 48;
 constexpr NodeSignal::Count distinguished_calls = 1 << 15;
+/// Instead of a selection, which is an int.
+constexpr std::int64_t passed_selection = std::int64_t{1} << 32;
 
 }  // namespace
+
+void HierarchicalRunner::pass() {
+  note(&RankWords::selections, passed_selection);
+  skip();
+}
 
 int HierarchicalRunner::broadcast_selection(bool knows, int& candidate) {
   note(&RankWords::selections, knows ? std::optional(candidate) : std::nullopt);
   node_->signal(node_->local()).signal_to(begin_ + selection_sequence);
-  bool is_skipped = false;
   for (int local = 0; local < node_->ranks() && !knows; ++local) {
     if (local == node_->local()) continue;
-    const NodeSignal& signal = node_->signal(local);
     if (const int error = node_->wait(local, begin_ + selection_sequence)) return error;
     const std::optional<std::int64_t> selected = recorded(&RankWords::selections, local);
     knows = selected.has_value();
-    if (selected) candidate = static_cast<int>(*selected);
-    is_skipped = is_skipped || signal.has_reached(begin_ + sequence_numbers_of_call);
+    if (selected) candidate = *selected == passed_selection ? -1 : static_cast<int>(*selected);
   }
-  if (!knows && is_skipped) candidate = -1;
   return MPI_SUCCESS;
 }
 

@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
   }
   for (; made > 0; --made) MPI_Comm_free(&others[made - 1]);
   made = most;
+  for (int round = 0; round < rounds; ++round) check(world);
   if (argc > 1) set_attributes(MPI_COMM_WORLD, &world);
   set_attributes(MPI_COMM_SELF, &world);
   MPI_Finalize();
