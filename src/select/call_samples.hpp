@@ -90,6 +90,12 @@ struct SampledTimes {
   Nanoseconds max = 0;
 };
 
+/// What an explored call took beyond the MPI's own. Negative: it gained.
+struct CallLoss {
+  Nanoseconds beyond_mean = 0;  ///< which exceeds the median; gains are against the median
+  Nanoseconds beyond_median = 0;
+};
+
 /// The times of a call as those of a call of typical size.
 struct SizedTimes {
   SampledTimes relative;     ///< multiplied: in units of what the MPI's own takes for its size

@@ -14,15 +14,16 @@ constexpr double calls_at_first = 64;
 /// What a class may lose of its own time, in budgets: no more than 4 % by default.
 constexpr double budgets_of_class = 4;
 
-/// Updates the mean of the calls that count and explored nothing. Returns the smaller one of this
-/// and the mean before.
-template <class Account, class Counts>
-double usual_call(Account& account, std::span<const WindowCall> calls, Counts counts) {
+/// Updates the mean time of the calls that count and explored nothing. Returns the smaller one of
+/// this and the mean before.
+template <class Account, class Counts, class Time>
+double usual_call(Account& account, std::span<const WindowCall> calls, Counts counts,
+                  Time time_of) {
   double sum = 0;
   int plain = 0;
   for (const WindowCall& call : calls) {
     if (call.is_explored || !counts(call)) continue;
-    sum += static_cast<double>(call.elapsed);
+    sum += static_cast<double>(time_of(call));
     ++plain;
   }
   const double before = account.mean_call;
@@ -45,7 +46,9 @@ void ExplorationBudget::add_time(std::span<const WindowCall> calls, std::uint64_
   double elapsed = 0;
   for (const WindowCall& call : calls) elapsed += static_cast<double>(call.elapsed);
   const auto is_noted = [](const WindowCall& call) { return call.elapsed != 0; };
-  whole_.spent += elapsed + between * usual_call(whole_, calls, is_noted);
+  const auto whole_time = [](const WindowCall& call) { return call.elapsed; };
+  const auto compared_time = [](const WindowCall& call) { return call.times.after_last; };
+  whole_.spent += elapsed + between * usual_call(whole_, calls, is_noted, whole_time);
   const double weight = std::max(1.0 / 8, 1.0 / ++windows_);
   for (SizeClass size_class = 0; size_class < size_classes; ++size_class) {
     const auto is_of = [size_class](const WindowCall& call) {
@@ -54,15 +57,15 @@ void ExplorationBudget::add_time(std::span<const WindowCall> calls, std::uint64_
     Account& account = accounts_[index(size_class)];
     const auto count = static_cast<double>(std::ranges::count_if(calls, is_of));
     account.share += weight * (count / noted - account.share);
-    account.spent += (between + noted) * account.share * usual_call(account, calls, is_of);
+    account.spent +=
+        (between + noted) * account.share * usual_call(account, calls, is_of, compared_time);
   }
 }
 
-void ExplorationBudget::add_loss(SizeClass size_class, Nanoseconds loss, bool is_foreseen) {
-  const auto exact = static_cast<double>(loss);
-  for (Account* const account : {&whole_, &accounts_[index(size_class)]}) {
-    (loss > 0 ? account->lost : account->gained) += std::abs(exact);
-  }
+void ExplorationBudget::add_loss(SizeClass size_class, const CallLoss& loss, bool is_foreseen) {
+  const auto exact = static_cast<double>(loss.beyond_mean);
+  whole_.add(exact);
+  accounts_[index(size_class)].add(static_cast<double>(loss.beyond_median));
   overdraft_ = is_foreseen ? std::max(overdraft_, exact) : overdraft_ + std::max(0.0, exact);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -27,8 +28,9 @@ struct WindowCall {
 /// Loss is what explored calls, agreements and looking at noted calls have cost. It is paid by a
 /// fraction of the time spent in the collective and by what explored calls gained. What is new or
 /// not paid may lose more than the budget holds, which is an overdraft until the budget has
-/// recovered. All functions take O(1), but add_time(), which takes O(size classes * calls of the
-/// window).
+/// recovered. As a whole time is elapsed time, and in the accounts of classes that of the
+/// criterion: waiting for late ranks pays for nothing there. All functions take O(1), but
+/// add_time(), which takes O(size classes * calls of the window).
 class ExplorationBudget {
  public:
   /// `fraction` of the time spent, above 0.
@@ -40,8 +42,10 @@ class ExplorationBudget {
   /// Adds the time of a window of at least 1 call, and of the calls that nobody noted since the
   /// window before: these count with the smaller mean of the windows around them.
   void add_time(std::span<const WindowCall> calls, std::uint64_t unnoted);
-  /// Adds what a call lost; negative: it gained. `is_foreseen`: it was expected to, and paid.
-  void add_loss(SizeClass size_class, Nanoseconds loss, bool is_foreseen);
+  /// Adds what a call lost: beyond the mean of the MPI's own as a whole, and beyond its median in
+  /// the account of the class, whose usual call is to take no longer. `is_foreseen`: it was
+  /// expected to, and paid.
+  void add_loss(SizeClass size_class, const CallLoss& loss, bool is_foreseen);
 
   /// Does the class's own time pay for what comparing what is selected with the MPI's own has taken
   /// so far?
@@ -98,6 +102,7 @@ class ExplorationBudget {
     double gained = 0;
     double compared = 0;  ///< with the MPI's own: what this took beyond what is selected
 
+    void add(double loss) { (loss > 0 ? lost : gained) += std::abs(loss); }
     [[nodiscard]] double left(double fraction) const { return fraction * spent + gained - lost; }
   };
   [[nodiscard]] const Account& account(SizeClass size_class) const {

@@ -208,7 +208,7 @@ void Tuner::add_samples(std::span<const WindowCall> calls) {
     if (call.is_explored && candidate == 0 && known->selected() != 0) {
       budget_.add_comparison(*call.size_class, known->comparison());
     }
-    const Nanoseconds loss = known->add(candidate, call.times, size);
+    const CallLoss loss = known->add(candidate, call.times, size);
     budget_.add_loss(*call.size_class, loss, !known->exploration().may_overdraw());
   }
 }
@@ -292,10 +292,8 @@ void Tuner::plan_case(SizeClass size_class, TuningHost& host) {
     return static_cast<Nanoseconds>(std::max(0.0, std::min(cost, left)));
   };
   const bool explores = known.plan(
-      {held(spare), held(spare + budget_.overdraft()), budget_.may_compare(size_class)}, begun_);
-  if (known.exploration().candidate > 0 && known.exploration().loss > 0 && left < 0) {
-    return known.rest();
-  }
+      {held(spare), held(spare + budget_.overdraft()), budget_.may_compare(size_class), left < 0},
+      begun_);
   is_exploring_ = is_exploring_ || explores;
 }
 

@@ -23,7 +23,7 @@ constexpr double max_loss_at_once = 1.5;
 constexpr double max_loss = 1.2;
 constexpr double max_loss_in_noise = 3;
 constexpr double max_loss_of_a_rank = 1.1;
-constexpr double max_loss_in_mean = 1.1;
+constexpr double max_loss_beyond_mean = 1.1;
 /// So much longer than usual a call of the MPI's own counts at most: one stall is not the usual.
 constexpr double max_excess = 5;
 constexpr double drift = 1.5;
@@ -47,8 +47,7 @@ Nanoseconds TuningCase::median_of(int candidate) const {
   return state.samples.count() > 0 ? state.samples.median() : state.set_up;
 }
 
-Nanoseconds TuningCase::add(int candidate, const SampledTimes& times,
-                            std::optional<SizeClass> size) {
+CallLoss TuningCase::add(int candidate, const SampledTimes& times, std::optional<SizeClass> size) {
   ++at(candidate).calls;
   const SizedTimes of_size = size ? native_of_sizes_.add(candidate == 0, times, *size)
                                   : SizedTimes{times, times.after_last, native_median_, 1, true};
@@ -58,18 +57,18 @@ Nanoseconds TuningCase::add(int candidate, const SampledTimes& times,
   }
   if (of_size.is_known) add_sample(candidate, of_size);
   if (candidate == exploration_.candidate) ++explored_;
-  if (candidate == 0 || candidate != exploration_.candidate) return 0;
+  if (candidate == 0 || candidate != exploration_.candidate) return {};
   const bool has_native = !size || of_size.native > 0;
-  const Nanoseconds loss = has_native ? loss_of(times.after_last, of_size.native) : 0;
-  lost_ += std::max<Nanoseconds>(0, loss);
+  const CallLoss loss = has_native ? loss_of(times.after_last, of_size.native) : CallLoss();
+  lost_ += std::max<Nanoseconds>(0, loss.beyond_mean);
   return loss;
 }
 
 /// `native`: the median of the MPI's own calls of that size.
-Nanoseconds TuningCase::loss_of(Nanoseconds time, Nanoseconds native) const {
+CallLoss TuningCase::loss_of(Nanoseconds time, Nanoseconds native) const {
   const double mean = native_excess_.value() * static_cast<double>(native);
   const Nanoseconds usual = std::max(native, static_cast<Nanoseconds>(mean));
-  return time - std::clamp(time, native, usual);
+  return {time - std::clamp(time, native, usual), time - native};
 }
 
 void TuningCase::add_sample(int candidate, const SizedTimes& times) {
@@ -156,7 +155,7 @@ bool TuningCase::selected_takes_longer() const {
   const Nanoseconds native = native_beside_.trimmed_mean();
   const Nanoseconds mean = selected_beside_.trimmed_mean();
   const double error = std::sqrt(native_squares_.value() * (1.0 / native_calls + 1.0 / calls));
-  return exceeds(mean, max_loss_in_mean, native) &&
+  return exceeds(mean, max_loss_beyond_mean, native) &&
          static_cast<double>(mean - native) > score_to_be_faster * error;
 }
 
@@ -316,8 +315,10 @@ bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
   const bool is_known = samples.count() > 0;
   const Nanoseconds loss = is_known ? samples.median() - native_median_ : native_median_;
   const Nanoseconds most = is_known ? allowance.of_known : allowance.of_new;
+  if (loss > 0 && allowance.is_used_up) return false;
   // What takes no longer needs no allowance.
-  const Nanoseconds fit = loss > 0 ? most / loss : max_calls_each;
+  const Nanoseconds most_calls = allowance.is_used_up ? 1 : max_calls_each;
+  const Nanoseconds fit = loss > 0 ? most / loss : most_calls;
   const auto calls_each = std::clamp<Nanoseconds>(fit, 1, is_known ? max_calls_each : 1);
   exploration_ = {candidate, static_cast<int>(calls_each),
                   calls_each * std::max<Nanoseconds>(0, loss), loss <= most, !is_known};

@@ -64,6 +64,8 @@ struct Allowance {
   Nanoseconds of_new = 0;  ///< that explore what was never measured
   Nanoseconds of_known = 0;
   bool may_compare = true;  ///< what is selected with the MPI's own
+  /// Of candidates only those measured to be no slower explore, in one call of a window.
+  bool is_used_up = false;
 };
 
 /// Compares candidates, of which 0 is the MPI's own, by the times of calls that all ranks agree on.
@@ -109,10 +111,8 @@ class TuningCase {
   [[nodiscard]] bool needs_calls() const;
   /// Adds a call that ran `candidate`. `size`: the class of its bytes, if calls of the case may
   /// differ in it; the first calls of the MPI's own of each size only show what it takes. Returns
-  /// what an explored call lost: it takes longer than the MPI's own in the mean, which exceeds the
-  /// median where some calls take long. Negative: it gained against that median. 0 for all others.
-  /// O(1).
-  Nanoseconds add(int candidate, const SampledTimes& times, std::optional<SizeClass> size = {});
+  /// what an explored call lost; 0 for all others. O(1).
+  CallLoss add(int candidate, const SampledTimes& times, std::optional<SizeClass> size = {});
   /// Drops and selects by the calls added since the last time; `calls` are those of the collective
   /// so far.
   void conclude(std::uint64_t calls);
@@ -180,7 +180,7 @@ class TuningCase {
   [[nodiscard]] const State& at(int candidate) const { return candidates_[index(candidate)]; }
   [[nodiscard]] State& at(int candidate) { return candidates_[index(candidate)]; }
   void add_sample(int candidate, const SizedTimes& times);
-  [[nodiscard]] Nanoseconds loss_of(Nanoseconds time, Nanoseconds native) const;
+  [[nodiscard]] CallLoss loss_of(Nanoseconds time, Nanoseconds native) const;
   [[nodiscard]] Nanoseconds median_of(int candidate) const;
   [[nodiscard]] int next_candidate() const;
   /// The candidate whose gain is being confirmed and may run; 0: none.
