@@ -36,9 +36,9 @@ class ExplorationBudget {
   /// `fraction` of the time spent, above 0.
   explicit ExplorationBudget(double fraction) : fraction_(fraction) {}
 
-  /// Adds the cost of an agreement and of the window before it. One that creates nothing is
-  /// expected to cost the lesser of the latest two.
-  void add_agreement(double cost);
+  /// Adds the cost of an agreement and of the window before it, in which these classes explored.
+  /// One that creates nothing is expected to cost the lesser of the latest two; so much they share.
+  void add_agreement(double cost, std::span<const SizeClass> explored = {});
   /// Adds the time of a window of at least 1 call, and of the calls that nobody noted since the
   /// window before: these count with the smaller mean of the windows around them.
   void add_time(std::span<const WindowCall> calls, std::uint64_t unnoted);

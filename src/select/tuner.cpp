@@ -153,7 +153,7 @@ WindowCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
 }
 
 int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
-  budget_.add_agreement(static_cast<double>(-combined[0].max));
+  const auto cost = static_cast<double>(-combined[0].max);
   creation_ = static_cast<double>(-combined[1].max);
   resolution_ = std::max<Nanoseconds>(1, 10 * combined[2].max);
   notes_ = {};
@@ -166,6 +166,9 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
   }
   count_time(calls);
   add_samples(calls);
+  std::vector<SizeClass> explored = seen_classes();
+  std::erase_if(explored, [this](SizeClass one) { return known(one)->exploration().calls == 0; });
+  budget_.add_agreement(cost, explored);
   if (std::exchange(reopened_at_, never) != never) {
     for (std::optional<TuningCase>& known : cases_) {
       if (known) known->reopen();

@@ -317,8 +317,8 @@ bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
   const Nanoseconds most = is_known ? allowance.of_known : allowance.of_new;
   if (loss > 0 && allowance.is_used_up) return false;
   // What takes no longer needs no allowance.
-  const Nanoseconds most_calls = allowance.is_used_up ? 1 : max_calls_each;
-  const Nanoseconds fit = loss > 0 ? most / loss : most_calls;
+  const Nanoseconds without_loss = allowance.is_used_up ? 1 : max_calls_each;
+  const Nanoseconds fit = loss > 0 ? most / loss : without_loss;
   const auto calls_each = std::clamp<Nanoseconds>(fit, 1, is_known ? max_calls_each : 1);
   exploration_ = {candidate, static_cast<int>(calls_each),
                   calls_each * std::max<Nanoseconds>(0, loss), loss <= most, !is_known};
