@@ -351,8 +351,8 @@ void SelectedCall::let_pass() {
       passing.refuse(collective, signature_);
     }
   }
-  passing.choose(collective, [&](const CallSize& size) {
-    return selections.may_pass(*usual_, collective, size);
+  passing.choose(collective, [&](const CallSize& size, unsigned later) {
+    return selections.may_pass(*usual_, collective, size, later);
   });
 }
 

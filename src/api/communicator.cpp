@@ -196,7 +196,7 @@ bool Communicator::let_pass(const Decision& usual, Collective collective) {
     which = Which::noted;
   } else if (is_block_common(collective)) {
     which = Which::known;
-  } else if (selections_->may_pass(usual, collective, {})) {
+  } else if (selections_->may_pass(usual, collective, {}, 0)) {
     which = Which::all_counted;  // sizes decide nothing
   }
   static_assert(Tuner::window <= PassingCalls::max_notes);

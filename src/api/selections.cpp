@@ -189,9 +189,9 @@ CallSize Selections::size_of(const Decision& decision, const MpiCall& call, bool
           decision.is_tuned && may_explore(call, decision, communicator_)};
 }
 
-bool Selections::may_pass(const Decision& usual, Collective collective,
-                          const CallSize& size) const {
-  if (usual.is_tuned) return tuned.next_runs_native(collective, size);
+bool Selections::may_pass(const Decision& usual, Collective collective, const CallSize& size,
+                          unsigned later) const {
+  if (usual.is_tuned) return tuned.runs_native_later(later, collective, size);
   return usual.table->spans[usual.table->find(size.block.value_or(0))].decision.is_native();
 }
 

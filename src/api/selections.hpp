@@ -60,9 +60,10 @@ class Selections {
   /// block in common. Of irregular collectives O(p).
   [[nodiscard]] CallSize size_of(const Decision& decision, const MpiCall& call,
                                  bool needs_own) const;
-  /// Will the next calls of a size run the MPI's own by the usual decision, which is deferred?
-  [[nodiscard]] bool may_pass(const Decision& usual, Collective collective,
-                              const CallSize& size) const;
+  /// Will call `later` of the next ones run the MPI's own by the usual decision, which is deferred,
+  /// if it has this size?
+  [[nodiscard]] bool may_pass(const Decision& usual, Collective collective, const CallSize& size,
+                              unsigned later) const;
   /// The text of the usual decision, which is deferred, for calls of a size that pass.
   [[nodiscard]] const std::string& text_of(Collective collective, const CallSize& size);
   /// What runs for a call by a decision that may be deferred, with such arrivals. Collective as

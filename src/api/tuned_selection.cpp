@@ -194,9 +194,10 @@ std::optional<SizeClass> TunedSelection::State::class_of_call(const CallSize& si
   return size.block ? class_of(*size.block) : latest;
 }
 
-bool TunedSelection::next_runs_native(Collective collective, const CallSize& size) const {
+bool TunedSelection::runs_native_later(unsigned later, Collective collective,
+                                       const CallSize& size) const {
   const std::shared_ptr<State>& state = states_[collective];
-  return state == nullptr || state->tuner.next_runs_native(state->class_of_call(size));
+  return state == nullptr || state->tuner.runs_native_later(later, state->class_of_call(size));
 }
 
 void TunedSelection::count_passed(Collective collective, const PassedCalls& passed) {

@@ -59,9 +59,10 @@ class TunedSelection {
   [[nodiscard]] std::uint64_t calls_that_pass(Collective collective) const;
   /// How many of the next calls are to be noted, before any that is not.
   [[nodiscard]] std::uint64_t calls_to_note(Collective collective) const;
-  /// Will these, or else those that can be counted together, run the MPI's own if they have this
-  /// size?
-  [[nodiscard]] bool next_runs_native(Collective collective, const CallSize& size) const;
+  /// Will call `later` of these, or else those that can be counted together, run the MPI's own if
+  /// they have this size?
+  [[nodiscard]] bool runs_native_later(unsigned later, Collective collective,
+                                       const CallSize& size) const;
   /// Counts calls that did without being resolved, and takes over the notes on them.
   void count_passed(Collective collective, const PassedCalls& passed);
   /// The text of a decision for the MPI's own.

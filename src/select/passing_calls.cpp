@@ -30,11 +30,10 @@ bool PassingCalls::begin_known(Collective collective, const CallSignature& signa
   Signatures* const all = signatures_[collective].get();
   if (all == nullptr) return false;
   const std::size_t found = all->find(signature);
-  if (found == all->count || !all->pass[found]) return false;
+  const std::size_t call = is_noted(collective) ? passed(collective) : 0;
+  if (found == all->count || !all->pass[found][call]) return false;
   all->latest = found;
-  if (is_noted(collective)) {
-    all->notes[passed(collective)] = {all->sizes[found], -1};
-  }
+  if (is_noted(collective)) all->notes[call] = {all->sizes[found], -1};
   return true;
 }
 
@@ -62,7 +61,7 @@ void PassingCalls::add(Collective collective, const CallSignature& signature,
   if (all == nullptr || all->count == all->known.size()) return;
   all->known[all->count] = signature;
   all->sizes[all->count] = size;
-  all->pass[all->count] = false;
+  all->pass[all->count].reset();
   ++all->count;
 }
 

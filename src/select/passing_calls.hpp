@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -82,12 +83,20 @@ class PassingCalls {
 
   /// From now on the next `calls` may pass. `is_numbered`: stop() returns them.
   void let(Collective collective, Which which, bool is_numbered, std::uint32_t calls);
-  /// Which of the known signatures may pass: those whose size `passes`.
+  /// Which of the known signatures may pass, after let(): where `passes(size, call)` for calls 0,
+  /// 1,
+  /// .. of those that are noted, or for call 0 of others.
   template <class Passes>
   void choose(Collective collective, Passes passes) {
     if (!is_by_signature(collective) || signatures_[collective] == nullptr) return;
     Signatures& all = *signatures_[collective];
-    for (std::size_t at = 0; at < all.count; ++at) all.pass[at] = passes(all.sizes[at]);
+    const unsigned calls = is_noted(collective) ? let_[collective] : 1;
+    for (std::size_t at = 0; at < all.count; ++at) {
+      all.pass[at].reset();
+      for (unsigned call = 0; call < calls; ++call) {
+        all.pass[at][call] = passes(all.sizes[at], call);
+      }
+    }
   }
   /// Is it worth while to find out whether calls with such a signature may pass?
   [[nodiscard]] bool wants(Collective collective, const CallSignature& signature) const;
@@ -115,7 +124,7 @@ class PassingCalls {
   struct Signatures {
     static constexpr std::size_t max = 8;
     std::array<CallSignature, max> known{};
-    std::array<bool, max> pass{};
+    std::array<std::bitset<max_notes>, max> pass{};  ///< by call (see choose)
     std::array<CallSize, max> sizes{};
     std::array<PassedCalls::Note, max_notes> notes{};
     std::size_t count = 0;

@@ -64,12 +64,6 @@ bool Tuner::explores(const TuningCase& known, std::uint64_t call) const {
   return place < static_cast<std::uint64_t>(known.exploration().calls);
 }
 
-/// Does some class explore in this call of the window?
-bool Tuner::may_explore(std::uint64_t call) const {
-  return call < reopened_at_ &&
-         place_in_window(call - window_begin_, window_begin_) < explored_places_;
-}
-
 int Tuner::candidate_in(std::uint64_t call, std::optional<SizeClass> size_class) const {
   const TuningCase* known = find(size_class);
   if (known == nullptr) return 0;
@@ -100,14 +94,6 @@ std::uint64_t Tuner::calls_that_pass() const {
   const std::uint64_t begin = window_begin_ + window + lag_;
   const std::uint64_t end = begin + overlap;
   return begun_ > begin && begun_ < end ? end - begun_ : 0;
-}
-
-std::uint64_t Tuner::calls_to_note() const {
-  if (!is_in_window(begun_) || is_stopped_) return 0;
-  if (may_explore(begun_)) return 1;
-  std::uint64_t end = begun_ + 1;
-  while (is_in_window(end) && !may_explore(end)) ++end;
-  return end - begun_;
 }
 
 /// What was charged, the cost of creation and the clock's error, then of each call: least and most
@@ -359,11 +345,6 @@ void Tuner::plan_window() {
   const std::uint64_t distance = std::max(idle, std::min(std::max(until_paid, waiting), farthest));
   // A fixed distance could meet the same phase of a program's period in each window.
   window_begin_ = call_ + distance + (distance > 0 ? shift_of(call_) : 0);
-  explored_places_ = 0;
-  for (const std::optional<TuningCase>& known : cases_) {
-    const int calls = known ? known->exploration().calls : 0;
-    explored_places_ = std::max(explored_places_, static_cast<std::uint64_t>(calls));
-  }
 }
 
 /// The next window only notes calls, and compares what is selected with the MPI's own.

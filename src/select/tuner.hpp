@@ -131,12 +131,16 @@ class Tuner {
   /// what is selected, and may be counted together by pass().
   [[nodiscard]] std::uint64_t calls_that_pass() const;
   void pass(std::uint64_t calls) { begun_ += calls; }
-  /// The calls after this one that are to be noted, before any that is not, or that may run another
-  /// candidate. They may pass too, if note() follows.
-  [[nodiscard]] std::uint64_t calls_to_note() const;
-  /// Will these, or else those that pass, run the MPI's own if they are of the class?
-  [[nodiscard]] bool next_runs_native(std::optional<SizeClass> size_class) const {
-    return candidate_in(begun_, size_class) == 0;
+  /// The calls after this one that are to be noted, before any that is not. They may pass too, if
+  /// note() follows.
+  [[nodiscard]] std::uint64_t calls_to_note() const {
+    return is_in_window(begun_) && !is_stopped_ ? window_begin_ + window - begun_ : 0;
+  }
+  /// Will call `later` of these, or else those that pass, run the MPI's own if they are of the
+  /// class?
+  [[nodiscard]] bool runs_native_later(std::uint64_t later,
+                                       std::optional<SizeClass> size_class) const {
+    return candidate_in(begun_ + later, size_class) == 0;
   }
   /// The number of the next call.
   [[nodiscard]] std::uint64_t begun() const { return begun_; }
@@ -169,7 +173,6 @@ class Tuner {
     return call >= window_begin_ && call < window_begin_ + window;
   }
   [[nodiscard]] bool explores(const TuningCase& known, std::uint64_t call) const;
-  [[nodiscard]] bool may_explore(std::uint64_t call) const;
   [[nodiscard]] int candidate_in(std::uint64_t call, std::optional<SizeClass> size_class) const;
   [[nodiscard]] const TuningCase* find(std::optional<SizeClass> size_class) const;
   [[nodiscard]] TuningCase& case_of(SizeClass size_class) { return *cases_[index(size_class)]; }
@@ -196,7 +199,6 @@ class Tuner {
   std::uint64_t window_begin_ = 0;
   std::uint64_t last_end_ = 0;         ///< of the window before
   std::uint64_t reopened_at_ = never;  ///< in this window; its calls explore no more
-  std::uint64_t explored_places_ = 0;  ///< the most calls of the window that a class explores
   std::uint64_t lag_ = 0;              ///< calls between a window and its agreement
   std::array<Note, window> notes_{};
   Nanoseconds own_cost_ = 0;    ///< as charged at this rank, not combined yet

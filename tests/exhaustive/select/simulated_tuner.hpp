@@ -73,7 +73,7 @@ class Simulation : public TuningHost {
     const bool is_noted = first.calls_to_note() > 0;
     // Where profiles change, ranks exchange arrivals, and no call passes.
     const bool runs_native = !reopens_ && (is_noted || first.calls_that_pass() > 0) &&
-                             first.next_runs_native(size_class);
+                             first.runs_native_later(0, size_class);
     begin();
     ASSERT_EQ(first.call(), number);
     if (is_noted) {

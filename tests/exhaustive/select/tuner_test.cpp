@@ -354,17 +354,18 @@ TEST(Tuner, CallsThatRunTheMpisOwnMayBeCountedAndNotedTogether) {
     most = std::max(most, left);
     for (int rank = 0; rank < 3; ++rank) together.tuner(rank).pass(left);
     begun += left;
-    const bool runs_native = together.tuner().next_runs_native(4);
     const std::uint64_t in_window = std::min(together.tuner().calls_to_note(), 5000 - begun);
-    for (int rank = 0; rank < 3 && runs_native; ++rank) {
+    std::uint64_t native = 0;  // calls of the window before one that explores
+    while (native < in_window && together.tuner().runs_native_later(native, 4)) ++native;
+    for (int rank = 0; rank < 3; ++rank) {
       Tuner& tuner = together.tuner(rank);
-      for (std::uint64_t i = 0; i < in_window; ++i) {
+      for (std::uint64_t i = 0; i < native; ++i) {
         tuner.note(tuner.begun() + i, 4, 0, {static_cast<Nanoseconds>(native_seconds)});
       }
-      tuner.pass(in_window);
+      tuner.pass(native);
     }
-    begun += runs_native ? in_window : 0;
-    noted += runs_native ? in_window : 0;
+    begun += native;
+    noted += native;
   }
   EXPECT_GE(most, 100U);
   EXPECT_GE(noted, 50U);

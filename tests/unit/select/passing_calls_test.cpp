@@ -23,7 +23,7 @@ struct Passing : testing::Test {
   }
   void add(const CallSignature& signature, const CallSize& size = {}) {
     passing.add(bcast, signature, size);
-    passing.choose(bcast, [](const CallSize&) { return true; });
+    passing.choose(bcast, [](const CallSize&, unsigned) { return true; });
   }
   tutti_passing record{};
   PassingCalls passing{record};
@@ -72,14 +72,29 @@ TEST_F(Passing, OnlyChosenSizesPass) {
   add(small, {8});
   add(large, {800});
   let(PassingCalls::Which::known, 9);
-  passing.choose(bcast, [](const CallSize& size) { return size.block == 8; });
+  passing.choose(bcast, [](const CallSize& size, unsigned) { return size.block == 8; });
   EXPECT_TRUE(begin(small));
   EXPECT_FALSE(begin(large));
   let(PassingCalls::Which::known, 9);
-  passing.choose(bcast, [](const CallSize&) { return true; });
+  passing.choose(bcast, [](const CallSize&, unsigned) { return true; });
   EXPECT_TRUE(begin(large));
   passing.add(bcast, {0, 3}, {});
   EXPECT_FALSE(begin({0, 3})) << "it is not chosen";
+}
+
+TEST_F(Passing, OfNotedCallsEachIsChosenByItself) {
+  add(small, {8});
+  add(large, {800});
+  let(PassingCalls::Which::noted, 4);
+  passing.choose(bcast, [](const CallSize& size, unsigned call) {
+    return size.block == 8 ? call != 1 : call == 1;
+  });
+  EXPECT_FALSE(begin(large));
+  EXPECT_TRUE(begin(small));
+  EXPECT_FALSE(begin(small));
+  EXPECT_TRUE(begin(large));
+  EXPECT_TRUE(begin(small));
+  EXPECT_EQ(passing.stop(bcast).notes.size(), 3U);
 }
 
 TEST_F(Passing, AChangeMakesSignaturesUnknown) {
