@@ -51,8 +51,9 @@ void defer_leaders(Decision& decision, Collective collective) {
 
 }  // namespace
 
-SizeTable::Span& SizeTable::native() {
-  return *std::ranges::find_if(spans, &Decision::is_native, &Span::decision);
+std::size_t SizeTable::native_or(std::size_t other) const {
+  const auto found = std::ranges::find_if(spans, &Decision::is_native, &Span::decision);
+  return found == spans.end() ? other : static_cast<std::size_t>(found - spans.begin());
 }
 
 std::size_t SizeTable::find(Bytes block) const {
@@ -243,12 +244,14 @@ const Decision& Selections::with_several_ranks(const Decision& asked, int& error
 
 const Decision& Selections::look_up(SizeTable& table, const CallSize& size, int& error) {
   error = prepare(table, size);
-  auto index = static_cast<int>(table.index_of(size.block));
+  const std::size_t own = table.index_of(size.block);
+  auto index = static_cast<int>(own);
   if (error == MPI_SUCCESS && nodes.are_open()) {
     error = communicator_.hierarchical().broadcast_selection(
         size.block.has_value() || table.spans.size() == 1, index);
   }
-  SizeTable::Span& span = index < 0 ? table.native() : table.spans[static_cast<std::size_t>(index)];
+  SizeTable::Span& span =
+      table.spans[index < 0 ? table.native_or(own) : static_cast<std::size_t>(index)];
   if (error == MPI_SUCCESS && span.lacks_leaders()) {
     span.decision.level.leaders =
         best_leaders(table.collective, nodes.shape(), span.most, communicator_.machine());

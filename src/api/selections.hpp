@@ -31,8 +31,8 @@ struct SizeTable {
     return find(latest);
   }
   [[nodiscard]] std::size_t find(Bytes block) const;
-  /// A span of the MPI's own. There is one where calls pass.
-  [[nodiscard]] Span& native();
+  /// A span of the MPI's own; another one if there is none.
+  [[nodiscard]] std::size_t native_or(std::size_t other) const;
 
   Collective collective = Collective::gather;
   std::vector<Span> spans = {};  ///< ascending

@@ -364,8 +364,9 @@ Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> siz
     decision.level = *setting.level;
     if (setting.kind == Setting::Kind::forced) decision.specification = setting.specification;
   }
-  const std::string_view reason =
-      state.tuner.is_selected(size_class) ? state.tuner.reason(*size_class) : Tuner::exploring;
+  const TuningCase* const compared = state.tuner.known(*size_class);
+  const bool is_selected = compared == nullptr || compared->selected() == candidate;
+  const std::string_view reason = is_selected ? state.tuner.reason(*size_class) : Tuner::exploring;
   if (!decision.text.ends_with(reason) || decision.text.size() <= reason.size()) {
     decision.text = to_text(setting).append(": ").append(reason);
   }

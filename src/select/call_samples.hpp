@@ -92,7 +92,7 @@ struct SampledTimes {
 
 /// What an explored call took beyond the MPI's own. Negative: it gained.
 struct CallLoss {
-  Nanoseconds beyond_mean = 0;  ///< which exceeds the median; gains are against the median
+  Nanoseconds beyond_mean = 0;  ///< which exceeds the median; a gain counts from the median
   Nanoseconds beyond_median = 0;
 };
 

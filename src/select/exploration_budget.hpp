@@ -28,9 +28,9 @@ struct WindowCall {
 /// Loss is what explored calls, agreements and looking at noted calls have cost. It is paid by a
 /// fraction of the time spent in the collective and by what explored calls gained. What is new or
 /// not paid may lose more than the budget holds, which is an overdraft until the budget has
-/// recovered. As a whole time is elapsed time, and in the accounts of classes that of the
-/// criterion: waiting for late ranks pays for nothing there. All functions take O(1), but
-/// add_time(), which takes O(size classes * calls of the window).
+/// recovered. The account of all counts elapsed time, those of classes the time of the criterion,
+/// so that waiting for late ranks pays for nothing there. All functions take O(1), but add_time(),
+/// which takes O(size classes * calls of the window).
 class ExplorationBudget {
  public:
   /// `fraction` of the time spent, above 0.
@@ -98,7 +98,7 @@ class ExplorationBudget {
     double share = 0;      ///< of all calls
     double mean_call = 0;  ///< that explored nothing, in the latest window that held any
     double spent = 0;
-    double lost = 0;  ///< by explored calls; as a whole by all that counts
+    double lost = 0;  ///< by explored calls and shares of agreements; as a whole by all that counts
     double gained = 0;
     double compared = 0;  ///< with the MPI's own: what this took beyond what is selected
 

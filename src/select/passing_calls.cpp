@@ -9,6 +9,8 @@ void PassingCalls::let(Collective collective, Which which, bool is_numbered, std
   which_[collective] = which;
   is_numbered_[collective] = is_numbered;
   if (which == Which::none || (which == Which::noted && open(collective) == nullptr)) calls = 0;
+  if (which == Which::noted) calls = std::min(calls, std::uint32_t{max_notes});
+  if (Signatures* const all = signatures_[collective].get()) all->pass = {};
   let_[collective] = calls;
   plain_left(collective) = which == Which::all ? calls : 0;
   left_[collective] = calls - plain_left(collective);

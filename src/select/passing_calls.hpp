@@ -83,9 +83,9 @@ class PassingCalls {
 
   /// From now on the next `calls` may pass. `is_numbered`: stop() returns them.
   void let(Collective collective, Which which, bool is_numbered, std::uint32_t calls);
-  /// Which of the known signatures may pass, after let(): where `passes(size, call)` for calls 0,
-  /// 1,
-  /// .. of those that are noted, or for call 0 of others.
+  /// Which of the known signatures may pass: none after let(), and those of sizes for which
+  /// `passes(size, call)` holds, for each call 0, 1, .. of those that are noted, or for 0 of
+  /// others.
   template <class Passes>
   void choose(Collective collective, Passes passes) {
     if (!is_by_signature(collective) || signatures_[collective] == nullptr) return;

@@ -23,7 +23,7 @@ constexpr double max_loss_at_once = 1.5;
 constexpr double max_loss = 1.2;
 constexpr double max_loss_in_noise = 3;
 constexpr double max_loss_of_a_rank = 1.1;
-constexpr double max_loss_beyond_mean = 1.1;
+constexpr double max_loss_in_mean = 1.1;
 /// So much longer than usual a call of the MPI's own counts at most: one stall is not the usual.
 constexpr double max_excess = 5;
 constexpr double drift = 1.5;
@@ -155,7 +155,7 @@ bool TuningCase::selected_takes_longer() const {
   const Nanoseconds native = native_beside_.trimmed_mean();
   const Nanoseconds mean = selected_beside_.trimmed_mean();
   const double error = std::sqrt(native_squares_.value() * (1.0 / native_calls + 1.0 / calls));
-  return exceeds(mean, max_loss_beyond_mean, native) &&
+  return exceeds(mean, max_loss_in_mean, native) &&
          static_cast<double>(mean - native) > score_to_be_faster * error;
 }
 
@@ -317,8 +317,8 @@ bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
   const Nanoseconds most = is_known ? allowance.of_known : allowance.of_new;
   if (loss > 0 && allowance.is_used_up) return false;
   // What takes no longer needs no allowance.
-  const Nanoseconds without_loss = allowance.is_used_up ? 1 : max_calls_each;
-  const Nanoseconds fit = loss > 0 ? most / loss : without_loss;
+  const Nanoseconds calls_without_loss = allowance.is_used_up ? 1 : max_calls_each;
+  const Nanoseconds fit = loss > 0 ? most / loss : calls_without_loss;
   const auto calls_each = std::clamp<Nanoseconds>(fit, 1, is_known ? max_calls_each : 1);
   exploration_ = {candidate, static_cast<int>(calls_each),
                   calls_each * std::max<Nanoseconds>(0, loss), loss <= most, !is_known};

@@ -117,8 +117,8 @@ class TuningCase {
   /// so far.
   void conclude(std::uint64_t calls);
   /// Plans the next exploration. Its expected loss is at most that of the allowance, or it is 1
-  /// call, which is not paid. Returns false where none is needed: then only a settled candidate is
-  /// compared with the MPI's own, in a few calls.
+  /// call, which is not paid. Returns false where none is needed or the allowance is used up:
+  /// then only a settled candidate is compared with the MPI's own, in a few calls.
   bool plan(const Allowance& allowance, std::uint64_t calls);
   /// Begins a new race of all candidates, with the selected one in force. Of what is planned one
   /// call remains, about which nothing is known any more.

@@ -67,10 +67,11 @@ def test_small_calls_are_not_looked_at(mpi, tmp_path, uses):
     assert 0 < queries.stat().st_size < 1000, "of 6000 calls of 3 ranks"
 
 
-def test_invalid_arguments_where_other_ranks_pass(mpi, tmp_path):
+@pytest.mark.parametrize("calls", [1, 20], ids=["one call", "calls ahead"])
+def test_invalid_arguments_where_other_ranks_pass(mpi, tmp_path, calls):
     settings = rules(tmp_path / "site.json", THROUGH_NODES)
     binary = mpi.compile("one_invalid.c", f"-I{ROOT}/include", FRONT)
-    outcome = mpi.run(binary, np=4, settings=settings, report=False)
+    outcome = mpi.run(binary, str(calls), np=4, settings=settings, report=False)
     assert outcome.status == 0, outcome.out + outcome.err
     assert "correct" in outcome.out.split(), outcome.out
 

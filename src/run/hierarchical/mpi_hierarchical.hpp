@@ -65,8 +65,8 @@ class HierarchicalRunner {
   void pass();
   /// Broadcasts the selection of the call that begins now, any number from 0, to ranks of the node
   /// that do not know it because their arguments are invalid. `candidate` becomes -1 if the call
-  /// has passed at another rank, and stays if no rank knows. On all ranks of the node where it does
-  /// not pass, before run() or skip(). Returns an MPI error code.
+  /// has passed at another rank, or that is 8 calls ahead, and stays if no rank knows. On all ranks
+  /// of the node where it does not pass, before run() or skip(). Returns an MPI error code.
   int broadcast_selection(bool knows, int& candidate);
   /// Sets `comm` to the communicator of the first ranks of all nodes, by node; null on all other
   /// ranks, and if there is one node. Collective. Returns an MPI error code.
@@ -111,6 +111,7 @@ class HierarchicalRunner {
   [[nodiscard]] std::int64_t mark_of_call() const;
   void note(WordsByCall words, std::optional<std::int64_t> number);
   [[nodiscard]] std::optional<std::int64_t> recorded(WordsByCall words, int local) const;
+  [[nodiscard]] bool is_overwritten(WordsByCall words, int local) const;
   [[nodiscard]] bool fits(const HierarchicalCall& hierarchical) const;
   int learn_size(HierarchicalCall& hierarchical);
   int agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes);

@@ -27,7 +27,8 @@ int HierarchicalRunner::broadcast_selection(bool knows, int& candidate) {
   for (int local = 0; local < node_->ranks() && !knows; ++local) {
     if (local == node_->local()) continue;
     if (const int error = node_->wait(local, begin_ + selection_sequence)) return error;
-    const std::optional<std::int64_t> selected = recorded(&RankWords::selections, local);
+    std::optional<std::int64_t> selected = recorded(&RankWords::selections, local);
+    if (is_overwritten(&RankWords::selections, local)) selected = passed_selection;
     knows = selected.has_value();
     if (selected) candidate = *selected == passed_selection ? -1 : static_cast<int>(*selected);
   }
@@ -57,6 +58,13 @@ std::optional<std::int64_t> HierarchicalRunner::recorded(WordsByCall words, int 
   const std::int64_t word = word_of_call(words, local).load(std::memory_order_relaxed);
   const std::int64_t number = word - mark_of_call();
   return 0 < number && number < max_recorded ? std::optional(number - 1) : std::nullopt;
+}
+
+/// Has the rank, which had noted something for this call, noted it for a later one since? It waited
+/// for nobody meanwhile.
+bool HierarchicalRunner::is_overwritten(WordsByCall words, int local) const {
+  const std::int64_t word = word_of_call(words, local).load(std::memory_order_relaxed);
+  return word / max_recorded != mark_of_call() / max_recorded;
 }
 
 /// Do the sizes match, as far as the node knows? A gatherv or scatterv compares this rank's size

@@ -1,9 +1,10 @@
 /* One rank's arguments are invalid in a small call, which the MPI is to run and which passes on the
- * other ranks. It does not take the call for a large one, which it would run through node memory
- * and wait in forever, and later calls are in step. Its place in the MPI's own tree has no
- * children. */
+ * other ranks: one_invalid CALLS. It does not take the call for a large one, which it would run
+ * through node memory and wait in forever, and later calls are in step. Its place in the MPI's own
+ * tree has no children. It is late, when the others have run so many small calls. */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tutti/tutti.h>
 
@@ -30,9 +31,14 @@ int main(int argc, char** argv) {
     cast(small, round);
     cast(large, round + 1);
   }
-  const int is_bad = rank == p - 1;
-  const int error = cast(is_bad ? -1 : small, 5);
-  wrong += (error != MPI_SUCCESS) != is_bad;
+  const int is_bad = rank == p - 1, calls = atoi(argv[1]);
+  int token = 0;
+  if (is_bad) PMPI_Recv(&token, 1, MPI_INT, p - 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int call = 0; call < calls; ++call) {
+    const int error = cast(is_bad ? -1 : small, 5);
+    wrong += (error != MPI_SUCCESS) != is_bad;
+  }
+  if (rank == p - 2) PMPI_Send(&token, 1, MPI_INT, p - 1, 0, MPI_COMM_WORLD);
   char text[256];
   int length = sizeof text;
   TUTTI_Algorithm_last(comm, "bcast", text, &length);

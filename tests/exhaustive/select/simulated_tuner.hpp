@@ -71,6 +71,14 @@ class Simulation : public TuningHost {
     const Tuner& first = tuners_.front();
     const std::uint64_t number = first.begun();
     const bool is_noted = first.calls_to_note() > 0;
+    if (reopens_ || !is_noted) runs_native_.clear();
+    for (std::uint64_t later = 0; later < first.calls_to_note() && !reopens_; ++later) {
+      for (const auto& [other, unused] : times_) {
+        runs_native_.emplace(std::pair{number + later, other},
+                             first.runs_native_later(later, other));
+      }
+    }
+    const bool knew = !reopens_ && is_noted;
     // Where profiles change, ranks exchange arrivals, and no call passes.
     const bool runs_native = !reopens_ && (is_noted || first.calls_that_pass() > 0) &&
                              first.runs_native_later(0, size_class);
@@ -82,6 +90,10 @@ class Simulation : public TuningHost {
     const int candidate = tuners_[0 == invalid ? 1 : 0].candidate_of(size_class);
     if (runs_native) {
       ASSERT_EQ(candidate, 0) << "though it may have passed";
+    }
+    if (knew) {
+      const bool was_to_be_native = runs_native_[{number, size_class}];
+      ASSERT_EQ(candidate == 0, was_to_be_native) << "though ranks knew otherwise before";
     }
     const bool is_selected = tuners_[0 == invalid ? 1 : 0].is_selected(size_class);
     for (int rank = 0; rank < options_.p; ++rank) {
@@ -266,6 +278,8 @@ class Simulation : public TuningHost {
   std::vector<Tuner> tuners_;
   std::vector<MaxAndSum> combined_;
   std::map<int, int> runs_;
+  /// By number and class, for the calls of the window, as first known.
+  std::map<std::pair<std::uint64_t, SizeClass>, bool> runs_native_;
   std::map<int, std::vector<double>> shares_;
   std::map<int, std::pair<int, double>> stalls_;
   int cannot_run_ = -1;

@@ -20,6 +20,7 @@ struct Passing : testing::Test {
   }
   void let(PassingCalls::Which which, std::uint32_t calls) {
     passing.let(bcast, which, true, calls);
+    passing.choose(bcast, [](const CallSize&, unsigned) { return true; });
   }
   void add(const CallSignature& signature, const CallSize& size = {}) {
     passing.add(bcast, signature, size);
@@ -94,7 +95,11 @@ TEST_F(Passing, OfNotedCallsEachIsChosenByItself) {
   EXPECT_FALSE(begin(small));
   EXPECT_TRUE(begin(large));
   EXPECT_TRUE(begin(small));
-  EXPECT_EQ(passing.stop(bcast).notes.size(), 3U);
+  const PassedCalls passed = passing.stop(bcast);
+  ASSERT_EQ(passed.notes.size(), 3U);
+  EXPECT_EQ(passed.notes[0].size.block, 8);
+  EXPECT_EQ(passed.notes[1].size.block, 800);
+  EXPECT_EQ(passed.notes[2].size.block, 8);
 }
 
 TEST_F(Passing, AChangeMakesSignaturesUnknown) {
