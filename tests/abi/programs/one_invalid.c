@@ -37,12 +37,12 @@ int main(int argc, char** argv) {
   for (int call = 0; call < calls; ++call) {
     const int error = cast(is_bad ? -1 : small, 5);
     wrong += (error != MPI_SUCCESS) != is_bad;
+    char text[256];
+    int length = sizeof text;
+    TUTTI_Algorithm_last(comm, "bcast", text, &length);
+    wrong += strncmp(text, "native", 6) != 0;
   }
   if (rank == p - 2) PMPI_Send(&token, 1, MPI_INT, p - 1, 0, MPI_COMM_WORLD);
-  char text[256];
-  int length = sizeof text;
-  TUTTI_Algorithm_last(comm, "bcast", text, &length);
-  wrong += strncmp(text, "native", 6) != 0;
   for (int round = 0; round < 10; ++round) cast(large, round);
   int sum = 0;
   PMPI_Allreduce(&wrong, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
