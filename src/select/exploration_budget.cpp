@@ -33,13 +33,10 @@ double usual_call(Account& account, std::span<const WindowCall> calls, Counts co
 
 }  // namespace
 
-void ExplorationBudget::add_agreement(double cost, std::span<const SizeClass> explored) {
+void ExplorationBudget::add_agreement(double cost) {
   whole_.add(cost);
   expected_cost_ = latest_cost_ > 0 ? std::min(latest_cost_, cost) : cost;
   latest_cost_ = cost;
-  for (const SizeClass size_class : explored) {
-    accounts_[index(size_class)].add(expected_cost_ / static_cast<double>(explored.size()));
-  }
 }
 
 /// One window says little about which share of all calls a class has, so it counts for 1/8.

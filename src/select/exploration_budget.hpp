@@ -36,9 +36,9 @@ class ExplorationBudget {
   /// `fraction` of the time spent, above 0.
   explicit ExplorationBudget(double fraction) : fraction_(fraction) {}
 
-  /// Adds the cost of an agreement and of the window before it, in which these classes explored.
-  /// One that creates nothing is expected to cost the lesser of the latest two; so much they share.
-  void add_agreement(double cost, std::span<const SizeClass> explored = {});
+  /// Adds the cost of an agreement and of the window before it. One that creates nothing is
+  /// expected to cost the lesser of the latest two.
+  void add_agreement(double cost);
   /// Adds the time of a window of at least 1 call, and of the calls that nobody noted since the
   /// window before: these count with the smaller mean of the windows around them.
   void add_time(std::span<const WindowCall> calls, std::uint64_t unnoted);
@@ -98,7 +98,7 @@ class ExplorationBudget {
     double share = 0;      ///< of all calls
     double mean_call = 0;  ///< that explored nothing, in the latest window that held any
     double spent = 0;
-    double lost = 0;  ///< by explored calls and shares of agreements; as a whole by all that counts
+    double lost = 0;  ///< by explored calls; as a whole by all that counts
     double gained = 0;
     double compared = 0;  ///< with the MPI's own: what this took beyond what is selected
 

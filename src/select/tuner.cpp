@@ -139,7 +139,7 @@ WindowCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
 }
 
 int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
-  const auto cost = static_cast<double>(-combined[0].max);
+  budget_.add_agreement(static_cast<double>(-combined[0].max));
   creation_ = static_cast<double>(-combined[1].max);
   resolution_ = std::max<Nanoseconds>(1, 10 * combined[2].max);
   notes_ = {};
@@ -152,7 +152,6 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
   }
   count_time(calls);
   add_samples(calls);
-  budget_.add_agreement(cost, explored_classes(calls));
   if (std::exchange(reopened_at_, never) != never) {
     for (std::optional<TuningCase>& known : cases_) {
       if (known) known->reopen();
@@ -198,18 +197,6 @@ void Tuner::add_samples(std::span<const WindowCall> calls) {
     const CallLoss loss = known->add(candidate, call.times, size);
     budget_.add_loss(*call.size_class, loss, !known->exploration().may_overdraw());
   }
-}
-
-/// Those of calls that ran a candidate to explore it.
-std::vector<SizeClass> Tuner::explored_classes(std::span<const WindowCall> calls) const {
-  std::vector<SizeClass> all = seen_classes();
-  std::erase_if(all, [&](SizeClass one) {
-    return known(one)->exploration().candidate <= 0 ||
-           std::ranges::none_of(calls, [one](const WindowCall& call) {
-             return call.is_explored && call.size_class == one;
-           });
-  });
-  return all;
 }
 
 /// Before the next window, that window may begin at once. Profiles may change more often than

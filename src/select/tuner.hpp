@@ -182,7 +182,6 @@ class Tuner {
   void pass_over(SizeClass size_class, TuningHost& host);
   int plan(TuningHost& host);
   [[nodiscard]] std::vector<SizeClass> seen_classes() const;
-  [[nodiscard]] std::vector<SizeClass> explored_classes(std::span<const WindowCall> calls) const;
   void plan_case(SizeClass size_class, TuningHost& host);
   int prepare(SizeClass size_class, TuningHost& host);
   void plan_window();

@@ -98,9 +98,6 @@ TEST(ExplorationBudget, LetsAClassLoseFourBudgetsOfItsOwnTime) {
   budget.add_loss(small_class, {0, -1'000}, true);
   EXPECT_NEAR(budget.left_of(small_class), 400, 1e-6) << "what its explored calls gain pays too";
   EXPECT_EQ(budget.lost(), 0);
-  constexpr std::array explored = {small_class, large_class};
-  budget.add_agreement(300, explored);
-  EXPECT_NEAR(budget.left_of(small_class), 250, 1e-6) << "and it pays its share of agreements";
 }
 
 TEST(ExplorationBudget, OverdraftIsForgottenOnceTheBudgetHasRecovered) {
