@@ -92,7 +92,6 @@ class PassingCalls {
     Signatures& all = *signatures_[collective];
     const unsigned calls = is_noted(collective) ? let_[collective] : 1;
     for (std::size_t at = 0; at < all.count; ++at) {
-      all.pass[at].reset();
       for (unsigned call = 0; call < calls; ++call) {
         all.pass[at][call] = passes(all.sizes[at], call);
       }

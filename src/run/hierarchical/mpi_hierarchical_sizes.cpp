@@ -60,8 +60,8 @@ std::optional<std::int64_t> HierarchicalRunner::recorded(WordsByCall words, int 
   return 0 < number && number < max_recorded ? std::optional(number - 1) : std::nullopt;
 }
 
-/// Has the rank, which had noted something for this call, noted it for a later one since? It waited
-/// for nobody meanwhile.
+/// Has the rank, which has counted this call, noted a later one in its place, or noted none? Then
+/// it waited for nobody.
 bool HierarchicalRunner::is_overwritten(WordsByCall words, int local) const {
   const std::int64_t word = word_of_call(words, local).load(std::memory_order_relaxed);
   return word / max_recorded != mark_of_call() / max_recorded;

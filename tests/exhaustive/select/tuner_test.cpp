@@ -344,19 +344,17 @@ TEST(Tuner, CallsThatRunTheMpisOwnMayBeCountedAndNotedTogether) {
   Simulation one_by_one({.noise = 0, .spread = 0}, times, 1);
   Simulation together({.noise = 0, .spread = 0}, times, 1);
   for (int call = 0; call < 5000; ++call) one_by_one.call(4);
-  std::uint64_t begun = 0;
   std::uint64_t most = 0;
   std::uint64_t noted = 0;
-  while (begun < 5000) {
+  const Tuner& first = together.tuner();
+  while (first.begun() < 5000) {
     together.call(4);
-    const std::uint64_t left =
-        std::min<std::uint64_t>(together.tuner().calls_that_pass(), 5000 - ++begun);
+    const std::uint64_t left = std::min(first.calls_that_pass(), 5000 - first.begun());
     most = std::max(most, left);
     for (int rank = 0; rank < 3; ++rank) together.tuner(rank).pass(left);
-    begun += left;
-    const std::uint64_t in_window = std::min(together.tuner().calls_to_note(), 5000 - begun);
-    std::uint64_t native = 0;  // calls of the window before one that explores
-    while (native < in_window && together.tuner().runs_native_later(native, 4)) ++native;
+    const std::uint64_t in_window = std::min(first.calls_to_note(), 5000 - first.begun());
+    std::uint64_t native = 0;  // before one that explores
+    while (native < in_window && first.runs_native_later(native, 4)) ++native;
     for (int rank = 0; rank < 3; ++rank) {
       Tuner& tuner = together.tuner(rank);
       for (std::uint64_t i = 0; i < native; ++i) {
@@ -364,7 +362,6 @@ TEST(Tuner, CallsThatRunTheMpisOwnMayBeCountedAndNotedTogether) {
       }
       tuner.pass(native);
     }
-    begun += native;
     noted += native;
   }
   EXPECT_GE(most, 100U);
