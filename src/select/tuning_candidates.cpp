@@ -15,7 +15,6 @@ namespace tutti {
 namespace {
 
 constexpr double hopeless = 3;
-constexpr double slow_network = 100;
 /// More would take longer to model than exploring the wrong one first costs.
 constexpr int max_modelled_ranks = 16;
 constexpr int max_modelled_parts = 8;
@@ -141,8 +140,7 @@ double handicap(const Specification& point) {
 
 /// By the product of both times, so that neither network counts more.
 std::vector<Priced> priced(const TuningFeatures& features, const Machine& machine) {
-  Machines machines = {machine, machine};
-  machines[1].per_byte *= slow_network;
+  const Machines machines = {machine, slow_network(machine)};
   std::vector<Priced> all;
   Seconds least = {INFINITY, INFINITY};
   for (const Specification& point : useful_specifications(features.collective, features.p)) {
@@ -163,6 +161,14 @@ std::vector<Priced> priced(const TuningFeatures& features, const Machine& machin
 }
 
 }  // namespace
+
+Machine slow_network(Machine machine) {
+  machine.latency *= 20;
+  machine.overhead *= 5;
+  machine.gap *= 5;
+  machine.per_byte *= 100;
+  return machine;
+}
 
 std::vector<Setting> hierarchical_candidates(Collective collective, int ranks_per_node) {
   std::vector<Setting> all;

@@ -121,10 +121,17 @@ double whole_price(const TuningFeatures& features, const Specification& point) {
   const std::vector<Bytes> blocks(static_cast<std::size_t>(features.p), features.block);
   const Problems problems(point, Call{features.collective, 0, blocks});
   const std::vector<Schedule> schedules = problems.schedules();
-  Machine slow;
-  slow.per_byte *= 100;
   return *price(schedules, Machine{}, PriceModel::loggp) *
-         *price(schedules, slow, PriceModel::loggp);
+         *price(schedules, slow_network(Machine{}), PriceModel::loggp);
+}
+
+/// Few ranks get a short message sooner in one round of many messages, many ranks along a tree.
+TEST(TuningCandidates, OfShortCallsAreSortedByTheirRounds) {
+  for (const Collective collective : {Collective::bcast, Collective::gather, Collective::scatter,
+                                      Collective::allgather, Collective::alltoall}) {
+    EXPECT_EQ(names_of({{collective, 8, 8}})[1], "linear") << name_of(collective);
+    EXPECT_FALSE(has(names_of({{collective, 256, 8}}), "linear")) << name_of(collective);
+  }
 }
 
 TEST(TuningCandidates, OfManyPartsAreSortedAsIfEachPartWereModelled) {
