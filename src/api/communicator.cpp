@@ -339,7 +339,8 @@ int Communicator::open_distances() {
 int Communicator::open_hierarchical() {
   const int error = open_private();
   if (error != MPI_SUCCESS || hierarchical_ != nullptr) return error;
-  return HierarchicalRunner::open(private_->handle(), node_settings_, hierarchical_);
+  return HierarchicalRunner::open(private_->handle(), selections_->nodes.guessed(), node_settings_,
+                                  hierarchical_);
 }
 
 int Communicator::open_arrival() {

@@ -54,11 +54,7 @@ int HierarchicalNodes::open_for(Collective collective, Bytes block, const Level&
   // A rank that cannot reach the memory of the others is a node of its own.
   const bool shares = !gave_up_ && nodes_->most() >= level.leaders && nodes_->most() > 1;
   if (!shares) return MPI_SUCCESS;
-  // Nodes differ in their ranks: each rank checks its own.
-  bool all_fit = false;
-  const int error = true_on_all(communicator_.private_comm().handle(),
-                                fits(collective, block, level.leaders), all_fit);
-  return error != MPI_SUCCESS || !all_fit ? error : prepare(level.leaders, ready);
+  return fits(collective, block, level.leaders) ? prepare(level.leaders, ready) : MPI_SUCCESS;
 }
 
 bool HierarchicalNodes::needs(const Level& level) const {
@@ -122,8 +118,8 @@ int HierarchicalNodes::take() {
   return MPI_SUCCESS;
 }
 
-/// Does the memory of this rank's node, which is open, hold the whole call? O(p) for each lane;
-/// alltoall O(p c) on a node of c ranks.
+/// Does the memory of each node hold the whole call? Equal on all ranks. O(p) for each lane;
+/// alltoall O(p c) on nodes of c ranks.
 bool HierarchicalNodes::fits(Collective collective, Bytes block, int leaders) const {
   HierarchicalProblem call;
   const bool pairs = block_kind(collective) == BlockKind::pairs;
@@ -131,9 +127,7 @@ bool HierarchicalNodes::fits(Collective collective, Bytes block, int leaders) co
   call.leaders = leaders;
   call.sizes.each = block;
   if (is_irregular(call.collective)) call.sizes.by_rank.assign(index(nodes_->p()), block);
-  const int own = nodes_->node_of(communicator_.rank());
-  const Bytes capacity = communicator_.hierarchical().node().capacity();
-  return hierarchical_memory(call, *nodes_, own) <= capacity;
+  return hierarchical_memory(call, *nodes_) <= communicator_.hierarchical().node().capacity();
 }
 
 }  // namespace tutti

@@ -25,6 +25,8 @@ class HierarchicalNodes {
   [[nodiscard]] bool are_open() const { return are_open_; }
   /// Guesses the nodes, the first time.
   int guess();
+  /// What guess() found.
+  [[nodiscard]] const Nodes& guessed() const { return *nodes_; }
   /// Creates what calls of a level need. Flat: see open_flat(). Hierarchical: opens the nodes and
   /// creates what the leaders need, where ranks share nodes, and sets `ready` to whether all ranks
   /// could, and node memory holds whole calls with blocks of `block` bytes.

@@ -32,10 +32,17 @@ Bytes own_memory(const HierarchicalProblem& call, const Nodes& nodes, int own) {
   return std::max(memory, hierarchical_memory(halved, nodes, own));
 }
 
-/// The largest bound on the nodes whose sizes node `own` knows. Of nodes with equally many ranks,
-/// the root's needs most, or else the one whose ranks have the largest blocks.
+/// The largest bound on the nodes whose sizes node `own` knows.
 Bytes max_memory(const HierarchicalProblem& call, const Nodes& nodes, int own) {
-  if (!knows_all(call.collective)) return own_memory(call, nodes, own);
+  return knows_all(call.collective) ? hierarchical_memory(call, nodes)
+                                    : own_memory(call, nodes, own);
+}
+
+}  // namespace
+
+/// Of nodes with equally many ranks, the root's needs most, or else the one whose ranks have the
+/// largest blocks.
+Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes) {
   const std::vector<Bytes> blocks = largest_chunk(call).sizes.by_rank;  // empty if all are equal
   std::map<int, std::pair<Bytes, int>> fullest;  // by ranks: the bytes of a node, and its number
   for (int node = 0; node < nodes.count(); ++node) {
@@ -50,8 +57,6 @@ Bytes max_memory(const HierarchicalProblem& call, const Nodes& nodes, int own) {
   }
   return most;
 }
-
-}  // namespace
 
 Collective form_between(Collective collective, const Nodes& nodes, int leaders) {
   const int ranks = nodes.most();

@@ -100,6 +100,10 @@ struct HierarchicalProblem : HierarchicalOptions {
 [[nodiscard]] Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes,
                                         int node);
 
+/// The largest of these. Every rank must know the sizes of all blocks. So costly on the root's node
+/// and on one of each number of ranks.
+[[nodiscard]] Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes);
+
 /// The limit on the chunks of a call.
 inline constexpr int max_chunks = 1 << 17;
 

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace tutti {
 
-int HierarchicalRunner::open(MPI_Comm comm, const NodeSettings& settings,
+int HierarchicalRunner::open(MPI_Comm comm, Nodes nodes, const NodeSettings& settings,
                              std::unique_ptr<HierarchicalRunner>& made) {
   std::unique_ptr<HierarchicalRunner> runner(new HierarchicalRunner(comm));
   runner->staging_ = settings.staging;
-  const int error = SharedNode::open(comm, settings, runner->node_);
+  const int error = SharedNode::open(comm, std::move(nodes), settings, runner->node_);
   if (error == MPI_SUCCESS) made = std::move(runner);
   return error;
 }

@@ -17,8 +17,9 @@ namespace tutti {
 /// Runs the hierarchical calls of one communicator.
 class HierarchicalRunner {
  public:
-  /// Collective over `comm`, which must outlive the runner. Returns an MPI error code.
-  static int open(MPI_Comm comm, const NodeSettings& settings,
+  /// `nodes`: as for SharedNode::open(). Collective over `comm`, which must outlive the runner.
+  /// Returns an MPI error code.
+  static int open(MPI_Comm comm, Nodes nodes, const NodeSettings& settings,
                   std::unique_ptr<HierarchicalRunner>& made);
 
   [[nodiscard]] SharedNode& node() { return *node_; }

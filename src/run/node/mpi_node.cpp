@@ -76,10 +76,8 @@ struct SharedNode::Attempt {
   std::int64_t group;
 };
 
-int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
+int SharedNode::open(MPI_Comm comm, Nodes nodes, const NodeSettings& settings,
                      std::unique_ptr<SharedNode>& made) {
-  Nodes nodes;
-  if (const int error = guess_nodes(comm, settings, nodes)) return error;
   std::unique_ptr<SharedNode> node(new SharedNode(comm, rank_in(comm)));
   const int error = node->find(std::move(nodes), settings);
   if (error == MPI_SUCCESS) made = std::move(node);

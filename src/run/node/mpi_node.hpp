@@ -54,10 +54,11 @@ struct RankWords {
 /// of their own.
 class SharedNode {
  public:
-  /// Finds the nodes and creates a segment on each node of several ranks. Collective over `comm`, a
-  /// duplicate that must return its errors and outlive the node: 3 allgathers if all ranks of a
-  /// system can open its memory. Returns an MPI error code.
-  static int open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<SharedNode>& made);
+  /// Creates a segment on each node of several ranks; `nodes` are those that guess_nodes() found.
+  /// Collective over `comm`, a duplicate that must return its errors and outlive the node: 2
+  /// allgathers if all ranks of a system can open its memory. Returns an MPI error code.
+  static int open(MPI_Comm comm, Nodes nodes, const NodeSettings& settings,
+                  std::unique_ptr<SharedNode>& made);
 
   /// The nodes of the communicator, equal on all ranks.
   [[nodiscard]] const Nodes& nodes() const { return nodes_; }

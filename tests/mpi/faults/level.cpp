@@ -192,6 +192,13 @@ void fail_in_agreement() {
 }
 
 /// Node memory is so small that sizes would take more than 50 % of it.
+int open(MPI_Comm comm, const tutti::NodeSettings& settings,
+         std::unique_ptr<tutti::HierarchicalRunner>& runner) {
+  tutti::Nodes nodes;
+  if (const int error = tutti::guess_nodes(comm, settings, nodes)) return error;
+  return tutti::HierarchicalRunner::open(comm, nodes, settings, runner);
+}
+
 void leave_no_room_for_sizes() {
   MPI_Comm comm = MPI_COMM_NULL;
   int p = 0;
@@ -201,7 +208,7 @@ void leave_no_room_for_sizes() {
     tutti::NodeSettings settings;
     settings.memory = tutti::page_bytes();
     std::unique_ptr<tutti::HierarchicalRunner> runner;
-    expect(tutti::HierarchicalRunner::open(comm, settings, runner) == MPI_SUCCESS, "no nodes");
+    expect(open(comm, settings, runner) == MPI_SUCCESS, "no nodes");
     expect(runner->node().capacity() == 0, "beyond the bound");
     for (int call = 0; call < 3; ++call) {
       std::string refused;
@@ -245,7 +252,7 @@ void find_nodes() {
     {
       std::unique_ptr<tutti::HierarchicalRunner> runner;
       communicators = 0;
-      expect(tutti::HierarchicalRunner::open(comm, settings, runner) == MPI_SUCCESS, "no nodes");
+      expect(open(comm, settings, runner) == MPI_SUCCESS, "no nodes");
       expect(communicators == 0, "a communicator");
       const tutti::Nodes& nodes = runner->node().nodes();
       expect(nodes.count() == (round < 3 || nodes.p() > 1 ? 2 : 1), "other nodes");
