@@ -118,8 +118,8 @@ int HierarchicalNodes::take() {
   return MPI_SUCCESS;
 }
 
-/// Does the memory of each node hold the whole call? Equal on all ranks. O(p) for each lane;
-/// alltoall O(p c) on nodes of c ranks.
+/// Does the memory of each node hold the whole call? Equal on all ranks. Costs what
+/// hierarchical_memory() of all nodes does.
 bool HierarchicalNodes::fits(Collective collective, Bytes block, int leaders) const {
   HierarchicalProblem call;
   const bool pairs = block_kind(collective) == BlockKind::pairs;

@@ -51,7 +51,8 @@ Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes) {
     std::pair<Bytes, int>& known = fullest[nodes.size(node)];
     known = std::max(known, std::pair(bytes, node));
   }
-  Bytes most = hierarchical_memory(call, nodes, nodes.node_of(call.root));
+  Bytes most =
+      has_root(call.collective) ? hierarchical_memory(call, nodes, nodes.node_of(call.root)) : 0;
   for (const auto& [ranks, one] : fullest) {
     most = std::max(most, hierarchical_memory(call, nodes, one.second));
   }

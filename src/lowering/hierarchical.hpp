@@ -100,8 +100,8 @@ struct HierarchicalProblem : HierarchicalOptions {
 [[nodiscard]] Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes,
                                         int node);
 
-/// The largest of these. Every rank must know the sizes of all blocks. So costly on the root's node
-/// and on one of each number of ranks.
+/// The largest of these. Every rank must know the sizes of all blocks. Costs as much as that of one
+/// node for the root's, if there is a root, and for one node of each number of ranks.
 [[nodiscard]] Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes);
 
 /// The limit on the chunks of a call.

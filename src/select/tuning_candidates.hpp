@@ -25,8 +25,8 @@ struct TuningFeatures : Features {
 [[nodiscard]] std::vector<Setting> hierarchical_candidates(Collective collective,
                                                            int ranks_per_node);
 
-/// The other network by which candidates are sorted: to the built-in numbers, which are those of a
-/// fast one, it is TCP over Ethernet. A round costs more beside a message there.
+/// The other network by which candidates are sorted, beside the built-in numbers, which are those
+/// of a fast one, about as slow as TCP over Ethernet. A round costs more beside a message there.
 [[nodiscard]] Machine slow_network(Machine machine);
 
 /// The MPI's own first. Then it between nodes (see hierarchical_candidates). Then the useful

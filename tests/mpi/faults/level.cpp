@@ -191,7 +191,6 @@ void fail_in_agreement() {
   expect(gather(comm.get(), 1) == MPI_SUCCESS, "an error after the agreement");
 }
 
-/// Node memory is so small that sizes would take more than 50 % of it.
 int open(MPI_Comm comm, const tutti::NodeSettings& settings,
          std::unique_ptr<tutti::HierarchicalRunner>& runner) {
   tutti::Nodes nodes;
@@ -199,6 +198,7 @@ int open(MPI_Comm comm, const tutti::NodeSettings& settings,
   return tutti::HierarchicalRunner::open(comm, nodes, settings, runner);
 }
 
+/// Node memory is so small that sizes would take more than 50 % of it.
 void leave_no_room_for_sizes() {
   MPI_Comm comm = MPI_COMM_NULL;
   int p = 0;
