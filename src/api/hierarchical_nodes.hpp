@@ -25,7 +25,7 @@ class HierarchicalNodes {
   [[nodiscard]] bool are_open() const { return are_open_; }
   /// Guesses the nodes, the first time.
   int guess();
-  /// What guess() found.
+  /// What guess() found; once open, the nodes themselves.
   [[nodiscard]] const Nodes& guessed() const { return *nodes_; }
   /// Creates what calls of a level need. Flat: see open_flat(). Hierarchical: opens the nodes and
   /// creates what the leaders need, where ranks share nodes, and sets `ready` to whether all ranks

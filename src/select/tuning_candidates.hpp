@@ -31,13 +31,13 @@ struct TuningFeatures : Features {
 
 /// The MPI's own first. Then it between nodes (see hierarchical_candidates). Then the useful
 /// specifications of the list by modelled time, where what runs in the background without a
-/// forecast may take 1.5 times as long, and the fastest one of these between nodes. With
-/// an exchange of arrivals the list comes before node memory, which waits for late ranks. Left out:
+/// forecast may take 1.5 times as long, and the fastest one of these between nodes. With an
+/// exchange of arrivals the list comes before node memory, which waits for late ranks. Left out:
 /// what depends on distances, on arrivals that are not exchanged, or on threads that there are not;
 /// what may stage more than `staging`; and what the model predicts to take 3 times as long as the
 /// fastest one after the last arrival, on both a fast network, `machine`, and its slow_network().
-/// More than 16 ranks are extrapolated from 4, 8 and 16, unless arrivals of at
-/// most 128 are known. O(number of algorithms * messages of so many ranks).
+/// More than 16 ranks are extrapolated from 4, 8 and 16, unless arrivals of at most 128 are known.
+/// O(number of algorithms * messages of so many ranks).
 [[nodiscard]] std::vector<Setting> tuning_candidates(const TuningFeatures& features,
                                                      const Machine& machine);
 

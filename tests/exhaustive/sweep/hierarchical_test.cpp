@@ -169,6 +169,32 @@ TEST(HierarchicalPrograms, OfUnlikeBlocksStayWithinTheBoundOnNodeMemory) {
 }
 
 // To lay out all 262,144 blocks for each of 65,536 nodes would take many minutes.
+/// All ranks have to tell alike whether the memory of every node holds a call.
+TEST(HierarchicalPrograms, NeedAtMostTheMemoryOfTheFullestNodes) {
+  for (const char* text : {"5x1", "3x4", "1,4,2,3,1", "2,4,4,1,2", "7", "1,6"}) {
+    const Nodes nodes = *nodes_from(text);
+    for (Collective collective : hierarchical_collectives) {
+      if (collective == Collective::alltoallv) collective = Collective::alltoall;
+      for (const Rank root : {0, nodes.p() - 1}) {
+        for (const int leaders : {1, 2, 4}) {
+          HierarchicalProblem call;
+          call.collective = collective;
+          call.root = root;
+          call.leaders = leaders;
+          call.sizes.each = 1000;
+          if (is_irregular(collective)) call.sizes.by_rank.assign(index(nodes.p()), 1000);
+          Bytes most = 0;
+          for (int node = 0; node < nodes.count(); ++node) {
+            most = std::max(most, hierarchical_memory(call, nodes, node));
+          }
+          EXPECT_EQ(hierarchical_memory(call, nodes), most)
+              << name_of(collective) << " on " << text << ", root " << root << ", " << leaders;
+        }
+      }
+    }
+  }
+}
+
 TEST(HierarchicalPrograms, FindTheChunksOfManyNodesInLinearTime) {
   const Nodes nodes = Nodes::consecutive(std::vector<int>(65536, 4));
   HierarchicalProblem call;
