@@ -1,4 +1,4 @@
-/// The commands gather, gatherv, scatter and scatterv: problems, contenders and their lines.
+/// The commands of collectives of the MPI: problems, contenders and their lines.
 #pragma once
 
 #include <memory>

@@ -14,22 +14,23 @@ namespace tutti {
 /// Whether a call runs hierarchically, and the number of leaders per node.
 struct Level {
   bool hierarchical = false;
-  int leaders = 0;  ///< 0: the model selects the number for each call
+  int leaders = 0;  ///< 0, only in requests: the model selects the number for each call
   friend bool operator==(const Level&, const Level&) = default;
 };
 
-/// The request of the user: a forced algorithm, the MPI's own, or selection by the model.
+/// The request of the user: a forced algorithm, the MPI's own, or selection (automatic) by
+/// measurements (see select/tuner.hpp), of one-sided collectives by the model.
 struct Setting {
   enum class Kind : std::uint8_t { automatic, native, forced };
   Kind kind = Kind::automatic;
   Specification specification;  ///< forced only; if hierarchical, it runs between nodes
-  /// None: the model selects flat or hierarchical for each call; never with forced. With automatic
-  /// only none or flat.
+  /// None: measurements select flat or hierarchical; never with forced. With automatic only none or
+  /// flat.
   std::optional<Level> level = {};
   friend bool operator==(const Setting&, const Setting&) = default;
 
   [[nodiscard]] bool asks_for_hierarchical() const { return level && level->hierarchical; }
-  /// True for the MPI's own, flat or as the model selects.
+  /// True for the MPI's own, flat or as measurements select.
   [[nodiscard]] bool is_native() const { return kind == Kind::native && !asks_for_hierarchical(); }
 };
 
@@ -39,8 +40,8 @@ inline constexpr Setting flat_native = {Setting::Kind::native, {}, Level{}};
 /// Reads "auto", "native", a specification, or one of the last two as hierarchical, such as
 /// "hierarchical(native)" or "hierarchical(knomial:k=4,leaders=2)"; the default is leaders=auto.
 /// "auto:hierarchy=flat" selects only flat algorithms; "native:hierarchy=auto" runs the MPI's own,
-/// and the model selects flat or hierarchical. Hierarchical excludes runner=background. The former
-/// spelling "native:level=node,leaders=2" is accepted too.
+/// and measurements select flat or hierarchical. Hierarchical excludes runner=background. The
+/// former spelling "native:level=node,leaders=2" is accepted too.
 [[nodiscard]] Result<Setting> setting(Collective collective, std::string_view text);
 [[nodiscard]] std::string to_text(const Setting& setting);
 /// Reads "auto" (none), "flat", "hierarchical" or "hierarchical(leaders=K)" with K a number or
