@@ -87,7 +87,11 @@ SHAPES = {
         "groups of chassis of routers, all joined in pairs at each level",
         {"groups": "0", "chassis": "2", "routers": "4", "per-router": "2"},
     ),
-    "torus": _Shape("a 3-dimensional torus, also as torus:4x4x8"),
+    "torus": _Shape(
+        "a 3-dimensional torus, also as torus:4x4x8; limiter: what all links of a node carry "
+        "together, in both directions (default: no limit)",
+        {"limiter": ""},
+    ),
 }
 """The shapes by name."""
 
@@ -106,6 +110,8 @@ MACHINES = {
     "memory-latency=0.4us",
     "gbe30-two-switches": "two-switches:30:trunk=125M,bandwidth=125M,latency=13.5us,overhead=2us,"
     "memory-bandwidth=5G,memory-latency=0.4us",
+    "gbe30-two-switches-10g": "two-switches:30:trunk=1.25G,bandwidth=125M,latency=13.5us,"
+    "overhead=2us,memory-bandwidth=5G,memory-latency=0.4us",
     "gbe18x8": "switch:18:bandwidth=125M,latency=13.5us,overhead=2us,memory-bandwidth=4G,"
     "memory-latency=0.35us",
     "qdr6x8": "switch:6:bandwidth=3.2G,latency=0.75us,overhead=0.5us,memory-bandwidth=4G,"
@@ -119,7 +125,11 @@ MACHINES = {
     "vsc3-400x16": "fat-tree:400:leaf=24,taper=2,bandwidth=6.4G,latency=0.35us,overhead=0.4us,"
     "memory-bandwidth=5G,memory-latency=0.3us",
     "xe6-64x32": "torus:4x4x4:bandwidth=4.7G,latency=0.1us,overhead=0.5us,memory-bandwidth=5G,"
-    "memory-latency=0.3us",
+    "memory-latency=0.3us,limiter=6G",
+    "xe6-2048x32": "torus:16x16x8:bandwidth=4.7G,latency=0.1us,overhead=0.5us,memory-bandwidth=5G,"
+    "memory-latency=0.3us,limiter=6G",
+    "xe6-2744x24": "torus:14x14x14:bandwidth=4.7G,latency=0.1us,overhead=0.5us,memory-bandwidth=5G,"
+    "memory-latency=0.3us,limiter=6G",
 }
 """The machines of the papers as shapes, with the ranks per node in their names; approximations by
 published link rates, not measurements."""
@@ -233,7 +243,8 @@ def _sides(nodes: int) -> tuple[int, int, int]:
     return best
 
 
-def _torus(text: str) -> tuple[int, str]:
+def _torus(text: str, limiter: str) -> tuple[int, str]:
+    """Nodes and the attributes; the limiter is a rate, or empty for none."""
     sides = text.split("x")
     if len(sides) not in (1, 3):
         raise Refusal(f"--platform torus:{text}: expected a number of nodes or 3 sides as 4x4x8")
@@ -242,7 +253,8 @@ def _torus(text: str) -> tuple[int, str]:
         box = list(_sides(box[0]))
     if math.prod(box) > MAX_NODES:
         raise Refusal(f"--platform torus:{text}: expected at most {MAX_NODES:,} nodes")
-    return math.prod(box), _topology("TORUS", ",".join(map(str, box)))
+    limit = f' limiter_link="{_number(limiter, "limiter", _RATES):.6g}Bps"' if limiter else ""
+    return math.prod(box), _topology("TORUS", ",".join(map(str, box))) + limit
 
 
 def platform(text: str) -> Platform:
@@ -269,7 +281,7 @@ def platform(text: str) -> Platform:
     memory = Link(_number(values["memory-latency"], "memory-latency", _TIMES),
                   _number(values["memory-bandwidth"], "memory-bandwidth", _RATES))  # fmt: skip
     if shape == "torus":
-        nodes, topology = _torus(count)
+        nodes, topology = _torus(count, values["limiter"])
     else:
         nodes, topology = _whole(count, shape), ""
     if shape == "fat-tree":
