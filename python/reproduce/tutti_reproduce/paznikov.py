@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 
 from tutti._engine import Call, Machine
+from tutti.console import count
+from tutti_reproduce.broadcast_samples import CONTENDERS, MEASURED, MODELS, Lab
 from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, network, published
 
-CONTENDERS = ("linear", "tree")
 ETHERNET = "Gigabit Ethernet"
 _SEVERAL = 4
 """Crossovers are sought up to this many times the published one."""
@@ -136,6 +137,32 @@ def depth(p: int) -> int:
     return below(0, (p - 1).bit_length())
 
 
+def _lab_crossovers(lab: Lab, problems: list[str], views: list[View]) -> None:
+    """Adds the lab's rows and views to those of the paper."""
+    document = published("paznikov")
+    unit, bytes_ = document["units"][ETHERNET]
+    more = [p for p in lab.processes() if (ETHERNET, "size", p) not in {row[:3] for row in _rows()}]
+    for view in views:
+        view.numbers.extend({} for _ in more)
+    problems.extend(f"{ETHERNET}: {unit} with p = {p}" for p in more)
+    rows = [row[:3] for row in _rows()] + [(ETHERNET, "size", p) for p in more]
+    never = [p for p in lab.processes() if not lab.ahead_from("size", p, bytes_)]
+    most = max(cell[2] for cell in lab.lines) // bytes_
+    notes = ["The least measured size, or number of processes, from which the paper's tree stays ahead of "
+             "`linear`. Samples are few: the crossover is between it and the one before."]  # fmt: skip
+    if never:
+        notes.append(f"Up to {most:,} {unit} the tree is never ahead for good with p = "
+                     f"{', '.join(map(str, never))}. Each level waits for a poller that shares 2 cores with "
+                     "all other ranks, whereas Tutti's `linear` carries up to 32 KiB in its notifications.")  # fmt: skip
+    for source, where, kind, said in (
+        ("lab", lab.heading, "", notes),
+        *(("own simulator", f"{model}, machine measured in the lab", f", {model}", lab.note()) for model in MODELS),
+    ):
+        numbers = [lab.ahead_from(along, fixed, bytes_, kind) if name == ETHERNET else {}
+                   for name, along, fixed in rows]  # fmt: skip
+        views.append(View(source, where, numbers, said))
+
+
 def _crossovers(context: Context, done: Callable[[], None]) -> Result:
     document = published("paznikov")
     machines = {name: network(numbers) for name, numbers in document["networks"].items()}
@@ -173,7 +200,12 @@ def _crossovers(context: Context, done: Callable[[], None]) -> Result:
         unit = document["units"][name][0]
         what = f"{unit} with p = {fixed}" if along == "size" else f"p with {fixed} {unit}"
         problems.append(f"{name}: {what}")
-    return Result(problems, [{"value": row[3]} for row in _rows()], views)
+    theirs: list[Numbers] = [{"value": row[3]} for row in _rows()]
+    lab = Lab(context)
+    if lab.processes():
+        _lab_crossovers(lab, problems, views)
+        theirs.extend({} for _ in range(len(problems) - len(theirs)))
+    return Result(problems, theirs, views)
 
 
 def _published(name: str, along: str, fixed: int, at: int) -> Numbers:
@@ -206,13 +238,19 @@ def _figure(context: Context, figure: str, done: Callable[[], None]) -> Result:
         numbers["tree, LogP"] = 1e3 * logp(machine, fixed if along == "size" else x)
     done()
     views.append(View("closed form", "the paper's LogP and LogGP", theirs))
+    lines = [("simulated", views[-2].numbers), ("LogGP", theirs)]
+    lab = Lab(context)
+    found = [lab.cell(*call) if name == ETHERNET else None for call in calls]
+    if any(found):
+        views.append(lab.view(found))
+        lines.append(("lab", views[-1].numbers))
     plots = [
         Plot(
             f"Figure {figure}: " + (f"p = {fixed}" if along == "size" else f"{fixed} {unit}"),
             unit if along == "size" else "processes", "ms",
-            {f"{contender}, {source}": [(x, each[contender]) for (panel, x), each
-                                        in zip(cells, numbers, strict=True) if panel == fixed]
-             for source, numbers in (("simulated", views[-2].numbers), ("LogGP", theirs)) for contender in CONTENDERS},
+            {f"{contender}, {source}": points for source, numbers in lines for contender in CONTENDERS
+             if (points := [(x, each[contender]) for (panel, x), each in zip(cells, numbers, strict=True)
+                            if panel == fixed and contender in each])},
             log_x=False, log_y=False,
         )
         for fixed in panels
@@ -222,8 +260,32 @@ def _figure(context: Context, figure: str, done: Callable[[], None]) -> Result:
                   [_published(name, along, *cell) for cell in cells], views, plots)  # fmt: skip
 
 
+def _measured(lab: Lab, done: Callable[[], None]) -> Result:
+    cells = list(lab.lines)
+    notes = [
+        "The tree is the paper's system, `paznikov:protocol=windows`; beside it its order with Tutti's "
+        "notifications. Means, with the 95 % interval of the factor by Student's t.",
+        "Ranks share 2 cores: between small messages they wait for a core, which no prediction has.",
+    ]
+    views = [lab.view(cells, notes)]
+    views += [View("own simulator", f"{model}, machine measured in the lab",
+                   [lab.predictions(cell, model) for cell in cells], lab.note()) for model in MODELS]  # fmt: skip
+    done()
+    shapes = list(dict.fromkeys(cell[:2] for cell in cells))
+    plots = [
+        Plot(f"{ranks} ranks on {nodes} nodes", "bytes", "ms", {
+            name: points for name in (*MEASURED, *(f"{name}, LogGP" for name in CONTENDERS))
+            if (points := [(cell[2], numbers[name]) for cell, numbers in zip(cells, views[0].numbers, strict=True)
+                           if cell[:2] == (nodes, ranks) and name in numbers])
+        })
+        for nodes, ranks in shapes
+    ]  # fmt: skip
+    problems = [f"p = {ranks} on {count(nodes, 'node')}, {size:,} bytes" for nodes, ranks, size in cells]
+    return Result(problems, [{} for _ in cells], views, plots)
+
+
 def tables(context: Context) -> list[Table]:
-    """All crossovers, and figures 9 to 12."""
+    """All crossovers, figures 9 to 12, and what the lab measured."""
     made = [
         Table("paznikov", "crossovers", "Sizes and processes from which the tree is ahead", None,
               "crossover", 3, lambda done: _crossovers(context, done))
@@ -234,4 +296,8 @@ def tables(context: Context) -> list[Table]:
                   CONTENDERS, "ms", 1,
                   lambda done, f=number: _figure(context, f, done))  # type: ignore[misc]
         )  # fmt: skip
+    lab = Lab(context)
+    if lab.lines:
+        made.append(Table("paznikov", "lab", "Broadcasts on emulated nodes", CONTENDERS, "ms", 1,
+                          lambda done: _measured(lab, done)))  # fmt: skip
     return made

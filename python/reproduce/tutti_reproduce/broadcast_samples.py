@@ -1,0 +1,105 @@
+"""The lab's samples of one-sided broadcasts, beside what LogP and LogGP predict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import mean
+from typing import Any
+
+from tutti.statistics import quotient_interval
+from tutti_reproduce.tables import Context, Numbers, View
+
+CONTENDERS = ("linear", "tree")
+MEASURED = {"linear": "linear", "tree": "paznikov:protocol=windows", "tree, notifications": "paznikov"}
+"""The contenders of tutti-bench by their names here: the paper's system has the windows."""
+MODELS = {"LogP": "logp_us", "LogGP": "loggp_us"}
+_UNPRICED = (
+    "The predictions of the tree are those of its order with notifications: the samples are older than "
+    "the price of windows."
+)
+
+Cell = tuple[int, int, int]
+"""Nodes, processes, bytes."""
+
+
+class Lab:
+    """The lab's samples of tutti-bench.
+
+    Attributes:
+        lines: by cell, sorted, and by the contender's name here; of several runs with a cell those of
+            the newest.
+    """
+
+    def __init__(self, context: Context) -> None:
+        found: dict[Cell, dict[str, dict[str, Any]]] = {}
+        documents = context.documents("lab-rma-*.json")
+        for document in sorted(documents, key=lambda each: str(each["metadata"]["date"])):
+            nodes, ranks = (int(document["metadata"][key]) for key in ("nodes", "ranks"))
+            for row in document["rows"]:
+                lines = {line["name"]: line for line in row["algorithms"]}
+                found[nodes, ranks, row["bytes"]] = {
+                    name: lines[line] for name, line in MEASURED.items() if line in lines
+                }
+        self.lines = dict(sorted(found.items()))
+        libraries = {each["metadata"]["library"].split(",")[0] for each in documents}
+        self.heading = f"emulated nodes, 1 Gbit/s, {' and '.join(sorted(libraries))}"
+
+    def cell(self, p: int, size: int) -> Cell | None:
+        """The cell with the tree; of several, the one with the most nodes."""
+        found = [cell for cell, lines in self.lines.items() if cell[1:] == (p, size) and "tree" in lines]
+        return found[-1] if found else None
+
+    def processes(self) -> list[int]:
+        """The numbers of processes for which the tree was measured."""
+        return sorted({cell[1] for cell, lines in self.lines.items() if "tree" in lines})
+
+    def numbers(self, cell: Cell | None) -> Numbers:
+        """Milliseconds: means, as in the paper, and the predictions beside them."""
+        lines = self.lines.get(cell, {}) if cell else {}
+        means = {name: mean(line["samples_us"]) / 1e3 for name, line in lines.items()}
+        return means | {f"{name}, {model}": line[key] / 1e3 for name, line in lines.items()
+                        for model, key in MODELS.items() if key in line}  # fmt: skip
+
+    def predictions(self, cell: Cell, model: str) -> Numbers:
+        """Those of both contenders, as if they had been measured."""
+        numbers = self.numbers(cell)
+        both = {name: numbers.get(f"{name}, {model}") for name in CONTENDERS}
+        return {name: value for name, value in both.items() if value}
+
+    def note(self) -> list[str]:
+        """Which predictions are others' than their contenders'; empty if none."""
+        pairs = [[lines[name].get("loggp_us") for name in MEASURED if name != "linear"]
+                 for lines in self.lines.values() if lines.keys() == MEASURED.keys()]  # fmt: skip
+        alike = any(windows is not None and windows == others for windows, others in pairs)
+        return [_UNPRICED] if alike else []
+
+    def view(self, cells: Sequence[Cell | None], notes: Sequence[str] = ()) -> View:
+        """Some of the cells are not measured."""
+        spread = []
+        for cell in cells:
+            lines = self.lines.get(cell, {}) if cell else {}
+            samples = [lines[name]["samples_us"] for name in CONTENDERS if name in lines]
+            spread.append(quotient_interval(*samples) if len(samples) == len(CONTENDERS) else 0.0)
+        return View("lab", self.heading, [self.numbers(cell) for cell in cells],
+                    [*notes, *self.note()], spread)  # fmt: skip
+
+    def ahead_from(self, along: str, fixed: int, unit: int, kind: str = "") -> Numbers:
+        """The least measured size in units, or number of processes, from which the tree stays ahead;
+        empty if it does not.
+
+        Args:
+            along: "size" or "processes".
+            fixed: the number of processes, or the size in units.
+            unit: its bytes.
+            kind: ", LogP" or ", LogGP" for the predictions.
+        """
+        ahead: Numbers = {}
+        sizes = sorted({cell[2] for cell in self.lines})
+        cells = ([(size / unit, self.cell(fixed, size)) for size in sizes] if along == "size" else
+                 [(float(p), self.cell(p, fixed * unit)) for p in self.processes()])  # fmt: skip
+        for x, cell in cells:
+            numbers = self.numbers(cell)
+            linear, tree = (numbers.get(name + kind) for name in CONTENDERS)
+            if linear and tree:
+                ahead = (ahead or {"value": x}) if tree < linear else {}
+        return ahead
