@@ -12,7 +12,7 @@ from tutti._engine import Machine
 from tutti.refusal import Refusal
 from tutti_reproduce import charts, page, parsons
 from tutti_reproduce.cache import Cache
-from tutti_reproduce.tables import Numbers, Plot, Result, Table, View, network
+from tutti_reproduce.tables import Course, Numbers, Plot, Result, Sweep, Table, View, network
 
 
 def pair(name: str = "table-3", title: str = "Table 3") -> Table:
@@ -236,3 +236,71 @@ def test_bad_arguments_are_refused(command, words, expected):
     done = command("reproduce", *words)
     assert done.status == 2
     assert expected in done.err
+
+
+# Crossovers
+
+
+def swept(published: list[Numbers], *here: list[Numbers], xs: tuple[float, ...] = (1, 10, 100)) -> Result:
+    """A result whose problems are one series over xs."""
+    result = result_of(published, *here)
+    return Result(result.problems, result.published, result.views,
+                  sweeps=[Sweep("bytes", [("all", x) for x in xs])])  # fmt: skip
+
+
+def course_of(numbers: list[Numbers], sweep: Sweep | None = None) -> Course | None:
+    return pair().courses(sweep or swept(numbers).sweeps[0], numbers)["all"]
+
+
+def test_a_crossover_is_where_the_factor_is_1_on_the_logarithmic_axis():
+    # From 4 to 1/4 over one decade: 1 in its middle, 10^1.5.
+    assert course_of(factors(4, 4, 0.25)) == Course("tree", [(pytest.approx(10**1.5), "linear")])
+    # Even at 10, but on the tree's side: between 4^(1/4) at 10 and 1/4, 1 at a fifth of the decade.
+    found = course_of(factors(4, 1.05, 1 / 1.05**4))
+    assert found == Course("tree", [(pytest.approx(10**1.2), "linear")])
+    sweep = Sweep("bytes", [("all", 1), ("all", 10), ("all", 100)], log=False)
+    assert course_of(factors(4, 4, 0.25), sweep) == Course("tree", [(pytest.approx(55), "linear")])
+
+
+def test_a_course_names_who_wins_where():
+    assert str(course_of(factors(3, 1, 3))) == "none (tree)"
+    assert str(course_of(factors(1, 1, 1.05))) == "none (even)"
+    assert str(course_of(factors(0.5, 2, 0.5))) == "linear, tree from 3.16, linear from 31.6"
+    assert course_of([{}, {"factor": 2.0}, {}]) is None
+
+
+def test_where_only_the_winner_is_known_the_crossover_is_in_the_middle():
+    found = course_of([{"ahead": -1.0}, {"ahead": 1.0}, {"ahead": 1.0}])
+    assert found == Course("linear", [(pytest.approx(10**0.5), "tree")])
+
+
+def test_problems_of_several_series_may_be_mixed_or_outside():
+    sweep = Sweep("bytes", [("b", 100), ("a", 1), None, ("b", 1), ("a", 100)])
+    found = pair().courses(sweep, factors(0.5, 2, 7, 2, 2))
+    assert {name: str(course) for name, course in found.items()} == {
+        "b": "tree, linear from 10", "a": "none (tree)"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("here", "agree"), [
+    (factors(4, 4, 0.25), True),
+    (factors(4, 2, 0.25), True),  # 21.5 instead of 31.6.
+    (factors(4, 1.2, 0.25), False),  # 13.5: more than a factor of 1.5 apart.
+    (factors(4, 4, 4), False),
+    (factors(0.25, 4, 4), False),
+])  # fmt: skip
+def test_crossovers_agree_if_winners_follow_each_other_at_near_numbers(here, agree):
+    result = swept(factors(4, 4, 0.25), here)
+    assert pair().compared_courses(result, result.views[0]) == [agree]
+    assert f"crossovers agree in {int(agree)} of 1 series" in pair().verdict(result, result.views[0])
+
+
+def test_pages_show_crossovers_beside_the_published():
+    result = swept(factors(4, 4, 0.25), factors(4, 2, 0.25), factors(2, 2, 2))
+    text = page.markdown([(pair(), result)])
+    assert "| along bytes | published | (a) | (b) |" in text
+    assert "| all | tree, linear from 31.6 | tree, linear from 21.5 | none (tree) ✗ |" in text
+    shown = page.html([(pair(), result)])
+    assert "<td>tree, linear from 21.5</td><td class=differs>none (tree)</td>" in shown
+    (table,) = json.loads(page.document([(pair(), result)]))["tables"]
+    assert table["crossovers"] == [{"along": "bytes", "series": {
+        "all": ["tree, linear from 31.6", "tree, linear from 21.5", "none (tree)"]}}]  # fmt: skip

@@ -8,7 +8,7 @@ from html import escape
 
 from tutti.console import count
 from tutti_reproduce import charts
-from tutti_reproduce.tables import EVEN, NEAR, Numbers, Result, Table
+from tutti_reproduce.tables import EVEN, NEAR, Numbers, Result, Sweep, Table, View
 
 Reproduced = tuple[Table, Result]
 
@@ -103,6 +103,37 @@ def _rows(table: Table, result: Result) -> str:
     return f"<table><tr><th></th>{heads}</tr><tr><th>problem</th>{names}</tr>{body}</table>"
 
 
+def _courses(table: Table, result: Result) -> Iterator[tuple[Sweep, list[tuple[str, list[str], list[bool]]]]]:
+    """For each sweep its series, with who wins along it by each source, published first, and whether
+    that differs from the published."""
+    for sweep in result.sweeps:
+        sources = [result.published, *(view.numbers for view in result.views)]
+        by_source = [table.courses(sweep, numbers) for numbers in sources]
+        rows = []
+        for name in sweep.series():
+            theirs, *ours = courses = [each[name] for each in by_source]
+            texts = [str(course or "") for course in courses]
+            rows.append((name, texts, [bool(theirs and one and not theirs.agrees(one)) for one in ours]))
+        yield sweep, rows
+
+
+def _crossovers(table: Table, result: Result) -> str:
+    text = ""
+    for sweep, rows in _courses(table, result):
+        heads = ["published", *(view.heading for view in result.views)]
+        text += f"<table><tr><th>winners and crossovers along {escape(sweep.along)}</th>"
+        text += "".join(f"<th>{escape(head)}</th>" for head in heads) + "</tr>"
+        for name, texts, differ in rows:
+            text += f"<tr><td>{escape(name)}</td><td>{escape(texts[0])}</td>"
+            text += "".join(
+                f'<td{" class=differs" if differs else ""}>{escape(one)}</td>'
+                for one, differs in zip(texts[1:], differ, strict=True)
+            )
+            text += "</tr>"
+        text += "</table>"
+    return text
+
+
 def _html(table: Table, result: Result) -> str:
     text = f'<h3 id="{table.paper}-{table.name}">{escape(table.title)}</h3>'
     for view in result.views:
@@ -110,6 +141,7 @@ def _html(table: Table, result: Result) -> str:
         text += "".join(f'<p class="note">{escape(note)}</p>' for note in view.notes)
     plots = [charts.lines(plot) for plot in result.plots]
     plots += [charts.factors(table, result, view) for view in result.views]
+    text += _crossovers(table, result)
     return text + (
         f'<div class="plots">{"".join(plots)}</div><details><summary>Numbers, {escape(table.unit)}: '
         f"{count(len(result.problems), 'problem')}</summary>{_rows(table, result)}</details>"
@@ -175,6 +207,19 @@ def _markdown_rows(table: Table, result: Result) -> str:
     return f"{text}\n"
 
 
+def _markdown_crossovers(table: Table, result: Result) -> str:
+    """Who wins from where by source; a cross marks what differs from the published."""
+    text = ""
+    for sweep, rows in _courses(table, result):
+        heads = [f"along {sweep.along}", "published", *(f"({chr(97 + i)})" for i in range(len(result.views)))]
+        text += f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}\n"
+        for name, texts, differ in rows:
+            marked = [one + " ✗" * differs for one, differs in zip(texts[1:], differ, strict=True)]
+            text += f"| {' | '.join([name, texts[0], *marked])} |\n"
+        text += "\n"
+    return text
+
+
 def markdown(reproduced: Sequence[Reproduced]) -> str:
     """The summary: a line for each table and source, then the factors of each problem."""
     text = (
@@ -190,7 +235,7 @@ def markdown(reproduced: Sequence[Reproduced]) -> str:
             for i, view in enumerate(result.views):
                 text += f"- ({chr(97 + i)}) **{view.heading}**: {table.verdict(result, view)}.\n"
                 text += "".join(f"  {note}\n" for note in view.notes)
-            text += "\n"
+            text += "\n" + _markdown_crossovers(table, result)
             if len(result.problems) <= _MOST_ROWS:
                 text += _markdown_rows(table, result)
     return text.rstrip() + "\n"
@@ -207,6 +252,10 @@ def document(reproduced: Sequence[Reproduced]) -> str:
             "paper": table.paper, "name": table.name, "title": table.title, "unit": table.unit,
             "contenders": table.contenders, "problems": result.problems,
             "published": [_rounded(numbers) for numbers in result.published],
+            "crossovers": [
+                {"along": sweep.along, "series": {name: texts for name, texts, _ in rows}}
+                for sweep, rows in _courses(table, result)
+            ],
             "views": [
                 {"source": view.source, "machine": view.machine, "notes": view.notes,
                  "numbers": [_rounded(numbers) for numbers in view.numbers]}

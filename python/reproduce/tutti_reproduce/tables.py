@@ -65,13 +65,64 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class Sweep:
+    """Problems that differ in one number, along which the winner may change.
+
+    Attributes:
+        along: what the number is, such as "elements of a block".
+        at: for each problem its series and the number; None if it belongs to no series.
+        log: whether crossovers are interpolated on a logarithmic axis, where all numbers are positive.
+    """
+
+    along: str
+    at: Sequence[tuple[str, float] | None]
+    log: bool = True
+
+    def series(self) -> dict[str, list[tuple[float, int]]]:
+        """For each series its numbers, ascending, each with the index of its problem."""
+        found: dict[str, list[tuple[float, int]]] = {}
+        for problem, position in enumerate(self.at):
+            if position is not None:
+                found.setdefault(position[0], []).append((position[1], problem))
+        return {name: sorted(points) for name, points in found.items()}
+
+
+@dataclass(frozen=True)
+class Course:
+    """Who wins along a series.
+
+    Attributes:
+        first: the contender that wins first; "even" if none ever does.
+        changes: the crossovers: from which number on another contender wins, and which.
+    """
+
+    first: str
+    changes: list[tuple[float, str]]
+
+    def __str__(self) -> str:
+        if not self.changes:
+            return f"none ({self.first})"
+        return f"{self.first}, " + ", ".join(f"{name} from {at:,.3g}" for at, name in self.changes)
+
+    def agrees(self, other: Course) -> bool:
+        """Whether the same contenders win in the same sequence, with crossovers near each other."""
+        names, others = ([each.first, *(name for _, name in each.changes)] for each in (self, other))
+        return names == others and all(
+            max(a, b) <= NEAR * min(a, b)
+            for (a, _), (b, _) in zip(self.changes, other.changes, strict=True)
+        )
+
+
+@dataclass(frozen=True)
 class Result:
-    """The problems of a table, the published numbers, and those of the sources."""
+    """The problems of a table, the published numbers, those of the sources, and the sweeps over which
+    winners are compared."""
 
     problems: list[str]
     published: list[Numbers]
     views: list[View]
     plots: list[Plot] = field(default_factory=list)
+    sweeps: list[Sweep] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -129,6 +180,39 @@ class Table:
             return factor ** published["ahead"] > AHEAD
         return names[0] == names[1]
 
+    def course(self, sweep: Sweep, points: list[tuple[float, int]], numbers: list[Numbers]) -> Course | None:
+        """Who wins along a series, by winners and not by what is even; between them the crossover is
+        where the factor is 1, or in the middle if factors are unknown. None if fewer than two are known.
+
+        Args:
+            sweep: the axis.
+            points: one of its series.
+            numbers: of each problem, by one source.
+        """
+        known = [(x, winner, numbers[i]) for x, i in points if (winner := self.winner(numbers[i]))]
+        if self.contenders is None or len(known) < 2:
+            return None
+        sides = dict(zip((*self.contenders, "even"), (-1.0, 1.0, 0.0), strict=True))
+        xs = [math.log(x) if sweep.log else x for x, _, _ in known]
+        heights = [math.log(factor) if "ahead" not in each and (factor := self.factor(each))
+                   else sides[winner] for _, winner, each in known]  # fmt: skip
+        decided = [i for i, (_, winner, _) in enumerate(known) if winner != "even"]
+        changes = []
+        for last, now in zip(decided, decided[1:], strict=False):
+            winner = known[now][1]
+            if winner == known[last][1]:
+                continue
+            side = sides[winner]
+            end = next(i for i in range(last + 1, now + 1) if side * heights[i] >= 0)
+            before, after = heights[end - 1 : end + 1]
+            x = xs[end - 1] + (xs[end] - xs[end - 1]) * before / (before - after)
+            changes.append((math.exp(x) if sweep.log else x, winner))
+        return Course(known[decided[0]][1] if decided else "even", changes)
+
+    def courses(self, sweep: Sweep, numbers: list[Numbers]) -> dict[str, Course | None]:
+        """The course of each series by one source."""
+        return {name: self.course(sweep, points, numbers) for name, points in sweep.series().items()}
+
     def doubtless(self, result: Result, view: View) -> int:
         """In how many problems the whole interval of the factor disagrees with the paper."""
         found = 0
@@ -145,6 +229,14 @@ class Table:
         pairs = zip(result.published, view.numbers, strict=True)
         known = (self.agrees(published, here) for published, here in pairs)
         return [each for each in known if each is not None]
+
+    def compared_courses(self, result: Result, view: View) -> list[bool]:
+        """For each series whose course both know, whether they agree."""
+        found = []
+        for sweep in result.sweeps:
+            theirs, ours = (self.courses(sweep, of) for of in (result.published, view.numbers))
+            found += [a.agrees(b) for name, a in theirs.items() if a and (b := ours[name])]
+        return found
 
     def verdict(self, result: Result, view: View) -> str:
         """Whether the shape agrees, in one sentence."""
@@ -168,7 +260,10 @@ class Table:
             text += f" (beyond doubt another one in {self.doubtless(result, view)})"
         if known_factors:
             text += f", factor within {100 * (CLOSE - 1):.0f} % in {close}"
-        return f"{text}; {second} wins {published} published and {here} here"
+        text += f"; {second} wins {published} published and {here} here"
+        if courses := self.compared_courses(result, view):
+            text += f"; crossovers agree in {sum(courses)} of {len(courses)} series"
+        return text
 
     def mean_factor(self, numbers: list[Numbers]) -> float | None:
         """The geometric mean of the known factors of contenders."""

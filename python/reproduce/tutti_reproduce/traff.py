@@ -10,7 +10,7 @@ from tutti._engine import Call, Machine, distribute, distributions
 from tutti.simgrid import platforms
 from tutti.workload import machine_of
 from tutti_reproduce import simulated
-from tutti_reproduce.tables import Context, Numbers, Result, Table, View, published
+from tutti_reproduce.tables import Context, Numbers, Result, Sweep, Table, View, published
 
 INT = 4
 """Bytes of the paper's elements."""
@@ -141,7 +141,10 @@ def _run(context: Context, table: dict[str, Any], done: Callable[[], None]) -> R
         )
     if ranks <= context.simgrid_ranks:
         views.append(_in_simgrid(context, ranks, blocks, done))
-    return Result([f"{name} {block}" for name, block in problems], theirs, views)
+    return Result(
+        [f"{name} {block}" for name, block in problems], theirs, views,
+        sweeps=[Sweep("elements of a block", problems)],
+    )  # fmt: skip
 
 
 def tables(context: Context) -> list[Table]:
