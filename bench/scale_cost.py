@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
-"""What Tutti costs a rank as ranks grow: measured in SimGrid, extrapolated by the growth law.
+"""What Tutti costs a rank as ranks grow: measured in SimGrid, extrapolated by the growth law; and
+what a rank's plan takes, for each algorithm.
 
-    bench/scale_cost.py run BUILD [RANKS,..]     measures and writes docs/results/scale-cost.json
-    bench/scale_cost.py page                     writes docs/results/scale-cost.md from it
-
-All simulated ranks share one process: its totals divided by the ranks are the mean of a rank.
+    bench/scale_cost.py run BUILD [RANKS,..]     measures into docs/results/scale-cost.json
+    bench/scale_cost.py page                     writes docs/results/scale-cost.md below its marker
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
+
+import lab_page
+import simgrid_auto
 
 from tutti import Call
 from tutti.simgrid import platforms, running
@@ -23,41 +28,53 @@ SAMPLES = ROOT / "docs" / "results" / "scale-cost.json"
 PAGE = SAMPLES.with_suffix(".md")
 PPN = 16
 TARGETS = (1024, 4096, 16384, 65536)
+PLANS = (1024, 65536)
+"""Ranks for which plans are made, without running them."""
 PROTOCOLS = ("ordered_tree", "binomial", "linear")
 """Algorithms of gatherv: their protocols acquire subtrees, sizes of subtrees, and nothing."""
+MOST_PER_DOUBLING = 4
+"""Messages of a rank of an algorithm of O(log p) messages, per doubling of the ranks."""
+
+Sample = dict[str, Any]
 
 
-def measure(program: Path, ranks: int) -> dict[str, object]:
+def measure(programs: Path, ranks: int) -> Sample:
     """The costs on a fat tree of nodes with 16 ranks."""
     machine = platforms.platform(f"fat-tree:{-(-ranks // PPN)}:taper=2")
+    os.environ["LD_PRELOAD"] = str(programs / "tutti-count-memory.so")
     began = time.monotonic()
-    text = running.output(running.Job((str(program),), machine, ranks, PPN), timeout=1500)
+    job = running.Job((str(programs / "tutti-scale-cost"),), machine, ranks, PPN)
+    text = running.output(job, timeout=7200)
     return {**json.loads(text), "wall_seconds": round(time.monotonic() - began, 1)}
 
 
-def exponent(ranks: list[int], values: list[float]) -> float:
-    """The exponent of the power of p that fits the last two values."""
-    (p, q), (a, b) = ranks[-2:], values[-2:]
-    return math.log(b / a) / math.log(q / p) if a > 0 and b > 0 else 0.0
+def plans(programs: Path) -> list[Sample]:
+    """What the plan of each algorithm takes."""
+    words = [[str(programs / "tutti-plan-cost"), str(p)] for p in PLANS]
+    texts = [subprocess.run(each, check=True, capture_output=True, text=True).stdout for each in words]
+    return [json.loads(line) for text in texts for line in text.splitlines()]
 
 
-def law(power: float) -> str:
-    """The growth law in words."""
-    if power < 0.15:
+LAWS = {"constant": lambda p: 0.0, "log p": math.log2, "p": float}
+
+
+def law(ranks: list[int], values: list[float]) -> str:
+    """The law of growth that comes nearest to the last three values."""
+    (p, q, r), (a, b, c) = ranks[-3:], values[-3:]
+    if c <= 1.03 * a:
         return "constant"
-    if power < 0.45:
-        return "log p"
-    return f"p^{power:.1f}"
+    ratio = (c - b) / max(1.0, b - a)
+    expected = {name: (grows(r) - grows(q)) / (grows(q) - grows(p))
+                for name, grows in LAWS.items() if name != "constant"}  # fmt: skip
+    return min(expected, key=lambda name: abs(math.log(max(ratio, 1e-9) / expected[name])))
 
 
 def at(target: int, ranks: list[int], values: list[float]) -> float:
-    """The value at `target` ranks by the law of the last two."""
-    power = exponent(ranks, values)
-    if power < 0.15:
-        return values[-1]
-    if power < 0.45:
-        return values[-1] * math.log2(target) / math.log2(ranks[-1])
-    return values[-1] * (target / ranks[-1]) ** power
+    """The value at `target` ranks by the law through the last two."""
+    grows = LAWS[law(ranks, values)]
+    (p, q), (a, b) = ranks[-2:], values[-2:]
+    each = (b - a) / (grows(q) - grows(p)) if grows(q) > grows(p) else 0.0
+    return b + each * (grows(target) - grows(q))
 
 
 def size(value: float) -> str:
@@ -68,118 +85,118 @@ def size(value: float) -> str:
     return f"{value:.0f} B"
 
 
-def rows(samples: list[dict]) -> list[tuple[str, list[float]]]:
-    """Names and bytes of a rank at each number of ranks."""
+def rows(samples: list[Sample]) -> list[tuple[str, list[float]]]:
+    """Names, and bytes of a rank at each number of ranks."""
 
-    def each(name: str) -> list[float]:
-        return [sample[name]["bytes"] for sample in samples]
+    def each(name: str, which: str = "bytes") -> list[float]:
+        return [sample[name][which] for sample in samples]
 
-    first = [sample["first_auto"]["bytes"] + sample["bcast binomial, first"]["bytes"]
-             - sample["comm_dup"]["bytes"] for sample in samples]  # fmt: skip
-    plans = [
-        (f"plan of {name.removesuffix(', first')}", each(name))
-        for name in samples[0]
-        if name.endswith(", first") and not name.startswith("bcast")
-    ]
-    return [
-        ("process: code that is not shared, variables, settings", each("load")),
-        ("communicator: Tutti's first call less the duplicate that it makes", first),
-        *plans,
-    ]
+    found = [
+        ("process: its copy of the library's variables (resident)",
+         [sample["resident"] for sample in samples]),
+        ("process: settings", each("load")),
+        ("communicator: the first call", each("auto")),
+        ("the same: the first algorithm", each("bcast binomial, first")),
+        ("the same: the first hierarchical call", each("bcast hierarchical(binomial), first")),
+    ]  # fmt: skip
+    names = [name for name in samples[0] if name.endswith(", first") and not name.startswith("bcast")]
+    for name in names:
+        plan = f"plan of {name.removesuffix(', first')}"
+        found.append((plan, each(name)))
+        if each(name, "most")[-1] > 2 * each(name)[-1]:
+            found.append((f"{plan}: the root", each(name, "most")))
+    return found
 
 
-def table(samples: list[dict]) -> str:
+def table(samples: list[Sample]) -> list[str]:
     """Memory of a rank, measured and extrapolated."""
     ranks = [sample["ranks"] for sample in samples]
     beyond = [target for target in TARGETS if target > ranks[-1]]
-    text = "| memory of a rank | " + " | ".join(f"p = {p:,}" for p in ranks)
-    text += " | growth | " + " | ".join(f"*{p:,}*" for p in beyond) + " |\n"
-    text += "|" + " --- |" * (2 + len(ranks) + len(beyond)) + "\n"
+    titles = ["memory of a rank", *(f">p = {p:,}" for p in ranks), "growth",
+              *(f">*{p:,}*" for p in beyond)]  # fmt: skip
+    lines = []
     for name, values in rows(samples):
-        cells = [size(max(0.0, value)) for value in values]
-        cells += [law(exponent(ranks, values))]
-        cells += [f"*{size(max(0.0, at(p, ranks, values)))}*" for p in beyond]
-        text += f"| {name} | " + " | ".join(cells) + " |\n"
-    duplicates = ", ".join(
-        f"{size(sample['comm_dup']['bytes'])} at p = {sample['ranks']:,}" for sample in samples
-    )
-    return text + f"\nA duplicate of SimGrid's own takes {duplicates}, freed memory included.\n"
+        cells = [size(value) for value in values] + [law(ranks, values)]
+        lines.append([name, *cells, *(f"*{size(at(p, ranks, values))}*" for p in beyond)])
+    return lab_page.table(titles, lines)
 
 
-def plan_times(samples: list[dict]) -> str:
+def plan_times(samples: list[Sample]) -> list[str]:
     """Processor time of a rank for the first call of an algorithm and for the next."""
     names = [name.removesuffix(", first") for name in samples[0] if name.endswith(", first")]
-    text = "| processor time of a rank, us | " + " | ".join(
-        f"p = {sample['ranks']:,}: first | again" for sample in samples
-    )
-    text += " |\n|" + " --- |" * (1 + 2 * len(samples)) + "\n"
-    for name in names:
-        cells = []
-        for sample in samples:
-            cells += [f"{1e6 * sample[f'{name}, {which}']['seconds']:.0f}"
-                      for which in ("first", "again")]  # fmt: skip
-        text += f"| {name} | " + " | ".join(cells) + " |\n"
-    return text
+    titles = ["processor time of a rank, us"]
+    titles += [f">p = {sample['ranks']:,}: {which}" for sample in samples
+               for which in ("first", "again")]  # fmt: skip
+    lines = [[name, *(f"{1e6 * sample[f'{name}, {which}']['seconds']:.0f}" for sample in samples
+                      for which in ("first", "again"))] for name in names]  # fmt: skip
+    return lab_page.table(titles, lines)
 
 
-def protocol_table() -> str:
-    """Messages of the protocols of gatherv."""
-    text = "| protocol of gatherv by | " + " | ".join(f"p = {p:,}" for p in TARGETS) + " |\n"
-    text += "|" + " --- |" * (1 + len(TARGETS)) + "\n"
+def has_few_messages(sample: Sample) -> bool:
+    """Has a rank O(log p) messages?"""
+    return sample["messages"] <= MOST_PER_DOUBLING * math.log2(sample["ranks"])
+
+
+def plan_table(samples: list[Sample]) -> list[str]:
+    """Plans of O(log p) messages, for the two numbers of ranks."""
+    titles = ["collective", "algorithm", ">messages",
+              *(f">{name}, p = {p:,}" for name in ("us", "memory", "kept") for p in PLANS)]  # fmt: skip
+    by_name: dict[tuple[str, str], dict[int, Sample]] = {}
+    for one in samples:
+        by_name.setdefault((one["collective"], one["algorithm"]), {})[one["ranks"]] = one
+    lines = []
+    for (collective, algorithm), by_ranks in by_name.items():
+        two = [by_ranks[p] for p in PLANS]
+        if not all(map(has_few_messages, two)):
+            continue
+        lines.append([collective, f"`{algorithm}`", f"{two[-1]['messages']}",
+                      *(f"{1e6 * one['seconds']:.0f}" for one in two),
+                      *(size(one["needed"]) for one in two),
+                      *(size(one["kept"]) for one in two)])  # fmt: skip
+    return lab_page.table(titles, lines)
+
+
+def protocol_table() -> list[str]:
+    """Messages of the protocols of gatherv. The one for `bine` tells each rank all p sizes."""
+    titles = ["protocol of gatherv by", *(f"p = {p:,}" for p in TARGETS)]
+    lines = []
     for algorithm in PROTOCOLS:
         cells = []
         for p in TARGETS:
-            price = Call("gatherv", [4 * (1 + rank % 7) for rank in range(p)], 0, algorithm)
-            price = price.knowledge_price()
-            cells.append(f"{price.messages:,} in {price.steps} steps, {8 * price.words:,} B")
-        text += f"| `{algorithm}` | " + " | ".join(cells) + " |\n"
-    return text
+            call = Call("gatherv", [4 * (1 + rank % 7) for rank in range(p)], 0, algorithm)
+            price = call.knowledge_price()
+            cells.append(f"{price.messages:,} in {price.steps} steps, {size(8 * price.words)}")
+        lines.append([f"`{algorithm}`", *cells])
+    cells = [f"{p - 1:,} in {math.ceil(math.log2(p))} steps, {size(8 * p * (p - 1))}" for p in TARGETS]
+    lines.append(["`bine`", *cells])
+    return lab_page.table(titles, lines)
 
 
-def page(samples: list[dict]) -> str:
-    """The whole page."""
-    samples = sorted(samples, key=lambda sample: sample["ranks"])
+def sections(found: dict[str, Any]) -> list[str]:
+    """What the page has below its marker."""
+    samples = sorted(found["simulated"], key=lambda sample: sample["ranks"])
     wall = ", ".join(f"{s['ranks']:,} ranks {s['wall_seconds']} s" for s in samples)
-    return f"""# What Tutti costs on many ranks
-
-`bench/scale_cost.py` writes this page: memory of a rank and time of a first call, on a fat tree of nodes with {PPN} ranks in
-[SimGrid](../simgrid.md), whose ranks share one process. A value is the process's total divided by the ranks. Values in *italics* are
-extrapolated by the growth between the two largest measured p, and are no measurements. Wall time: {wall}.
-
-## Memory
-
-{table(samples)}
-The first row is resident memory; the others are bytes of the heap, SimGrid's objects included. Tutti makes one duplicate of a
-communicator, whose size is the MPI's affair. Tutti's own parts of O(p) at a rank are: the list of nodes and ranks of a communicator
-with node memory; at the root of a gather or scatter the schedule and, for the v forms, the sizes, as the caller's own `recvcounts`;
-and at every rank the sizes of an allgatherv or reduce_scatter, as the caller's arguments.
-
-## Time of the first call
-
-{plan_times(samples)}
-Processor time of the simulating process divided by the ranks, with 3 barriers of SimGrid's MPI, its matching of messages and, at
-the first call of `bcast binomial`, the creation of a communicator. The difference between the first call and the next is the plan.
-
-## Messages of protocols
-
-{protocol_table()}
-Totals of all ranks from the central twins of the protocols, which tests compare with the distributed ones; bytes are payload. All
-three need O(p) messages, of which a rank sends O(log p). Orders by size (`order=by_size`) need the sizes of all blocks at every rank.
-"""
+    return [
+        f"Library of `{found['library']}`. Wall time of the runs: {wall}.", "",
+        "## Memory", "", *table(samples), "",
+        "## Plans of all algorithms of O(log p) messages", "", *plan_table(found["plans"]), "",
+        "## Time of the first call", "", *plan_times(samples), "",
+        "## Messages of protocols", "", *protocol_table(),
+    ]  # fmt: skip
 
 
 def main(words: list[str]) -> int:
     """Runs `run` or `page`."""
-    if words[:1] == ["run"] and len(words) > 1:
-        ranks = [int(p) for p in (words[2] if len(words) > 2 else "64,256,1024").split(",")]
-        known = json.loads(SAMPLES.read_text()) if SAMPLES.exists() else []
+    if words[:1] == ["run"] and len(words) in (2, 3):
+        programs = Path(words[1]).resolve() / "bin"
+        ranks = [int(p) for p in (words[2] if len(words) == 3 else "64,256,1024,4096").split(",")]
+        found = {"library": simgrid_auto.commit(), "plans": plans(programs), "simulated": []}
         for p in ranks:
-            known = [sample for sample in known if sample["ranks"] != p]
-            known.append(measure(Path(words[1]) / "bin" / "tutti-scale-cost", p))
-            SAMPLES.write_text(json.dumps(known, indent=1) + "\n")
+            found["simulated"].append(measure(programs, p))
+            SAMPLES.write_text(json.dumps(found, indent=1) + "\n")
         return 0
     if words == ["page"]:
-        PAGE.write_text(page(json.loads(SAMPLES.read_text())))
+        lab_page.write(sections(json.loads(SAMPLES.read_text())), PAGE)
         return 0
     print(__doc__, file=sys.stderr)
     return 2

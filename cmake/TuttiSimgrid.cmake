@@ -75,6 +75,11 @@ endfunction()
 
 if(TUTTI_BENCH)
   tutti_simgrid_program(tutti-scale-cost bench/simgrid/scale_cost.cpp)
+  add_library(tutti-count-memory MODULE bench/simgrid/count_memory.cpp)
+  set_target_properties(tutti-count-memory PROPERTIES PREFIX ""
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} CXX_VISIBILITY_PRESET default)
+  target_include_directories(tutti-count-memory PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(tutti-count-memory PRIVATE tutti_warnings ${CMAKE_DL_LIBS})
   tutti_simgrid_program(tutti-selection bench/simgrid/selection.cpp)
   file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/mpi_*.cpp)
   find_package(fmt REQUIRED)

@@ -47,7 +47,7 @@ LAYERS: dict[str, frozenset[str]] = {
         }
     ),
     "intercept": frozenset({"api", "core", "run", "tutti", "mpi.h"}),
-    "bench": frozenset({"algorithms", "core", "cost", "run", "simgrid", "tutti", "mpi.h"}),
+    "bench": frozenset({"algorithms", "core", "cost", "lowering", "run", "simgrid", "tutti", "mpi.h"}),
     "simgrid": frozenset({"core", "intercept", "run", "mpi.h"}),
 }  # fmt: skip
 

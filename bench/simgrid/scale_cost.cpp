@@ -1,7 +1,7 @@
 /// What Tutti costs a rank on many ranks: memory of a process and of a communicator, and the time
-/// to make a plan. All simulated ranks share one process, so its totals divided by the ranks are
-/// the mean of a rank. Prints one line of JSON.
-#include <malloc.h>
+/// to make a plan. All simulated ranks share one process; count_memory.cpp, which must be
+/// preloaded, tells what Tutti has allocated for each. Prints one line of JSON.
+#include <dlfcn.h>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/simgrid/count_memory.hpp"
 #include "tutti/tutti.h"
 
 namespace {
@@ -20,9 +21,14 @@ namespace {
 int rank = 0;
 int p = 1;
 
-double heap_bytes() {
-  const struct mallinfo2 used = mallinfo2();
-  return static_cast<double>(used.uordblks + used.hblkhd);
+template <class Function>
+Function* preloaded(const char* name) {
+  void* const found = dlsym(RTLD_DEFAULT, name);
+  if (found == nullptr) {
+    std::fprintf(stderr, "tutti-scale-cost: preload tutti-count-memory.so\n");
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  return reinterpret_cast<Function*>(found);
 }
 
 double resident_bytes() {
@@ -36,28 +42,35 @@ double resident_bytes() {
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 struct Cost {
-  double bytes = 0;    ///< of a rank
+  double bytes = 0;    ///< of a rank in the mean
+  double most = 0;     ///< of the rank that has most
   double seconds = 0;  ///< of a rank's processor
 };
 
-/// What all ranks' calls of `call` take, divided by their number. The barriers are the MPI's own.
-Cost cost_of(const std::function<void()>& call, double (*bytes)()) {
-  static double before = 0;
+/// What all ranks' calls of `call` take. The barriers are the MPI's own.
+Cost cost_of(const std::function<void()>& call) {
   static double began = 0;
   PMPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
-    before = bytes();
+    preloaded<decltype(begin_counting)>("begin_counting")();
     began = processor_seconds();
   }
   PMPI_Barrier(MPI_COMM_WORLD);
   call();
   PMPI_Barrier(MPI_COMM_WORLD);
-  return {(bytes() - before) / p, (processor_seconds() - began) / p};
+  Cost cost;
+  if (rank == 0) {
+    const Counted now = preloaded<decltype(counted)>("counted")();
+    cost = {now.sum / p, now.most, (processor_seconds() - began) / p};
+  }
+  PMPI_Barrier(MPI_COMM_WORLD);
+  return cost;
 }
 
 void print(const char* name, const Cost& cost) {
   if (rank == 0) {
-    std::printf(", \"%s\": {\"bytes\": %.1f, \"seconds\": %.9f}", name, cost.bytes, cost.seconds);
+    std::printf(", \"%s\": {\"bytes\": %.1f, \"most\": %.1f, \"seconds\": %.9f}", name, cost.bytes,
+                cost.most, cost.seconds);
     std::fflush(stdout);
   }
 }
@@ -84,7 +97,9 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p);
   if (rank == 0) std::printf("{\"ranks\": %d", p);
-  print("load", cost_of([] { set("bcast", "auto"); }, resident_bytes));
+  const double before = resident_bytes();
+  print("load", cost_of([] { set("bcast", "auto"); }));
+  if (rank == 0) std::printf(", \"resident\": %.1f", (resident_bytes() - before) / p);
 
   constexpr int block = 4;
   const auto all = static_cast<std::size_t>(p) * block;
@@ -118,18 +133,17 @@ int main(int argc, char** argv) {
          TUTTI_Allreduce(own.data(), reduced.data(), block, MPI_INT, MPI_SUM, c);
        }},
       {"barrier", "dissemination", [&](MPI_Comm c) { TUTTI_Barrier(c); }},
+      {"bcast", "hierarchical(binomial)",
+       [&](MPI_Comm c) { TUTTI_Bcast(own.data(), block, MPI_INT, 0, c); }},
   };
   MPI_Comm dup = MPI_COMM_NULL;
-  print("comm_dup", cost_of([&] { MPI_Comm_dup(MPI_COMM_WORLD, &dup); }, heap_bytes));
-  print("native_bcast",
-        cost_of([&] { PMPI_Bcast(own.data(), block, MPI_INT, 0, dup); }, heap_bytes));
-  print("first_auto",
-        cost_of([&] { TUTTI_Bcast(own.data(), block, MPI_INT, 0, dup); }, heap_bytes));
+  MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+  print("auto", cost_of([&] { TUTTI_Bcast(own.data(), block, MPI_INT, 0, dup); }));
   for (const Planned& plan : planned) {
     set(plan.collective, plan.algorithm);
     const std::string name = std::string(plan.collective) + " " + plan.algorithm;
-    print((name + ", first").c_str(), cost_of([&] { plan.call(dup); }, heap_bytes));
-    print((name + ", again").c_str(), cost_of([&] { plan.call(dup); }, heap_bytes));
+    print((name + ", first").c_str(), cost_of([&] { plan.call(dup); }));
+    print((name + ", again").c_str(), cost_of([&] { plan.call(dup); }));
     set(plan.collective, "auto");
   }
   MPI_Comm_free(&dup);

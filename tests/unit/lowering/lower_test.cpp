@@ -50,6 +50,30 @@ TEST(Lowering, OfReduceScatterNeedsNoCopyPerBlock) {
   }
 }
 
+std::size_t bytes_of(const Program& program) {
+  return program.operations.size() * sizeof(Operation) +
+         program.needs.size() * sizeof(program.needs[0]);
+}
+
+// What every algorithm of the list with O(log p) messages takes; an alltoall's have O(p) blocks.
+TEST(Lowering, OfLogarithmicallyManyMessagesTakesLogarithmicMemory) {
+  int found = 0;
+  for (const Algorithm& algorithm : all_algorithms()) {
+    const bool has_pairs = block_kind(algorithm.collective) == BlockKind::pairs;
+    const bool needs_tree =
+        algorithm.shape == Shape::arrivals || algorithm.knowledge == Knowledge::tree_neighbours;
+    if (is_one_sided(algorithm.collective) || has_pairs || needs_tree) continue;
+    const auto program = [&](int log_p) {
+      return program_of(algorithm.name.data(), algorithm.collective, 1 << log_p, (1 << log_p) / 3);
+    };
+    if (program(10).operations.size() > 100) continue;
+    ++found;
+    EXPECT_LE(bytes_of(program(16)), std::size_t{16} * 2048)
+        << name_of(algorithm.collective) << " " << algorithm.name;
+  }
+  EXPECT_GT(found, 50);
+}
+
 /// The operations of a kind of all ranks of a call.
 long operations(const char* algorithm, const Call& call, OperationKind kind,
                 const BufferTraits& traits) {

@@ -1,0 +1,208 @@
+/// What a rank's plan takes among many ranks: processor time and memory of its schedule and
+/// program, for each algorithm of the list. Prints a line of JSON for each.
+///
+///     tutti-plan-cost RANKS
+///
+/// Needs no MPI. What a protocol tells a rank of irregular sizes is given to it, untimed.
+#include <malloc.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <new>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/problems.hpp"
+#include "lowering/lower.hpp"
+#include "run/plan/planner.hpp"
+
+namespace {
+
+std::size_t live = 0;
+std::size_t peak = 0;
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  live += malloc_usable_size(memory);
+  peak = std::max(peak, live);
+  return memory;
+}
+
+void operator delete(void* memory) noexcept {
+  live -= malloc_usable_size(memory);
+  std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept { operator delete(memory); }
+
+namespace tutti {
+namespace {
+
+constexpr Bytes block = 8;
+constexpr int usual_repetitions = 5;
+/// Per doubling of the ranks: what has more is not of O(log p) messages, and is measured once.
+constexpr int max_messages = 8;
+constexpr int max_ranks = 1 << 20;
+
+/// Nothing of what is planned here communicates.
+class NoTransport : public Transport {
+ public:
+  int begin(int /*slot*/, const Transfer& /*transfer*/) override { return -1; }
+  int poll(std::vector<int>& /*completed*/) override { return -1; }
+  int copy(const Region& /*from*/, const Region& /*to*/) override { return -1; }
+  void idle() override {}
+  void abandon() override {}
+};
+
+struct Cost {
+  std::size_t messages = 0;
+  std::size_t operations = 0;
+  double seconds = 0;      ///< of the processor
+  std::size_t kept = 0;    ///< bytes of the plan
+  std::size_t needed = 0;  ///< bytes at most while it is made
+};
+
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// The sizes of the caller's arguments, as CallProblem has them.
+std::vector<Bytes> sizes_of(Collective collective, int p) {
+  switch (block_kind(collective)) {
+    case BlockKind::none:
+      return {};
+    case BlockKind::parts:
+      return {block * p};
+    case BlockKind::ranks:
+      return std::vector<Bytes>(is_irregular(collective) ? index(p) : 1, block);
+    case BlockKind::pairs:
+      return std::vector<Bytes>(is_irregular(collective) ? 2 * index(p) : 1, block);
+  }
+  return {};
+}
+
+/// Makes a rank's plan, by what the rank knows.
+class Maker {
+ public:
+  Maker(const Specification& specification, int p)
+      : specification_(specification), p_(p), sizes_(sizes_of(collective(), p)) {
+    if (is_gather_or_scatter(collective()) && is_irregular(collective())) {
+      told_ = std::make_unique<Problems>(
+          specification, Call{collective(), 0, std::vector<Bytes>(index(p), block)});
+    }
+  }
+
+  /// Calls `measured` with a function that makes the plan, and returns its program.
+  template <class Measured>
+  void make(Rank rank, Measured measured) {
+    if (told_) {
+      const Problem problem = told_->at(rank);
+      measured([&] { return lower(schedule_of(specification_, problem), problem, block, {}); });
+      return;
+    }
+    CallProblem problem;
+    problem.specification = &specification_;
+    problem.p = p_;
+    problem.rank = rank;
+    problem.sizes = &sizes_;
+    problem.own = block;
+    problem.unit = block;
+    measured([&] {
+      Planner planner;
+      const Plan* plan = nullptr;
+      if (planner.prepare(problem, executor_, transport_, plan) != 0) std::abort();
+      return plan->program;
+    });
+  }
+
+ private:
+  [[nodiscard]] Collective collective() const { return specification_.algorithm->collective; }
+
+  Specification specification_;
+  int p_;
+  std::vector<Bytes> sizes_;
+  std::unique_ptr<Problems> told_;
+  Executor executor_;
+  NoTransport transport_;
+};
+
+Cost cost_of(Maker& maker, Rank rank, int repetitions) {
+  Cost cost;
+  maker.make(rank, [&](const auto& plan) {
+    std::vector<double> seconds;
+    for (int i = 0; i < repetitions; ++i) {
+      const std::size_t before = peak = live;
+      const double began = processor_seconds();
+      const Program program = plan();
+      seconds.push_back(processor_seconds() - began);
+      cost.needed = peak - before;
+      cost.kept = live - before;
+      cost.operations = program.operations.size();
+      cost.messages = static_cast<std::size_t>(
+          std::ranges::count_if(program.operations, [](const Operation& one) {
+            return one.kind == OperationKind::send || one.kind == OperationKind::recv;
+          }));
+    }
+    std::ranges::sort(seconds);
+    cost.seconds = seconds[seconds.size() / 2];
+  });
+  return cost;
+}
+
+/// The most that any of these ranks needs: the root and its neighbours in trees, the last, and one
+/// in the midst.
+Cost most(const Specification& specification, int p) {
+  Maker maker(specification, p);
+  Cost all;
+  for (const Rank rank : std::set<Rank>{0, 1, p / 3, p / 2, p - 1}) {
+    const bool has_many =
+        all.messages > static_cast<std::size_t>(max_messages * std::bit_width(index(p)));
+    const Cost one = cost_of(maker, rank, has_many ? 1 : usual_repetitions);
+    all.messages = std::max(all.messages, one.messages);
+    all.operations = std::max(all.operations, one.operations);
+    all.seconds = std::max(all.seconds, one.seconds);
+    all.kept = std::max(all.kept, one.kept);
+    all.needed = std::max(all.needed, one.needed);
+  }
+  return all;
+}
+
+void print(const Algorithm& algorithm, int p) {
+  const Cost cost = most(*specification(algorithm.collective, algorithm.name), p);
+  std::printf(
+      "{\"collective\": \"%s\", \"algorithm\": \"%s\", \"ranks\": %d, \"messages\": %zu, "
+      "\"operations\": %zu, \"seconds\": %.9f, \"kept\": %zu, \"needed\": %zu}\n",
+      std::string(name_of(algorithm.collective)).c_str(), std::string(algorithm.name).c_str(), p,
+      cost.messages, cost.operations, cost.seconds, cost.kept, cost.needed);
+  std::fflush(stdout);
+}
+
+}  // namespace
+}  // namespace tutti
+
+int main(int argc, char** argv) {
+  const std::string_view text = argc > 1 ? argv[1] : "";
+  int p = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), p);
+  const bool is_number = read.ec == std::errc() && read.ptr == text.data() + text.size();
+  if (argc != 2 || !is_number || p < 2 || p > tutti::max_ranks) {
+    std::fprintf(stderr, "usage: tutti-plan-cost RANKS, of 2 to %d\n", tutti::max_ranks);
+    return 2;
+  }
+  for (const tutti::Algorithm& algorithm : tutti::all_algorithms()) {
+    if (!tutti::is_one_sided(algorithm.collective)) tutti::print(algorithm, p);
+  }
+  return 0;
+}
