@@ -187,8 +187,10 @@ std::optional<Predicted> predicted(const Bench& bench, const std::string& name, 
   const Call call{collective, root,
                   std::vector<Bytes>(static_cast<std::size_t>(bench.job.p()), bytes)};
   const std::vector<Schedule> schedules = Problems(*algorithm, call).schedules();
-  return Predicted{*price(schedules, machine, PriceModel::logp),
-                   *price(schedules, machine, PriceModel::loggp)};
+  const auto seconds = [&](PriceModel model) {
+    return *price(schedules, machine, model, {}, algorithm->parameters.protocol);
+  };
+  return Predicted{seconds(PriceModel::logp), seconds(PriceModel::loggp)};
 }
 
 /// Measures blocks of `bytes` bytes.

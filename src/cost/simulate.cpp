@@ -7,6 +7,76 @@
 
 namespace tutti {
 
+namespace {
+
+/// Replaces notifications by requests in windows, which a rank makes one after the other:
+///
+///     notify 2 [0,1) 4096        put 2 [0,0) 0         the description
+///                                flush 2
+///                                notify 2 [0,1) 4096   the flag
+///                                flush 2
+///
+/// Each flush is followed by a wait. A description that a schedule puts with the data is left out,
+/// because the request has it. The counter of completions needs none; nothing waits for its flush.
+class RequestsInWindows {
+ public:
+  Schedule of(const Schedule& schedule) {
+    made_ = schedule;
+    made_.steps.clear();
+    first_.clear();
+    for (const Step& step : schedule.steps) {
+      first_.push_back(next());
+      add(step);
+    }
+    return std::move(made_);
+  }
+
+ private:
+  [[nodiscard]] StepId next() const { return static_cast<StepId>(made_.steps.size()); }
+  /// The new number of the earlier step `id`, or of its first one; of the current step's end.
+  [[nodiscard]] StepId moved(StepId id) const {
+    return index(id) < first_.size() ? first_[index(id)] : next();
+  }
+
+  void add(Step step) {
+    step.first = moved(step.first);
+    step.last = moved(step.last);
+    if (step.after >= 0) step.after = moved(step.after + 1) - 1;
+    const bool is_empty = step.blocks.range.empty();
+    const bool requests = step.kind == StepKind::notify && !(is_empty && step.peer == made_.root);
+    if (requests) {
+      made_.steps.push_back(
+          {.kind = StepKind::put, .runner = step.runner, .peer = step.peer, .after = step.after});
+      flush(step);
+    }
+    if (step.kind == StepKind::put && is_empty) {
+      step.kind = StepKind::copy;
+      step.peer = no_rank;
+    }
+    made_.steps.push_back(step);
+    if (requests) flush(step);
+  }
+
+  void flush(const Step& request) {
+    const StepId flush = next();
+    made_.steps.push_back(
+        {.kind = StepKind::flush, .runner = request.runner, .peer = request.peer});
+    made_.steps.push_back({.kind = StepKind::wait, .first = flush, .last = flush + 1});
+  }
+
+  Schedule made_;
+  std::vector<StepId> first_;  ///< by step of the original: its first one
+};
+
+std::vector<Schedule> with_requests_in_windows(std::span<const Schedule> schedules) {
+  std::vector<Schedule> all;
+  RequestsInWindows requests;
+  for (const Schedule& schedule : schedules) all.push_back(requests.of(schedule));
+  return all;
+}
+
+}  // namespace
+
 double Timeline::run_time() const {
   return *std::ranges::max_element(exits) - *std::ranges::min_element(arrivals);
 }
@@ -71,14 +141,18 @@ Result<std::vector<Message>> messages(std::span<const Schedule> schedules) {
 }
 
 Result<double> price(std::span<const Schedule> schedules, const Machine& machine, PriceModel model,
-                     std::span<const double> arrivals) {
+                     std::span<const double> arrivals, Notifications notifications) {
   EngineModel engine;
+  std::vector<Schedule> requests;
   engine.machine = machine;
   engine.overlaps = model == PriceModel::overlapped;
   engine.two_ports = !schedules.empty() && has_two_ports(schedules.front().collective);
   if (model == PriceModel::logp) engine.machine.per_byte = 0;
   if (model == PriceModel::logp || model == PriceModel::loggp) {
     engine.service = EngineModel::Service::eager;
+    if (notifications == Notifications::windows) {
+      schedules = requests = with_requests_in_windows(schedules);
+    }
   }
   double last = arrivals.empty() ? 0 : *std::ranges::max_element(arrivals);
   const auto error = execute(schedules, engine, arrivals,

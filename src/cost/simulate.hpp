@@ -79,10 +79,15 @@ enum class PriceModel : std::uint8_t {
 /// notification, except the root's count of completions, which needs no polling. Under Hockney,
 /// overlapped or not, notifications are messages (as_messages).
 ///
+/// With notifications in windows (Paznikov 2024, figures 3 to 6) LogP and LogGP price a request for
+/// each: a put of the description and its flush, the flag and its flush, one after the other. The
+/// root's count of completions stays one notification.
+///
 /// `arrivals` are by rank, from 0 on; empty: all at 0. A caller's steps start after its arrival,
 /// those of the background thread at 0. The error names a step that can never complete. O(messages
 /// log messages).
 [[nodiscard]] Result<double> price(std::span<const Schedule> schedules, const Machine& machine,
-                                   PriceModel model, std::span<const double> arrivals = {});
+                                   PriceModel model, std::span<const double> arrivals = {},
+                                   Notifications notifications = Notifications::messages);
 
 }  // namespace tutti

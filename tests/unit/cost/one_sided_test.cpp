@@ -129,6 +129,36 @@ TEST(PaznikovsNumbers, OfSchedulesWhoseFlagsWaitForTheData) {
             *price(schedules_of("paznikov", call_of(64, 1)), example, PriceModel::logp) / 3);
 }
 
+// A request in windows: the data 2 + 5, back 5, the description 2 + 5, back 5, the flag 2 + 5, seen
+// 3: 34. Its flush ends at 36, before which the next child is not served, nor is this rank done. Of
+// 8 ranks the last one done is rank 6, the last child of rank 4, the last one of the root: 36 + 36
+// + 34, 36 + 34, its own child 36, and done 7.
+TEST(PaznikovsNumbers, OfRequestsInWindows) {
+  const auto seconds = [](int p, Bytes bytes, const Machine& machine, PriceModel model) {
+    return *price(schedules_of("paznikov:protocol=windows", call_of(p, bytes)), machine, model, {},
+                  Notifications::windows);
+  };
+  EXPECT_DOUBLE_EQ(seconds(2, 1, example, PriceModel::logp), 34 + 7);
+  EXPECT_DOUBLE_EQ(seconds(8, 1, example, PriceModel::logp), 4 * 36 + 2 * 34 + 7);
+  // 1000 G = 10 for each copy of the data.
+  EXPECT_DOUBLE_EQ(seconds(8, 1001, example, PriceModel::loggp), 4 * 46 + 2 * 44 + 7);
+  // Where puts wait for their target's thread, so do both flushes before the flag, and its own.
+  Machine waits = example;
+  waits.serving = 10;
+  EXPECT_DOUBLE_EQ(seconds(8, 1, waits, PriceModel::logp), 4 * 66 + 2 * 54 + 7);
+  // Notifications are not requests: the flag follows the data's flush.
+  EXPECT_LT(*price(schedules_of("paznikov", call_of(8, 1)), example, PriceModel::logp),
+            seconds(8, 1, example, PriceModel::logp));
+}
+
+TEST(PaznikovsNumbers, OfMessagesHaveNoWindows) {
+  const auto schedules = schedules_of("paznikov", call_of(8, 1001));
+  for (const PriceModel model : {PriceModel::hockney, PriceModel::overlapped}) {
+    EXPECT_DOUBLE_EQ(*price(schedules, example, model, {}, Notifications::windows),
+                     *price(schedules, example, model));
+  }
+}
+
 TEST(Crossover, OfLinearAndBinomialIsWhereTheModelsSay) {
   const Machine cluster;
   const auto seconds = [&](const char* name, int p, Bytes bytes) {
