@@ -77,8 +77,16 @@ def _frame(plot: Plot, x: Axis, y: Axis, high: int) -> str:
     )
 
 
+def _same_colour(names: list[str]) -> dict[str, int]:
+    """The number of each line's colour; a line `A, x` has that of a line A."""
+    base = [name.rpartition(",")[0] for name in names]
+    own = [name for name, of in zip(names, base, strict=True) if of not in names]
+    return {name: own.index(of if of in names else name) for name, of in zip(names, base, strict=True)}
+
+
 def lines(plot: Plot) -> str:
-    """A plot of lines with their points, and a legend below."""
+    """A plot of lines with their points, and a legend below. A line `A, x` of the same quantity as a line
+    A, such as `LIN, lab`, has its colour and hollow points without a line."""
     points = [point for line in plot.lines.values() for point in line]
     if not points:
         return ""
@@ -86,14 +94,19 @@ def lines(plot: Plot) -> str:
     y = Axis([b for _, b in points], _HIGH - _BOTTOM, _TOP, plot.log_y)
     drawn = legend = ""
     column, row = float(_LEFT), 0
-    for i, (name, line) in enumerate(plot.lines.items()):
-        style = f'stroke="{COLOURS[i % len(COLOURS)]}"'
+    numbers = _same_colour(list(plot.lines))
+    for name, line in plot.lines.items():
+        i, only_points = numbers[name], name.rpartition(",")[0] in numbers
+        colour = COLOURS[i % len(COLOURS)]
+        style = f'stroke="{colour}"'
         if i >= len(COLOURS) or name.startswith("published"):
             style += ' stroke-dasharray="5 3"'
         path = " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in line)
-        drawn += f'<polyline points="{path}" fill="none" stroke-width="1.6" {style}/>'
+        if not only_points:
+            drawn += f'<polyline points="{path}" fill="none" stroke-width="1.6" {style}/>'
+        fill = f'fill="none" stroke="{colour}"' if only_points else f'fill="{colour}"'
         drawn += "".join(
-            f'<circle cx="{x.at(a):.1f}" cy="{y.at(b):.1f}" r="2.4" fill="{COLOURS[i % len(COLOURS)]}">'
+            f'<circle cx="{x.at(a):.1f}" cy="{y.at(b):.1f}" r="{3.2 if only_points else 2.4}" {fill}>'
             f"<title>{escape(name)}: {a:g}, {b:.3g}</title></circle>"
             for a, b in line
         )
@@ -101,7 +114,11 @@ def lines(plot: Plot) -> str:
         if column + width > _WIDE and column > _LEFT:
             column, row = float(_LEFT), row + 1
         at = _HIGH + 8 + 15 * row
-        legend += f'<line x1="{column}" x2="{column + 18}" y1="{at - 4}" y2="{at - 4}" stroke-width="2" {style}/>'
+        if only_points:
+            legend += f'<circle cx="{column + 9}" cy="{at - 4}" r="3.2" {fill}/>'
+        else:
+            ends = f'x1="{column}" x2="{column + 18}" y1="{at - 4}" y2="{at - 4}"'
+            legend += f'<line {ends} stroke-width="2" {style}/>'
         legend += f'<text x="{column + 22}" y="{at}">{escape(name)}</text>'
         column += width
     return _frame(plot, x, y, _HIGH + 16 + 15 * row) + drawn + legend + "</svg>"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, log
 from statistics import mean
 from typing import Any
 
 from tutti._engine import Call, Machine
 from tutti.statistics import quotient_interval
+from tutti_reproduce import proficz_lab
+from tutti_reproduce.proficz_lab import FLOAT, Cell
 from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, network, published
 
-FLOAT = 4
 DRAWS = 60
 """Random arrivals of each cell, the same for all algorithms."""
 _MOST_RANKS = 48
@@ -25,19 +28,32 @@ CONTENDERS = {"scatter": ("LIN", "BSLN"), "gather": ("LS", "BSLS")}
 SHOWN_DELAY, SHOWN_SIZE = 50, 2048
 """The delay of figures 16 and 17 and the size of figure 17, which the paper's text omits: those of
 its example."""
+MEASURES = ("run", "elapsed")
+"""Last exit less first arrival, and the mean over ranks of exit less arrival."""
+_EXAMPLE = ("LIN", "SLIN", "BSLN")
 _EAGER_NOTE = (
     "Blocks under 64 KiB (128 to 512 Ki floats) are eager in Open MPI: LIN and SLIN then do not wait "
     "for late ranks, and BSLN gains nothing, published and here."
 )
-
+_COLLISIONS_NOTE = (
+    "The published BSLS at 50 ms and 2 Mi floats (55.5 ms, from difference and quotient) is "
+    "shorter than the 65.7 ms that its bytes need on the root's link after the first arrival: "
+    "a factor of 2.52 cannot be had. LS takes 136 ms there without delays, twice the link's "
+    "time: the paper blames collisions in its switch, which no model here has; hence its "
+    "gains and losses at 1 and 2 Mi floats."
+)
+_APPENDIX_NOTE = (
+    "The text has no numbers of the appendix's figures and names only their collectives: axes here are "
+    "those of figures 14, 16 and 15."
+)
+_HIDDEN_NOTE = (
+    "Bytes take 10 times as long, so that handshakes and turns of the 48 ranks hide behind them."
+)
 _TURNS_NOTE = (
     "48 ranks take turns on 2 cores here: the 47 handshakes of LS and BSLS take 90 ms and more even with "
     "small blocks. So BSLS gains most where delays are as long (50 and 100 ms), with small blocks not at "
     "5 and 10 ms as published."
 )
-
-Cell = tuple[str, int, float, int]
-"""Collective, size in Ki floats, largest delay in ms, number of processes."""
 
 
 def run_times(
@@ -56,26 +72,29 @@ def run_times(
 
 
 def simulated(cell: Cell, machine: Machine) -> dict[str, Any]:
-    """Mean run times in ms, and the half-width of the compared factor."""
+    """By measure, run or elapsed time: the mean times in ms, and the half-width of the compared factor."""
     collective, size, delay, ranks = cell
     chance = random.Random(1)  # All cells have the same arrivals, but for scale and number.
     shares = [[chance.random() for _ in range(_MOST_RANKS)] for _ in range(DRAWS if delay else 1)]
     arrivals = [[delay / 1000 * share for share in each[:ranks]] for each in shares]
     block = size * 1024 // ranks * FLOAT
     times = {
-        name: [run for run, _ in run_times(collective, name, block, arrivals, machine)]
+        name: [*zip(*run_times(collective, name, block, arrivals, machine), strict=True)]
         for name in ALGORITHMS[collective]
     }
     first, second = CONTENDERS[collective]
-    return {"ms": {name: mean(each) for name, each in times.items()},
-            "spread": quotient_interval(times[first], times[second]) if delay else 0.0}  # fmt: skip
+    return {
+        measure: {"ms": {name: mean(each[part]) for name, each in times.items()},
+                  "spread": quotient_interval(times[first][part], times[second][part]) if delay else 0.0}
+        for part, measure in enumerate(MEASURES)
+    }  # fmt: skip
 
 
-def _published(cell: Cell) -> Numbers:
+def _published(cell: Cell, measure: str) -> Numbers:
     """The quotient of table 3 or 4; empty if the paper has none."""
     document = published("proficz")
     collective, size, delay, ranks = cell
-    if ranks != document["nodes"] or delay not in document["delays_ms"]:
+    if measure != "run" or ranks != document["nodes"] or delay not in document["delays_ms"]:
         return {}
     row, column = document["kilofloats"].index(size), document["delays_ms"].index(delay)
     table = document[collective]
@@ -83,107 +102,123 @@ def _published(cell: Cell) -> Numbers:
             "factor": table["quotient"][row][column]}  # fmt: skip
 
 
-def _lab(context: Context, collective: str, nodes: int) -> dict[tuple[int, float], dict[str, list[float]]]:
-    """Samples in ms by size in Ki floats and delay, then by algorithm; the paper's rate of 1 Gbit/s."""
-    found = {}
-    for document in context.documents(f"lab-{collective}-openmpi-{nodes}-1000mbit-*ms.json"):
-        delay = document["metadata"]["delay"].removeprefix("uniform:").removesuffix("ms")
-        for row in document["rows"]:
-            size = round(row["bytes"] / FLOAT / 1024)
-            found[size, 0.0 if delay == "none" else float(delay)] = {
-                line["name"]: [us / 1000 for us in line["samples_us"]]
-                for line in row["algorithms"]
-                if line["name"] in ALGORITHMS[collective]
-            }
-    return found
-
-
-def _best(cells: list[Cell], numbers: list[Numbers]) -> str:
-    """Which algorithm is fastest in how many cells, with those within 1 % of it."""
+def _best(cells: list[Cell], numbers: list[Numbers]) -> list[str]:
+    """Which algorithm is fastest in how many cells that know all, with those within 1 % of it; empty if
+    none does."""
     wins = dict.fromkeys(ALGORITHMS[cells[0][0]], 0)
-    for each in numbers:
+    whole = [each for each in numbers if each.keys() >= wins.keys()]
+    for each in whole:
         for name in wins:
             wins[name] += each[name] <= 1.01 * min(each[other] for other in wins)
     listed = ", ".join(f"{name} {count}" for name, count in sorted(wins.items(), key=lambda w: -w[1]))
-    return f"Fastest or within 1 % of it, of {len(numbers)} cells: {listed}."
+    return [f"Fastest or within 1 % of it, of {len(whole)} cells: {listed}."] if whole else []
 
 
-def _grid(
-    context: Context, cells: list[Cell], along: int, title: str, done: Callable[[], None]
-) -> Result:
-    """Cells, and if they have a title, their plot over the cell's part `along`."""
-    collective = cells[0][0]
+def _distance(simulated: list[Numbers], measured: list[Numbers], contenders: tuple[str, str]) -> str:
+    """How far measured factors are from the simulator's, where both are known."""
+    first, second = contenders
+    logs = [abs(log(there[first] / there[second] * here[second] / here[first]))
+            for here, there in zip(simulated, measured, strict=True)
+            if {first, second} <= there.keys()]  # fmt: skip
+    percent = 100 * (exp(mean(logs)) - 1)
+    return f"Factors differ from the simulator's by {percent:.0f} % in the geometric mean."
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table or figure of cells.
+
+    Attributes:
+        name: its key.
+        title: for people.
+        cells: of one collective.
+        measure: one of MEASURES.
+        along: the part of a cell over which a figure draws its lines; 0: a table.
+    """
+
+    name: str
+    title: str
+    cells: list[Cell]
+    measure: str = "run"
+    along: int = 0
+
+    @property
+    def collective(self) -> str:
+        return self.cells[0][0]
+
+    def plot(self, views: list[View]) -> list[Plot]:
+        """Lines of the simulator and points of the lab at the paper's rate; none for a table."""
+        if not self.along:
+            return []
+        x_label = {1: "Ki floats", 2: "largest delay in ms", 3: "processes"}[self.along]
+        lines = {}
+        for view in views:
+            if view.source == "lab" and view.machine != proficz_lab.machine(proficz_lab.RATES[0]):
+                continue
+            suffix = ", lab" if view.source == "lab" else ""
+            for name in ALGORITHMS[self.collective]:
+                # Without delay a point has a place left of all others on the logarithmic axis.
+                points = [
+                    (float(cell[self.along]) or 0.5, numbers[name])
+                    for cell, numbers in zip(self.cells, view.numbers, strict=True)
+                    if name in numbers
+                ]
+                if points:
+                    lines[name + suffix] = points
+        return [Plot(self.title, x_label, f"{self.measure} time in ms", lines)]
+
+
+def _grid(context: Context, grid: Grid, done: Callable[[], None]) -> Result:
     machine = network(published("proficz")["network"])
     results = []
-    for cell in cells:
-        results.append(context.result(simulated, cell, machine))
+    for cell in grid.cells:
+        results.append(context.result(simulated, cell, machine)[grid.measure])
         done()
     numbers = [result["ms"] for result in results]
     where = f"1 Gbit/s, {machine.latency * 1e6:.0f} us, {DRAWS} random arrivals a cell"
-    notes = [_best(cells, numbers)]
-    if collective == "scatter" and not title:
-        notes.append(_EAGER_NOTE)
-    elif not title:
-        notes.append(
-            "The published BSLS at 50 ms and 2 Mi floats (55.5 ms, from difference and quotient) is "
-            "shorter than the 65.7 ms that its bytes need on the root's link after the first arrival: "
-            "a factor of 2.52 cannot be had. LS takes 136 ms there without delays, twice the link's "
-            "time: the paper blames collisions in its switch, which no model here has; hence its "
-            "gains and losses at 1 and 2 Mi floats."
-        )
+    notes = _best(grid.cells, numbers)
+    if not grid.along:
+        notes.append(_EAGER_NOTE if grid.collective == "scatter" else _COLLISIONS_NOTE)
+    if grid.measure == "elapsed":
+        notes.append(_APPENDIX_NOTE)
     views = [View("own simulator", where, numbers, notes, [result["spread"] for result in results])]
-    lab = _lab(context, collective, 48)
-    if lab:
-        samples = [lab.get((cell[1], cell[2]), {}) if cell[3] == 48 else {} for cell in cells]
-        first, second = CONTENDERS[collective]
-        measured = [{name: mean(each) for name, each in line.items()} for line in samples]
-        counts = [len(line[first]) for line in samples if first in line]
-        whole = [line for line in measured if line.keys() >= set(ALGORITHMS[collective])]
-        notes = [_best(cells, whole)] if whole else []
-        if collective == "gather" and not title:
-            notes.append(_TURNS_NOTE)
-        if counts:
-            notes.insert(0, f"{min(counts)} to {max(counts)} repetitions; ± is the factor's 95 % "
-                         "interval by Student's t.")  # fmt: skip
-        views.append(View(
-            "lab", "48 emulated nodes, 1 Gbit/s, Open MPI 4.1.4",
-            measured, notes,
-            [quotient_interval(line[first], line[second]) if first in line and second in line else 0.0
-             for line in samples],
-        ))  # fmt: skip
-    x_label = {1: "Ki floats", 2: "largest delay in ms", 3: "processes"}[along]
-    plots = [
-        Plot(
-            title, x_label, "run time in ms",
-            {name: [(float(cell[along]) or 0.5, each[name])  # type: ignore[arg-type]
-                    for cell, each in zip(cells, numbers, strict=True)]
-             for name in ALGORITHMS[collective]},
-        )
-    ] if title else []  # fmt: skip
+    contenders = CONTENDERS[grid.collective]
+    for rate in proficz_lab.RATES:
+        names = ALGORITHMS[grid.collective]
+        lab = proficz_lab.view(context, grid.cells, rate, grid.measure, names, contenders)
+        if lab:
+            lab.notes.append(_distance(numbers, lab.numbers, contenders))
+            lab.notes.extend(_best(grid.cells, lab.numbers))
+            if grid.collective == "gather" and not grid.along:
+                lab.notes.append(_TURNS_NOTE if rate == proficz_lab.RATES[0] else _HIDDEN_NOTE)
+            views.append(lab)
     problems = [
-        f"{size} Ki floats, {delay:g} ms" + (f", p = {ranks}" if along == 3 else "")
-        for _, size, delay, ranks in cells
+        f"{size} Ki floats, {delay:g} ms" + (f", p = {ranks}" if grid.along == 3 else "")
+        for _, size, delay, ranks in grid.cells
     ]
-    return Result(problems, [_published(cell) for cell in cells], views, plots)
+    return Result(problems, [_published(cell, grid.measure) for cell in grid.cells], views, grid.plot(views))
 
 
 def _example(context: Context, done: Callable[[], None]) -> Result:
     machine = network(published("proficz")["network"])
     theirs = published("proficz")["example_ms"]
+    cells = [(SHOWN_SIZE, float(delay)) for delay in (0, SHOWN_DELAY)]
     numbers = []
-    for delay in (0, SHOWN_DELAY):
-        result = context.result(simulated, ("scatter", SHOWN_SIZE, delay, 48), machine)
-        numbers += [{"value": result["ms"][name]} for name in ("LIN", "SLIN", "BSLN")]
+    for size, delay in cells:
+        result = context.result(simulated, ("scatter", size, delay, 48), machine)["run"]
+        numbers += [{"value": result["ms"][name]} for name in _EXAMPLE]
         done()
     views = [View("own simulator", "1 Gbit/s", numbers)]
-    lab = _lab(context, "scatter", 48)
-    if lab:
-        measured = [
-            {"value": mean(lines[name])} if name in lines else {}
-            for lines in (lab.get((SHOWN_SIZE, delay), {}) for delay in (0.0, 50.0))
-            for name in ("LIN", "SLIN", "BSLN")
-        ]
-        views.append(View("lab", "48 emulated nodes, 1 Gbit/s, Open MPI 4.1.4", measured))
+    for rate in proficz_lab.RATES:
+        known = proficz_lab.samples(context, "scatter", rate)
+        rows = [known.get(cell, proficz_lab.Samples()).means("run", _EXAMPLE) for cell in cells]
+        if any(rows):
+            measured = [{"value": row[name]} if name in row else {} for row in rows for name in _EXAMPLE]
+            wire = SHOWN_SIZE * 1024 * FLOAT * machine.per_byte * 1e3
+            note = _HIDDEN_NOTE
+            if rate == proficz_lab.RATES[0]:
+                note = proficz_lab.example_note(known, SHOWN_SIZE, wire)
+            views.append(View("lab", proficz_lab.machine(rate), measured, [note] if note else []))
     return Result(list(theirs), [{"value": value} for value in theirs.values()], views)
 
 
@@ -216,11 +251,17 @@ def fft_times(
 def _fft(context: Context, done: Callable[[], None]) -> Result:
     document = published("proficz")
     machine = network(document["network"])
-    names = [name for name in document["fft_ms"] if name != "native"]
+    rows = document["fft_ms"]
+    names = [name for name in rows if name != "native"]
 
-    def against_ls(of: dict[str, Any]) -> list[Numbers]:
-        return [{"LS": of["LS"][0], "row's": of[name][0], "row's elapsed time": of[name][1]}
-                for name in names[1:]]  # fmt: skip
+    def against_ls(of: dict[str, Any], totals: dict[str, float] | None = None) -> list[Numbers]:
+        found = []
+        for name in [*names[1:], "native"]:
+            numbers = {"LS": of["LS"][0], "row's": of[name][0], "row's elapsed time": of[name][1]}
+            if totals:
+                numbers |= {"LS's total, s": totals["LS"], "row's total, s": totals[name]}
+            found.append(numbers)
+        return found
 
     views = []
     for sequence in (True, False):
@@ -231,50 +272,63 @@ def _fft(context: Context, done: Callable[[], None]) -> Result:
             "Each rank's computation begins when its piece has come, so arrivals are a transfer apart: "
             "BSLS and SLS follow them, the trees' inner ranks wait for later ones, and LS stalls on "
             "each rank that comes out of sequence. The published LS of 12 ms lies between both "
-            "sequences; the text does not say which the program had."
+            "sequences; the text does not say which the program had. The MPI's own is LS, as the paper says."
         )
-        views.append(View("own simulator", where, against_ls(found), [note] if sequence else []))
+        views.append(View("own simulator", where, against_ls(found | {"native": found["LS"]}),
+                          [note] if sequence else []))  # fmt: skip
     for lab in context.documents("lab-fft-openmpi-8.json"):
-        measured = {
-            name: [mean(each[part] for each in lab["times"][name]) for part in (1, 2)] for name in names
-        }
+        times = lab["times"]
+        measured = {name: [mean(each[part] for each in times[name]) for part in (1, 2)] for name in rows}
+        totals = {name: sum(each[0] for each in times[name]) for name in rows}
+        best = min(names, key=lambda name: totals[name])
         note = (
             "8 ranks of 2 threads on 2 cores: half of the run time is spread that the machine adds, "
-            "larger than the differences between the algorithms."
+            "larger than the differences between the algorithms. The total of "
+            f"{lab['iterations']:,} iterations is least with {best}, {totals[best]:.1f} s, "
+            f"{_percent(totals[best], totals['LS'])} of LS's; published, it is least with SLS, "
+            f"{_percent(rows['SLS'][0], rows['LS'][0])} of LS's."
         )
-        views.append(View("lab", "8 emulated nodes, 1 Gbit/s, Open MPI 4.1.4", against_ls(measured), [note]))
-    rows = document["fft_ms"]
-    theirs = against_ls({name: row[1:] for name, row in rows.items()})
-    for name, numbers in zip(names[1:], theirs, strict=True):
-        numbers["row's total, s"] = rows[name][0] / 1000
-    return Result(names[1:], theirs, views)
+        where = "8 emulated nodes, 1 Gbit/s, Open MPI 4.1.4"
+        views.append(View("lab", where, against_ls(measured, totals), [note]))
+    theirs = against_ls({name: row[1:] for name, row in rows.items()},
+                        {name: row[0] / 1000 for name, row in rows.items()})  # fmt: skip
+    return Result([*names[1:], "MPI's own"], theirs, views)
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %"
 
 
 def tables(context: Context) -> list[Table]:
-    """Tables 3 to 5, the example of section 5.2, and figures 14 to 17."""
+    """Tables 3 to 5, the example of section 5.2, and figures 14 to 20."""
     document = published("proficz")
     delays, sizes, processes = (document[key] for key in ("delays_ms", "kilofloats", "processes"))
-    grids: list[tuple[str, str, list[Cell], int, str]] = [
-        (f"table-{number}", f"Table {number}: {' and '.join(CONTENDERS[collective])}, 48 processes",
-         [(collective, size, delay, 48) for size in sizes for delay in delays], 2, "")
+
+    def by_delay(collective: str) -> list[Cell]:
+        return [(collective, SHOWN_SIZE, delay, 48) for delay in delays]
+
+    by_size: list[Cell] = [("scatter", size, SHOWN_DELAY, 48) for size in sizes]
+    by_processes: list[Cell] = [("scatter", SHOWN_SIZE, SHOWN_DELAY, ranks) for ranks in processes]
+    grids = [
+        Grid(f"table-{number}", f"Table {number}: {' and '.join(CONTENDERS[collective])}, 48 processes",
+             [(collective, size, delay, 48) for size in sizes for delay in delays])
         for number, collective in ((3, "scatter"), (4, "gather"))
     ]  # fmt: skip
-    figures: list[tuple[str, str, list[Cell], int]] = [
-        ("14", "Scatter of 2 Mi floats", [("scatter", SHOWN_SIZE, delay, 48) for delay in delays], 2),
-        ("15", "Gather of 2 Mi floats", [("gather", SHOWN_SIZE, delay, 48) for delay in delays], 2),
-        ("16", "Scatter with delays up to 50 ms", [("scatter", size, SHOWN_DELAY, 48) for size in sizes], 1),
-        ("17", "Scatter of 2 Mi floats, delays up to 50 ms",
-         [("scatter", SHOWN_SIZE, SHOWN_DELAY, ranks) for ranks in processes], 3),
+    figures: list[tuple[str, str, list[Cell], str, int]] = [
+        ("14", "Scatter of 2 Mi floats", by_delay("scatter"), "run", 2),
+        ("15", "Gather of 2 Mi floats", by_delay("gather"), "run", 2),
+        ("16", "Scatter with delays up to 50 ms", by_size, "run", 1),
+        ("17", "Scatter of 2 Mi floats, delays up to 50 ms", by_processes, "run", 3),
+        ("18", "Elapsed times of scatters of 2 Mi floats", by_delay("scatter"), "elapsed", 2),
+        ("19", "Elapsed times of scatters with delays up to 50 ms", by_size, "elapsed", 1),
+        ("20", "Elapsed times of gathers of 2 Mi floats", by_delay("gather"), "elapsed", 2),
     ]  # fmt: skip
-    for name, what, cells, along in figures:
-        title = f"Figure {name}: {what}"
-        grids.append((f"figure-{name}", title, cells, along, title))
+    grids += [Grid(f"figure-{name}", f"Figure {name}: {what}", cells, measure, along)
+              for name, what, cells, measure, along in figures]  # fmt: skip
     made = [
-        Table(
-            "proficz", name, title, CONTENDERS[cells[0][0]], "ms", len(cells),
-            lambda done, c=cells, a=along, t=figure: _grid(context, c, a, t, done),  # type: ignore[misc]
-        )
-        for name, title, cells, along, figure in grids
+        Table("proficz", grid.name, grid.title, CONTENDERS[grid.collective], "ms", len(grid.cells),
+              lambda done, g=grid: _grid(context, g, done))  # type: ignore[misc]
+        for grid in grids
     ]  # fmt: skip
     example = Table("proficz", "example", "Example of section 5.2: scatter of 2 Mi floats", None, "ms",
                     2, lambda done: _example(context, done))  # fmt: skip
