@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -212,11 +213,11 @@ def test_the_command_writes_its_pages_and_resumes(command, tmp_path):
     first = command(*words)
     assert first.status == 0
     assert "Table 3: MPI_Gatherv and TUW_Gatherv, p = 560, Open MPI" in first.out
-    assert "0 of 30 results were known" in first.out
+    assert (found := re.search(r"0 of ([0-9]+) results were known", first.out))
     pages = [tmp_path / "out" / f"reproduced.{suffix}" for suffix in ("html", "md", "json")]
     texts = [each.read_text() for each in pages]
     assert "TUW_Gatherv wins 11 published" in texts[0]
-    assert "30 of 30 results were known" in command(*words).out
+    assert f"{found[1]} of {found[1]} results were known" in command(*words).out
     assert [each.read_text() for each in pages] == texts
 
 

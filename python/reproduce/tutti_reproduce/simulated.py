@@ -15,6 +15,8 @@ from tutti_reproduce.tables import Context, Numbers
 
 READ = ("TUTTI_DISTANCES", "TUTTI_MACHINE", "TUTTI_RULES")
 """The settings that name files which runs read."""
+_PATIENCE = 1800
+"""Seconds after which a run of up to 560 ranks is given up; more ranks take time with their square."""
 
 
 def minima(
@@ -41,7 +43,8 @@ def minima(
         job = running.Job(("tutti-bench", *words, *chosen, "--no-check", "--json", str(file)), machine,
                           ranks, ppn, selector=selector, taken=taken)  # fmt: skip
         named = {"TUTTI_DISTANCES": str(known)} if distances else {}
-        running.output(job, {**settings, **named}, timeout=1800)
+        timeout = _PATIENCE * max(1.0, (ranks / 560) ** 2)
+        running.output(job, {**settings, **named}, timeout=timeout)
         rows = json.loads(file.read_text())["rows"]
     return [
         {name: line["min_us"] for name, line in zip(algorithms, row["algorithms"], strict=True)}

@@ -29,6 +29,11 @@ second's where the times are unknown; `ahead` says no more than who wins: 1 the 
 the first, 0 neither; `value` is the number of a table without contenders. Empty: no numbers."""
 
 
+def side(factor: float) -> int:
+    """Who wins by a factor: 1 the second contender, -1 the first, 0 neither."""
+    return (factor > EVEN) - (factor < 1 / EVEN)
+
+
 @dataclass(frozen=True)
 class View:
     """The numbers of one source, a list parallel to the problems.
@@ -164,7 +169,7 @@ class Table:
         factor = self.factor(numbers)
         if factor is None:
             return None
-        return second if factor > EVEN else first if factor < 1 / EVEN else "even"
+        return ("even", second, first)[side(factor)]
 
     def agrees(self, published: Numbers, here: Numbers) -> bool | None:
         """Whether the winners are equal or the values near; None if one is unknown."""
