@@ -159,7 +159,9 @@ class Tuner:
             collective, self.job.ranks, self.job.ranks_per_node,
             arrivals=collective in self._arrivals,
         )  # fmt: skip
-        names = [name for name in listed if (collective, name) not in self.failed]
+        explored = self._explored(collective, cell)
+        names = [name for name in dict.fromkeys((*listed, *explored))
+                 if (collective, name) not in self.failed]  # fmt: skip
         known = [cell for cell in self.cells[collective].values() if "native" in cell.lines]
         smaller = [one for one in known if one.bytes < cell.bytes]
         before = max(smaller, key=lambda one: one.bytes, default=None)
@@ -171,23 +173,27 @@ class Tuner:
             return names
         seconds = max(0.0, self._seconds() - self._start_up)
         fitting = int(seconds / (a_call * (SCAN + WARMUP))) - 1
-        return self._promising(collective, names, cell, before)[: max(_MAX_FINALISTS, fitting)]
+        promising = self._promising(names, explored, before)
+        return promising[: max(_MAX_FINALISTS, fitting)]
 
-    def _promising(
-        self, collective: str, names: list[str], cell: Cell, before: Cell | None
-    ) -> list[str]:
-        """Candidates in the sequence of their better places: by the model for this size, and by the
-        times at the size before."""
-        proposed = _engine.explored(
+    def _explored(self, collective: str, cell: Cell) -> list[str]:
+        """What `auto` explores for a size, the most promising first by the model; also the best of
+        the list between nodes."""
+        return _engine.explored(
             collective, self.job.ranks, max(0, cell.bytes), self.job.ranks_per_node
-        )
+        )[1:]
+
+    @staticmethod
+    def _promising(names: list[str], explored: list[str], before: Cell | None) -> list[str]:
+        """Candidates in the sequence of their better places: as explored, and by the times at the
+        size before."""
         times = {} if before is None else {n: line.median for n, line in before.lines.items()}
         measured = sorted((name for name in names if name in times), key=times.__getitem__)
 
         def place(name: str) -> int:
             return min(
                 ranking.index(name) if name in ranking else len(names)
-                for ranking in (proposed[1:], measured)
+                for ranking in (explored, measured)
             )
 
         return sorted(names, key=place)

@@ -259,3 +259,10 @@ def test_the_interval_of_a_median_is_that_of_order_statistics() -> None:
     assert (interval.median, interval.low, interval.high) == (4.5, 1.0, 8.0)
     with pytest.raises(ValueError):
         median_interval([])
+
+
+def test_what_auto_explores_between_nodes_is_a_candidate() -> None:
+    between = _engine.explored("bcast", 8, 4 << 20, 8)[-1]
+    assert between.startswith("hierarchical(") and between not in candidates("bcast", 8, 8)
+    machine = Machine({"native": linear(10, 1e-3), between: linear(5, 1e-4)})
+    assert between in [use for _, use in spans(tuned(machine, "bcast"))]
