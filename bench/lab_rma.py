@@ -2,17 +2,20 @@
 """Measures one-sided broadcasts in the lab as Paznikov 2024 does, and writes the page.
 
     bench/lab_rma.py measure FOLDER --shapes 8x1,16x1,48x1,6x8
+    bench/lab_rma.py measure FOLDER --figures
     bench/lab_rma.py page FOLDER docs/results/rma-lab.md
     bench/lab_rma.py figure FOLDER docs/images/rma-lab.svg
 
-This needs a lab (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each shape writes
-FOLDER/lab-rma-<mpi>-<nodes>x<ranks>.json; runs with an existing file are skipped, but files of
-another MPI or number of repetitions are refused.
+This needs a lab (tutti lab up 48 --rate 1gbit). One run of tutti-bench for each shape writes
+FOLDER/lab-rma-<mpi>-<nodes>x<ranks>.json; with --figures, which takes the sizes, processes and
+contenders of figures 11 and 12, lab-rma-<mpi>-<nodes>x<ranks>-figures.json. Runs with an existing
+file are skipped, but files of another MPI, number of repetitions or contenders are refused.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,20 +24,43 @@ import typer
 from lab_job import err, is_measured, label_of, run_in_lab, use_machine
 from tutti.plot import pyplot_for, save
 
-SIZES = [8, 1024, 4096, 16384, 65536, 262144, 1048576]
 CONDITIONS = ("idle", "level", "puts reach a rank that computes")
 """Metadata about the machine, which some results have."""
-STYLES = {"native": "k--o", "linear": "C3-o", "paznikov": "C1-o", "paznikov:protocol=windows": "C1--o",
+WINDOWS = "paznikov:protocol=windows"
+"""The paper's own system."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What a measurement has: nodes x ranks on each, sizes in bytes, and contenders."""
+
+    shapes: tuple[str, ...]
+    sizes: tuple[int, ...]
+    contenders: tuple[str, ...]
+
+
+STYLES = {"native": "k--o", "linear": "C3-o", "paznikov": "C1-o", WINDOWS: "C1--o",
           "binomial": "C0-o", "binary": "C2-o", "chain": "C4-o", "auto": "C7:s"}  # fmt: skip
+GENERAL = Experiment(
+    ("8x1", "16x1", "48x1", "6x8"), (8, 1024, 4096, 16384, 65536, 262144, 1048576), tuple(STYLES)
+)
+FIGURES = Experiment(
+    ("16x1", "40x1", "16x4", "16x6"),
+    tuple(kilobytes << 10 for kilobytes in (2, 4, 8, 16, 24, 32, 40)),
+    ("native", "linear", "paznikov", WINDOWS, "binomial"),
+)
+"""Figures 11 and 12, Gigabit Ethernet: 16, 40, 64 and 96 processes."""
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def measure(
     folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
-    shapes: Annotated[str, typer.Option(help="Nodes x ranks on each, separated by commas.")] = "8x1,16x1,48x1,6x8",
+    shapes: Annotated[str, typer.Option(help="Nodes x ranks on each, separated by commas; default: all.")] = "",
     repetitions: Annotated[int, typer.Option(help="Repetitions of each algorithm and size.")] = 10,
-    sizes: Annotated[str, typer.Option(help="Sizes in bytes, separated by commas.")] = ",".join(map(str, SIZES)),
+    sizes: Annotated[str, typer.Option(help="Sizes in bytes, separated by commas; default: all.")] = "",
+    figures: Annotated[bool, typer.Option("--figures", help="What figures 11 and 12 have.")] = False,
+    limit: Annotated[float, typer.Option(help="Seconds of each run.")] = 900,
     mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
     label: Annotated[str, typer.Option(help="Name of the MPI in file names; default: --mpi.")] = "",
     program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench",
@@ -42,19 +68,23 @@ def measure(
     """Measure all algorithms on each shape."""
     label = label_of(label, mpi)
     folder.mkdir(parents=True, exist_ok=True)
-    for shape in shapes.split(","):
-        path = folder / f"lab-rma-{label}-{shape}.json"
-        if is_measured(path, mpi, repetitions=repetitions):
+    experiment = FIGURES if figures else GENERAL
+    # Older files lack contenders.
+    same = {"algorithms": ", ".join(experiment.contenders)} if figures else {}
+    for shape in shapes.split(",") if shapes else experiment.shapes:
+        path = folder / f"lab-rma-{label}-{shape}{'-figures' if figures else ''}.json"
+        if is_measured(path, mpi, repetitions=repetitions, **same):
             continue
         err.print(shape)
         nodes, per_node = (int(word) for word in shape.split("x"))
         job = {"nodes": nodes, "per_node": per_node, "mpi": mpi}
         use_machine(folder, label, shape, program, **job)
         run_in_lab(path, [
-            program, "rma_bcast", "--root", "first", "--quiet", "--bytes", sizes,
+            program, "rma_bcast", "--root", "first", "--quiet",
+            "--bytes", sizes or ",".join(map(str, experiment.sizes)),
             "--repetitions", str(repetitions), "--warmup", "2",
-            *(word for each in STYLES for word in ("--algorithm", each)), "--json",
-        ], **job)  # fmt: skip
+            *(word for each in experiment.contenders for word in ("--algorithm", each)), "--json",
+        ], limit=limit, **job)  # fmt: skip
 
 
 def milliseconds(line: dict[str, Any]) -> float:
@@ -85,7 +115,9 @@ def section(document: dict[str, Any]) -> list[str]:
     rows, metadata = document["rows"], document["metadata"]
     names = [line["name"] for line in rows[0]["algorithms"]]
     library = metadata["library"].split(",")[0]
-    lines = [f"## {metadata['ranks']} ranks on {metadata['nodes']} nodes, {library}", "",
+    smallest, largest = (f"{rows[i]['block']:,}" for i in (0, -1))
+    where = f"{metadata['ranks']} ranks on {metadata['nodes']} nodes"
+    lines = [f"## {where}, {smallest} to {largest} bytes, {library}", "",
              f"{metadata['repetitions']} repetitions, load before {metadata['load before']}."]  # fmt: skip
     lines += [f"{key.capitalize()}: {metadata[key]}." for key in CONDITIONS if key in metadata]
     lines += ["", "| bytes | " + " | ".join(f"`{name}`" for name in names) + " |",
@@ -93,9 +125,11 @@ def section(document: dict[str, Any]) -> list[str]:
     for row in rows:
         cells = " | ".join(map(cell, row["algorithms"]))
         lines.append(f"| {row['block']:,} | {cells} |")
-    return [*lines, "",
-            f"`binomial` stays ahead of `linear` from: {crossover(rows, 'linear', 'binomial')};"
-            f" of `paznikov` from: {crossover(rows, 'paznikov', 'binomial')}.", ""]  # fmt: skip
+    lines += ["", f"`binomial` stays ahead of `linear` from: {crossover(rows, 'linear', 'binomial')};"
+              f" of `paznikov` from: {crossover(rows, 'paznikov', 'binomial')}."]  # fmt: skip
+    if WINDOWS in names:
+        lines.append(f"`{WINDOWS}` stays ahead of `linear` from: {crossover(rows, 'linear', WINDOWS)}.")
+    return [*lines, ""]
 
 
 def measured(folder: Path) -> list[dict[str, Any]]:
@@ -117,9 +151,13 @@ def page(folder: Folder, into: lab_page.Page = None) -> None:
 def figure(
     folder: Folder, into: Annotated[Path, typer.Argument(help="Figure to write (.svg, .png, .pdf).")]
 ) -> None:
-    """Draw latency over size, a panel for each shape, as in the paper's figures 9 to 12."""
+    """Draw latency over size, a panel for each shape, as in the paper's figures 9 to 12.
+
+    Without the runs of --figures, whose sizes are within those of the others.
+    """
     pyplot = pyplot_for("figure")
-    documents = measured(folder)
+    most = max(FIGURES.sizes)
+    documents = [each for each in measured(folder) if each["rows"][-1]["block"] > most]
     drawing, axes = pyplot.subplots(
         1, len(documents), figsize=(3.4 * len(documents), 3.4), squeeze=False, sharey=True
     )

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from statistics import mean
 
 import pytest
 from installed import ROOT
+
+sys.path.append(str(ROOT / "bench"))
+
+import lab_rma
 from reproducing import context, named, run
 from tutti_reproduce import paznikov
 from tutti_reproduce.broadcast_samples import MEASURED, Lab
@@ -119,3 +124,28 @@ def test_of_several_runs_of_a_cell_the_newest_counts(tmp_path):
 def test_predictions_without_the_windows_are_named(tmp_path, priced, notes):
     sampled(tmp_path, 16, 16, {2048: (1.0, 2.0)}, priced=priced)
     assert len(Lab(context(tmp_path / "cache", tmp_path)).note()) == notes
+
+
+def test_the_lab_measures_what_figures_11_and_12_have(tmp_path, monkeypatch):
+    ran = {}
+    monkeypatch.setattr(lab_rma, "use_machine", lambda *of, **by: None)
+    monkeypatch.setattr(lab_rma, "run_in_lab", lambda path, words, **job: ran.update({path.name: (words, job)}))
+    lab_rma.measure(tmp_path, figures=True, limit=60)
+    assert [(job["nodes"] * job["per_node"], job["limit"]) for _, job in ran.values()] == [
+        (16, 60), (40, 60), (64, 60), (96, 60)]  # fmt: skip
+    words, _ = ran["lab-rma-openmpi-16x4-figures.json"]
+    assert words[words.index("--bytes") + 1] == "2048,4096,8192,16384,24576,32768,40960"
+    assert {*MEASURED.values()} <= {*words}
+    # Both measurements of a shape have a place.
+    lab_rma.measure(tmp_path, shapes="16x4")
+    assert "lab-rma-openmpi-16x4.json" in ran
+
+
+def test_the_lab_s_page_has_the_crossover_of_the_paper_s_tree(tmp_path, capsys):
+    lab_rma.page(RESULTS)
+    sections = capsys.readouterr().out.split("## ")
+    ahead = "`paznikov:protocol=windows` stays ahead of `linear` from: "
+    found = {part.split(",")[0]: part.split(ahead)[1].split(".")[0] for part in sections if ahead in part}
+    assert found["8 ranks on 8 nodes"] == found["16 ranks on 16 nodes"] == "none measured"
+    assert found["48 ranks on 48 nodes"] == "1,048,576 bytes"
+    assert "48 ranks on 6 nodes" not in found
