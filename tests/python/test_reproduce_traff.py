@@ -130,6 +130,7 @@ def test_a_cost_of_bytes_explains_the_k_nomial_gatherv_of_table_11(tmp_path):
     table = named(traff.tables(context(tmp_path)), "table-11")
     result = run(table)
     assert agreeing(table, result, "own simulator, fitted") == 30
+    assert any("--simgrid-ranks 6400 adds it" in note for note in result.views[0].notes)
     excess = [(each["MPI_Gatherv"] - each["TUW_Gatherv"]) * 1e3 / (4 * row[0])
               for each, row in zip(result.published, (row for name in distributions() for row in
                                                       TABLES["11"]["rows"][name]), strict=True)]  # fmt: skip
@@ -156,11 +157,13 @@ def test_simgrids_linear_gatherv_stands_for_linear_ones_only(tmp_path, monkeypat
     runs = []
 
     def bench(of, words, algorithms, platform, ranks, ppn):
-        runs.append((algorithms["MPI_Gatherv"], platform.name, ranks, ppn))
+        repetitions = words[words.index("--repetitions") + 1]
+        runs.append((algorithms["MPI_Gatherv"], platform.name, ranks, ppn, repetitions))
         return [dict.fromkeys(algorithms, 1.0)] * 5
 
     monkeypatch.setattr(simulated, "bench", bench)
     view = traff._in_simgrid(context(tmp_path, Path("/none"), 6400), TABLES[number], lambda: None)
-    assert runs == [(gatherv, machine, TABLES[number]["ranks"], 16)] * len(distributions())
+    ranks = TABLES[number]["ranks"]
+    assert runs == [(gatherv, machine, ranks, 16, "2" if ranks == 560 else "1")] * len(distributions())
     assert ("stands for it" in view.notes[0]) == (gatherv == "binomial")
     assert len(view.numbers) == 30
