@@ -267,6 +267,7 @@ def test_a_course_names_who_wins_where():
     assert str(course_of(factors(3, 1, 3))) == "none (tree)"
     assert str(course_of(factors(1, 1, 1.05))) == "none (even)"
     assert str(course_of(factors(0.5, 2, 0.5))) == "linear, tree from 3.16, linear from 31.6"
+    assert str(Course("tree", [(7224.5, "linear"), (2097152, "tree")])) == "tree, linear from 7,220, tree from 2,100,000"
     assert course_of([{}, {"factor": 2.0}, {}]) is None
 
 

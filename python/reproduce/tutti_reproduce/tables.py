@@ -107,7 +107,8 @@ class Course:
     def __str__(self) -> str:
         if not self.changes:
             return f"none ({self.first})"
-        return f"{self.first}, " + ", ".join(f"{name} from {at:,.3g}" for at, name in self.changes)
+        rounded = [(float(f"{at:.3g}"), name) for at, name in self.changes]
+        return f"{self.first}, " + ", ".join(f"{name} from {at:,.10g}" for at, name in rounded)
 
     def agrees(self, other: Course) -> bool:
         """Whether the same contenders win in the same sequence, with crossovers near each other."""
