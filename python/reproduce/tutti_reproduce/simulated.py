@@ -22,6 +22,7 @@ _PATIENCE = 1800
 def minima(
     words: Sequence[str], algorithms: Mapping[str, str], machine: Platform, ranks: int, ppn: int,
     selector: str, taken: Sequence[int], distances: str, settings: Mapping[str, str],
+    configuration: Sequence[str] = (),
 ) -> list[Numbers]:  # fmt: skip
     """The shortest times of each row in microseconds.
 
@@ -35,13 +36,14 @@ def minima(
         taken: for each rank the number of the slot that it takes, node after node; empty: its own.
         distances: the text of the distance file; empty: none.
         settings: Tutti's, by the names of their variables.
+        configuration: SimGrid's, as "key:value".
     """
     with tempfile.TemporaryDirectory() as folder:
         file, known = Path(folder) / "result.json", Path(folder) / "distances.json"
         known.write_text(distances)
         chosen = [word for each in algorithms.values() for word in ("--algorithm", each)]
         job = running.Job(("tutti-bench", *words, *chosen, "--no-check", "--json", str(file)), machine,
-                          ranks, ppn, selector=selector, taken=taken)  # fmt: skip
+                          ranks, ppn, selector=selector, taken=taken, settings=configuration)  # fmt: skip
         named = {"TUTTI_DISTANCES": str(known)} if distances else {}
         timeout = _PATIENCE * max(1.0, (ranks / 560) ** 2)
         running.output(job, {**settings, **named}, timeout=timeout)
@@ -63,6 +65,7 @@ def _libraries(smpimain: Path) -> list[Path]:
 def bench(
     context: Context, words: Sequence[str], algorithms: Mapping[str, str], machine: Platform,
     ranks: int, ppn: int, selector: str = "ompi", taken: Sequence[int] = (), distances: str = "",
+    configuration: Sequence[str] = (),
 ) -> list[Numbers]:  # fmt: skip
     """What minima() returns, kept by all that it depends on, the libraries and the files that settings
     name included."""
@@ -73,7 +76,7 @@ def bench(
              *(Path(settings.get(name, "")) for name in READ)]  # fmt: skip
     found: list[Numbers] = context.result(
         minima, list(words), dict(algorithms), machine, ranks, ppn, selector, list(taken), distances,
-        settings, of=files,
+        settings, list(configuration), of=files,
     )  # fmt: skip
     return found
 
