@@ -122,6 +122,34 @@ void bad_root_at_first(Context& context) {
   if (!bad && value != 7) context.fail("wrong data");
 }
 
+/// The leader of a node has an invalid datatype in a reduction. The next one, in which its inner
+/// call must match those of the other leaders, is sound.
+void bad_type_of_a_leader(Context& context) {
+  const std::optional<Pair> pair = ranks_together(context);
+  if (!pair) return;
+  for (const char* name : {"hierarchical(native,leaders=1)", "hierarchical(binomial,leaders=1)",
+                           "hierarchical(recursive_doubling,leaders=1)"}) {
+    const std::string specification = name;
+    const bool is_reduce = specification.find("binomial") != std::string::npos;
+    const Through nodes(is_reduce ? "reduce" : "allreduce", name);
+    context.step(specification);
+    const OwnComm comm;
+    for (const int call : {0, 1, 2}) {
+      const bool bad = call == 1 && comm.rank() == pair->first;
+      const MPI_Datatype type = bad ? MPI_DATATYPE_NULL : MPI_INT;
+      const std::vector<int> sent(8, (call + 1) * (comm.rank() + 1));
+      std::vector<int> received(8, -1);
+      const int code =
+          is_reduce ? TUTTI_Reduce(sent.data(), received.data(), 8, type, MPI_SUM, 0, comm.get())
+                    : TUTTI_Allreduce(sent.data(), received.data(), 8, type, MPI_SUM, comm.get());
+      if (bad && code == MPI_SUCCESS) context.fail("no error");
+      const int sum = (call + 1) * comm.size() * (comm.size() + 1) / 2;
+      const bool has_result = call != 1 && (!is_reduce || comm.rank() == 0);
+      if (has_result && received != std::vector<int>(8, sum)) context.fail("wrong data");
+    }
+  }
+}
+
 /// The first rank of a node has an invalid root where ranks exchange sizes: the others get an
 /// error, and the next call is sound.
 void bad_root_before_sizes(Context& context) {
@@ -197,6 +225,7 @@ void add_hierarchical_faults(Suite& suite) {
   suite.add("levels, contradicting sizes", contradicting_sizes);
   suite.add("levels, a bad root at first", bad_root_at_first);
   suite.add("levels, a bad root before sizes", bad_root_before_sizes);
+  suite.add("levels, a bad type of a leader", bad_type_of_a_leader);
   suite.add("levels, a leader that is late", late_leader);
   suite.add("levels, orders between nodes", orders_between_nodes);
 }

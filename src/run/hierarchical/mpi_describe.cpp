@@ -153,6 +153,11 @@ int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, SideMemory& m
     plain.sizes.by_rank.reserve(index(p));
     if (is_dummy) plain.sizes.by_rank.assign(index(p), 0);
   }
+  if (is_dummy && reduces(call.collective)) {
+    // Its inner calls must match those of other nodes, so that later ones do.
+    hierarchical.type = mpi().byte;
+    hierarchical.op = mpi().combining[MpiFunctions::bitwise_or];
+  }
   if (is_dummy || call.collective == Collective::barrier) return MPI_SUCCESS;
   const int error = reduces(call.collective)
                         ? describe_reduced(call, rank, p, memory, hierarchical, refused)

@@ -63,14 +63,6 @@ std::optional<int> run_schedule(MpiCall& call, PrivateComm& lane,
 int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, PrivateComm& lane,
               std::byte* send, std::byte* receive) {
   const bool combines = reduces(call.collective);
-  // A rank with invalid arguments has no datatype to reduce with.
-  if (combines && hierarchical.is_dummy) {
-    if (hierarchical.inner == nullptr) return MPI_SUCCESS;
-    MpiCall left;
-    lane.begin(left);
-    lane.give_up();
-    return MPI_SUCCESS;
-  }
   const Bytes unit = combines ? hierarchical.call.unit : 1;
   const std::vector<int> sent = to_ints(call.send.counts, unit);
   const std::vector<int> sent_at = to_ints(call.send.displacements, 1);

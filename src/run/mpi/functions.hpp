@@ -78,7 +78,7 @@ struct MpiFunctions : large::Functions {
   MPI_Request request_null{};
   /// The predefined operations that combine values and commute; the indices of some follow.
   std::array<MPI_Op, 10> combining{};
-  static constexpr std::size_t max = 0, sum = 2, product = 3;
+  static constexpr std::size_t max = 0, sum = 2, product = 3, bitwise_or = 7;
   /// The other predefined operations, and MPI_OP_NULL.
   std::array<MPI_Op, 5> other_ops{};
   static constexpr std::size_t no_op = 3;
