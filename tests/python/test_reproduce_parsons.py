@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
+from statistics import mean
+
 import pytest
+from installed import ROOT
 from reproducing import context, named, run
 from tutti import Machine
-from tutti_reproduce import parsons
+from tutti._engine import hierarchical_estimate
+from tutti_reproduce import parsons, parsons_simulated, simulated
+from tutti_reproduce.tables import published
 
 
 def test_mpich_leaves_recursive_algorithms_at_512_kib():
@@ -26,3 +33,66 @@ def test_the_machine_of_2_5_from_several_senders(tmp_path):
     built_in, fitted = result.views
     assert all(each["factor"] < 2 for each in built_in.numbers)
     assert [each["factor"] for each in fitted.numbers] == pytest.approx([2.5] * 3, rel=0.01)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce_scatter", "alltoallv"])
+@pytest.mark.parametrize(("cores", "block"), [(64, 8), (128, 4096)])
+def test_the_replay_is_as_fast_as_the_closed_form(collective, cores, block):
+    here = parsons_simulated.replayed(collective, cores, block, 1.0)
+    machine = parsons_simulated.same_machine()
+    there = hierarchical_estimate(collective, cores // 32, 32, block, machine)
+    shape = parsons_simulated.mpich_shape(collective, cores * block)
+    # Every pairwise round has the rate of 32 senders here, in closed form the rounds between nodes.
+    closed = 1e6 * there.flat[shape]
+    assert closed == pytest.approx(here["flat, MPICH's"], rel=0.25 if shape == "pairwise" else 0.01)
+    assert here["one sender"] == pytest.approx(1e6 * there.one_leader.total, rel=0.01)
+
+
+def test_simgrid_s_machine_has_the_rate_that_both_directions_share():
+    # xe6-64x32: links of 4.7 GB/s, and 6 GB/s of a node, in and out together.
+    assert parsons_simulated.adapter() == pytest.approx(3e9)
+    assert parsons.parameter(parsons_simulated.same_machine(), "per_byte") == pytest.approx(1 / 3e9)
+    slower = parsons_simulated.same_machine(ratio=3)
+    assert parsons.parameter(slower, "sender_per_byte") == pytest.approx(1e-9)
+    assert 'bw="3e+09Bps"' in parsons_simulated.switch().xml
+    assert 'bb_bw="1e+09Bps"' in parsons_simulated.faster_adapter().xml
+
+
+def test_cells_in_simgrid_are_bounded_by_their_time(tmp_path):
+    all_cores = published("parsons")["cores"]
+    allowed = context(tmp_path, simgrid_ranks=all_cores[-1])
+    seconds = parsons_simulated.SECONDS
+
+    def most(of, collective):
+        return parsons_simulated.cores_in_simgrid(of, collective, seconds)[-1]
+
+    assert [most(allowed, name) for name in ("allgather", "alltoallv")] == [1024, 256]
+    assert most(replace(allowed, simgrid_ranks=560), "allgather") == 512
+    assert parsons_simulated.cores_in_simgrid(replace(allowed, simgrid_ranks=0), "allgather", seconds) == []
+    assert parsons_simulated.others_of("reduce_scatter") == ["ompi", "mvapich2"]
+
+
+def test_the_lab_s_senders_are_a_source(tmp_path):
+    shutil.copy(ROOT / "docs/results/lab-levels-openmpi-8x6-allgather.json", tmp_path)
+    of = context(tmp_path / "cache", tmp_path)
+    (document,) = of.documents("lab-levels-*.json")
+    factors = []
+    for row in document["rows"]:
+        us = {line["name"]: line["mean_us"] for line in row["algorithms"]}
+        factors.append(us["native:level=node,leaders=1"] / us["native:level=node,leaders=4"])
+    found = parsons._lab(of, "allgather", "leaders=1", "leaders=4")
+    assert found == {"factor": pytest.approx(mean(factors))}
+    assert parsons._lab(of, "alltoallv", "leaders=1", "leaders=4") == {}
+
+
+@pytest.mark.skipif(bool(simulated.refuse_without_simgrid()), reason="SimGrid is not installed")
+def test_several_senders_use_a_faster_adapter_in_simgrid(tmp_path):
+    algorithms = {"one": parsons_simulated.hierarchical(1), "several": parsons_simulated.hierarchical(4)}
+    words = ["alltoallv", "--block", "128", "--repetitions", "1", "--warmup", "1", "--distribution", "same"]
+    gains = []
+    for machine in (parsons_simulated.switch(), parsons_simulated.faster_adapter()):
+        (us,) = simulated.bench(context(tmp_path), words, algorithms, machine, 64, 32, "mpich")
+        gains.append(us["one"] / us["several"])
+    # Bytes dominate: 3 at most, less the copies.
+    assert gains[0] == pytest.approx(1, abs=0.05)
+    assert 2.3 < gains[1] < 3

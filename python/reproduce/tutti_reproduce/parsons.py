@@ -8,28 +8,19 @@ from statistics import geometric_mean, mean
 from typing import Any
 
 from tutti._engine import Machine, hierarchical_estimate, machine_from_text
-from tutti.simgrid import platforms
 from tutti.workload import machine_of
-from tutti_reproduce import simulated
+from tutti_reproduce import parsons_simulated
+from tutti_reproduce.parsons_simulated import mpich_shape
 from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, published
 
-MPICH_LONG = 524288
-"""The total bytes from which MPICH of 2014 (and today) leaves recursive algorithms: its defaults
-ALLGATHER_LONG_MSG_SIZE and REDUCE_SCATTER_COMMUTATIVE_LONG_MSG_SIZE."""
-SENDERS = 4
-"""Ranks of each node that send, in SimGrid."""
-SIMULATED_CORES, SIMULATED_BYTES = 256, 1 << 28
-"""The most cores, and bytes of all ranks' data, that run in SimGrid."""
-_SIMULATED = f"up to {SIMULATED_CORES} cores, and {SIMULATED_BYTES >> 20} MiB of all ranks' data."
-
-
-def mpich_shape(collective: str, total: int) -> str:
-    """What MPICH runs for a power of 2 of processes and this many bytes in all."""
-    if collective == "alltoallv":
-        return "pairwise"
-    if total < MPICH_LONG:
-        return "recursive"
-    return "ring" if collective == "allgather" else "pairwise"
+FLAT = "flat, MPICH's"
+_CRAY = "Cray XE6, 32 ranks per node"
+_OWN_NOTE = (
+    "Flat: every message, replayed; one between nodes has a 32nd of the adapter, in a ring all of it, so "
+    "that pairwise rounds in which fewer ranks send take too long. Through node memory: the programs of all "
+    "ranks, executed, with "
+    f"{parsons_simulated.SENDERS} senders and closed forms between nodes."
+)
 
 
 def changed(machine: Machine, name: str, value: float) -> Machine:
@@ -96,48 +87,34 @@ def fitted(
             stays = "low"
 
 
-def _simulated_cores(context: Context) -> list[int]:
-    most = min(SIMULATED_CORES, context.simgrid_ranks)
-    return [cores for cores in published("parsons")["cores"] if cores <= most]
-
-
-def _in_simgrid(context: Context, collective: str, done: Callable[[], None]) -> dict[tuple[int, int], Numbers]:
-    """Microseconds by cores and block, for MPICH's selection."""
-    document = published("parsons")
-    ranks = document["cores_of_a_node"]
-    machine = platforms.platform("xe6-64x32")
-    algorithms = {"flat, MPICH's": "native", "one sender": "hierarchical(native,leaders=1)",
-                  "several senders": f"hierarchical(native,leaders={SENDERS})"}  # fmt: skip
-    found = {}
-    for cores in _simulated_cores(context):
-        blocks = [block for block in document["blocks"] if cores * cores * block <= SIMULATED_BYTES]
-        words = (collective, "--block", ",".join(str(max(1, block // 4)) for block in blocks),
-                 "--repetitions", "1", "--warmup", "1")  # fmt: skip
-        words += () if collective == "allgather" else ("--distribution", "same")
-        numbers = simulated.bench(context, words, algorithms, machine, cores, ranks, "mpich")
-        found |= {(cores, block): each for block, each in zip(blocks, numbers, strict=True)}
-        done()
-    return found
-
-
-def _simgrid_view(numbers: list[Numbers], note: str) -> list[View]:
-    """A view, or none if nothing ran."""
-    return [View("SimGrid", "Cray XE6, 32 ranks per node", numbers, [note])] if any(numbers) else []
-
-
-def _mean_in_simgrid(found: dict[tuple[int, int], Numbers], slow: str, fast: str) -> Numbers:
-    return {"factor": mean(each[slow] / each[fast] for each in found.values())} if found else {}
-
-
-def _lab(context: Context, collective: str) -> Numbers:
-    """Mean speedup over the MPI's own of 48 ranks on 8 emulated nodes, MPICH 5 and Open MPI 4."""
-    factors = []
-    for document in context.documents(f"lab-levels-*-8x6-{collective}.json"):
-        for row in document["rows"]:
-            lines = {line["name"]: line["mean_us"] for line in row["algorithms"]}
-            native = lines["native"]
-            factors += [native / us for name, us in lines.items() if "leaders=1" in name]
+def _mean(cells: parsons_simulated.Cells, slow: str, fast: str) -> Numbers:
+    """The arithmetic mean of a factor over the cells that know both; empty without any."""
+    factors = [each[slow] / each[fast] for each in cells.values() if slow in each]
     return {"factor": mean(factors)} if factors else {}
+
+
+def _where(cells: parsons_simulated.Cells) -> str:
+    """What cells a source has."""
+    most = max(cores for cores, _ in cells)
+    return f"{len(cells)} cells of up to {most:,} cores"
+
+
+def _lab(context: Context, collective: str, slow: str, fast: str) -> Numbers:
+    """The mean factor of two of tutti-bench's algorithms, native or with so many leaders, of 48 ranks on 8
+    and 4 emulated nodes, MPICH 5 and Open MPI 4."""
+    factors = []
+    for shape in ("8x6", "4x12"):
+        for document in context.documents(f"lab-levels-*-{shape}-{collective}.json"):
+            for row in document["rows"]:
+                lines = {line["name"].rpartition(",")[2].rstrip(")"): line["mean_us"] for line in row["algorithms"]}
+                factors.append(lines[slow] / lines[fast])
+    return {"factor": mean(factors)} if factors else {}
+
+
+def _lab_view(rows: list[Numbers], note: str) -> list[View]:
+    """A view, or none without samples."""
+    where = "8 and 4 emulated nodes of 6 and 12 ranks, MPICH 5 and Open MPI 4.1.4"
+    return [View("lab", where, rows, [note])] if any(rows) else []
 
 
 def _averages(context: Context, machine: Machine, done: Callable[[], None]) -> Result:
@@ -169,7 +146,7 @@ def _averages(context: Context, machine: Machine, done: Callable[[], None]) -> R
         f"pairwise exchanges alone {rows[1][4]:.0f} and {rows[2][4]:.0f}. A library that leaves recursive "
         "algorithms at smaller sizes than MPICH's defaults gives the published averages.",
     ]
-    views = [
+    views: list[View] = [
         View("closed form", where, [{"factor": row[i]} for row in rows], said)
         for i, (where, said) in enumerate((
             ("over MPICH's selection of 2014", notes),
@@ -177,14 +154,23 @@ def _averages(context: Context, machine: Machine, done: Callable[[], None]) -> R
             ("over the fastest flat algorithm", []),
         ))
     ]  # fmt: skip
-    there = [_in_simgrid(context, collective, done) for collective in theirs]
-    views += _simgrid_view(
-        [_mean_in_simgrid(found, *pair) for found in there],
-        "SimGrid's selection of MPICH; " + _SIMULATED,
-    )
-    lab = [_lab(context, collective) for collective in theirs]
-    if any(lab):
-        views.append(View("lab", "8 emulated nodes of 6 ranks, MPICH 5 and Open MPI 4.1.4", lab))
+    own = [parsons_simulated.in_tutti(context, collective, done) for collective in theirs]
+    views.append(View("own simulator", f"{_CRAY}, MPICH's selection", [_mean(found, *pair) for found in own],
+                      [f"{_where(own[0])} of allgather. {_OWN_NOTE}"]))  # fmt: skip
+    there = [parsons_simulated.in_simgrid(context, collective, done) for collective in theirs]
+    for slow, what in (("flat, MPICH's", "MPICH's selection"), ("flat, today's best", "best selection of today")):
+        means = [_mean(found, slow, "one sender") for found in there]
+        if any(means):
+            known = [{cell: each for cell, each in found.items() if slow in each} for found in there]
+            listed = "; ".join(f"{name}: {_where(found)}" for name, found in zip(theirs, known, strict=True) if found)
+            views.append(View("SimGrid", f"{_CRAY}, {what}", means, [f"{listed}."]))
+    if views[-1].machine.endswith("today"):
+        views[-1].notes.append(
+            "The fastest of the choices of MPICH, Open MPI, MVAPICH2 and Intel MPI in each cell, as SimGrid has "
+            "them; without Intel MPI's reduce_scatter, which returns wrong data there."
+        )
+    lab = [_lab(context, collective, "native", "leaders=1") for collective in theirs]
+    views += _lab_view(lab, "Over the MPI's own; times include waiting for a core.")
     return Result(list(theirs), [{"factor": factor} for factor in theirs.values()], views)
 
 
@@ -216,10 +202,45 @@ def _senders(context: Context, machine: Machine, done: Callable[[], None]) -> Re
     ]
     views = [View("closed form", "built-in machine", here, notes),
              View("closed form", "slower senders, fitted", there, why)]  # fmt: skip
-    views += _simgrid_view([
-        _mean_in_simgrid(_in_simgrid(context, collective, done), *pair) for collective in names
-    ], f"{SENDERS} senders of a node, whose adapter is as fast as one; " + _SIMULATED)  # fmt: skip
+    views += _senders_in_simgrid(context, names, pair, done)
+    lab = [_lab(context, collective, "leaders=1", "leaders=4") for collective in names]
+    note = (
+        "4 senders instead of one; links of 1 Gbit/s. The ranks of all nodes share 2 cores: more senders are "
+        "more ranks that wait for a core, and one sender fills the link."
+    )
+    views += _lab_view(lab, note)
     return Result(names, [{"factor": wanted} for _ in names], views)
+
+
+def _senders_in_simgrid(
+    context: Context, names: list[str], pair: tuple[str, str], done: Callable[[], None]
+) -> list[View]:
+    """On SimGrid's machine, and where the adapter is faster than one sender."""
+    cray = [parsons_simulated.in_simgrid(context, collective, done) for collective in names]
+    if not any(cray):
+        return []
+    ratio, machine = parsons_simulated.RATIO, parsons_simulated.faster_adapter()
+    faster = [parsons_simulated.at_a_switch(context, collective, machine, done) for collective in names]
+    same = parsons_simulated.same_machine(ratio)
+    closed = [dict(_by_cell(context.result(grid, collective, same))) for collective in names]
+    listed = ", ".join(
+        f"{name} {mean(by_cell[cell]['one sender'] / by_cell[cell]['several senders'] for cell in cells):.2f}"
+        for name, by_cell, cells in zip(names, closed, faster, strict=True) if cells
+    )  # fmt: skip
+    most = ", ".join(
+        f"{name} {max(each['one sender'] / each['several senders'] for each in cells.values()):.2f}"
+        for name, cells in zip(names, faster, strict=True) if cells
+    )  # fmt: skip
+    senders = f"{parsons_simulated.SENDERS} senders of a node"
+    return [
+        View("SimGrid", _CRAY, [_mean(cells, *pair) for cells in cray],
+             [f"{senders}, whose adapter is as fast as one: nothing to gain but signals."]),
+        View("SimGrid", f"switch, adapter {ratio} times as fast as one message",
+             [_mean(cells, *pair) for cells in faster],
+             [f"{senders}; not fitted. The closed form on the same machine gives {listed} over the same "
+              f"cells. The most in a cell: {most}. Copies, which do not change, bound the gain of allgather "
+              "and reduce_scatter."]),
+    ]  # fmt: skip
 
 
 def _cells(context: Context, machine: Machine, collective: str, done: Callable[[], None]) -> Result:
@@ -244,27 +265,63 @@ def _cells(context: Context, machine: Machine, collective: str, done: Callable[[
              f"{gain:.2f} in the geometric mean; under 1 in a cell Tutti stays flat."]  # fmt: skip
     problems = [f"{cores:,} cores, {block:,} bytes" for cores, block, _ in cells]
     views = [View("closed form", "node machine", numbers, notes)]
-    found = _in_simgrid(context, collective, done)
-    views += _simgrid_view([found.get((cores, block), {}) for cores, block, _ in cells], _SIMULATED)
+    same = context.result(grid, collective, parsons_simulated.same_machine())
+    views.append(View("closed form", _CRAY, [each for _, _, each in same],
+                      ["The rates of SimGrid's platform; no link but the adapter is shared."]))
+    own = parsons_simulated.in_tutti(context, collective, done)
+    found = parsons_simulated.in_simgrid(context, collective, done)
+    at_switch = parsons_simulated.at_a_switch(context, collective, parsons_simulated.switch(), done)
+    closed = dict(_by_cell(same))
+    views.append(View("own simulator", _CRAY, [own.get((cores, block), {}) for cores, block, _ in cells],
+                      [f"{_where(own)}. {_OWN_NOTE} {_ratios('The closed form', own, closed)}"]))  # fmt: skip
+    if found:
+        gains = ", ".join(
+            f"{name} {parsons_simulated.gain(of, 'one sender', FLAT, found):.1f}"
+            for name, of in (("here", found), ("in closed form with the same numbers", closed),
+                             ("on the built-in machine", dict(_by_cell(cells))))
+        )  # fmt: skip
+        where = _where(found)
+        notes = [f"{where}. Gain of one sender over MPICH's choice in the geometric mean over these cells: {gains}.",
+                 f"{_ratios('SimGrid', closed, found)} "
+                 f"{_ratios('At a switch with the same rates it', closed, at_switch)} "
+                 "So the torus, on whose links messages of several nodes meet, and the machines' numbers "
+                 "make the difference."]
+        views.append(View("SimGrid", _CRAY, [found.get((cores, block), {}) for cores, block, _ in cells], notes))
+        views.append(View("SimGrid", "the same nodes at a switch",
+                          [at_switch.get((cores, block), {}) for cores, block, _ in cells], [f"{_where(at_switch)}."]))
     return Result(problems, [{} for _ in cells], views, plots)
+
+
+def _by_cell(cells: list[tuple[int, int, Numbers]]) -> list[tuple[tuple[int, int], Numbers]]:
+    return [((cores, block), numbers) for cores, block, numbers in cells]
+
+
+def _ratios(who: str, of: parsons_simulated.Cells, there: parsons_simulated.Cells) -> str:
+    """How many times as long each contender takes, as a sentence; empty without common cells."""
+    ratios = parsons_simulated.times_as_long(of, there)
+    listed = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
+    return f"{who} takes this many times as long: {listed}." if ratios else ""
 
 
 def tables(context: Context) -> list[Table]:
     """The averages, the gain of several senders, and all cells of each collective."""
     machine = machine_of(context.machine or Path("built-in"))
     names = published("parsons")["average"]
-    simulated_runs = len(_simulated_cores(context))
-    steps = len(names) * (1 + simulated_runs)
+    own = {name: len(parsons_simulated.cores_replayed(name)) for name in names}
+    there = {name: parsons_simulated.steps_in_simgrid(context, name) for name in names}
+    fewer = {name: len(parsons_simulated.cores_in_simgrid(context, name, parsons_simulated.FEWER_SECONDS))
+             for name in names}  # fmt: skip
+    all_there = sum(there.values())
     return [
         Table("parsons", "averages", "Average speedups of hierarchical collectives",
-              ("flat", "hierarchical"), "factor", steps,
+              ("flat", "hierarchical"), "factor", len(names) + sum(own.values()) + all_there,
               lambda done: _averages(context, machine, done)),
         Table("parsons", "senders", "Average further speedups of several senders",
-              ("one sender", "several senders"), "factor", steps,
+              ("one sender", "several senders"), "factor", len(names) + all_there + sum(fewer.values()),
               lambda done: _senders(context, machine, done)),
         *(
             Table("parsons", name, f"{name}, 64 to 65,536 cores",
-                  ("flat, MPICH's", "several senders"), "us", 1 + simulated_runs,
+                  (FLAT, "several senders"), "us", 1 + own[name] + there[name] + fewer[name],
                   lambda done, n=name: _cells(context, machine, n, done))  # type: ignore[misc]
             for name in names
         ),
