@@ -305,7 +305,7 @@ def _nearest(collective: str, found: parsons_simulated.Cells, closed: parsons_si
         name = min(shapes, key=lambda shape: abs(log(numbers[FLAT] / shapes[shape])))
         ratios.append(numbers[FLAT] / shapes[name])
         default = mpich_shape(collective, cores * block)
-        if abs(log(numbers[FLAT] / shapes[default])) > log(NEAR):
+        if name != default and abs(log(numbers[FLAT] / shapes[default])) > log(NEAR):
             others.append(f"{cores:,} cores, {block:,} bytes (as {name}, not {default})")
     text = f"Over the nearest flat algorithm in closed form it takes {geometric_mean(ratios):.2f} times as long."
     if others:
