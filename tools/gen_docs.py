@@ -94,6 +94,7 @@ class Algorithm:
     staging: str
     parameters: str
     useful: str
+    roles: str
     summary: str
 
     def file(self, root: Path) -> str:
@@ -111,8 +112,8 @@ def algorithms_of(root: Path) -> list[Algorithm]:
     source = (root / "src/algorithms/list.inc").read_text()
     found = []
     for line in entries(source, "TUTTI_ALGORITHM(?:_FORMS)?"):
-        algorithm = Algorithm(*line[-10:])
-        if len(line) > 10:
+        algorithm = Algorithm(*line[-11:])
+        if len(line) > 11:
             reduces = algorithm.knowledge not in KNOWLEDGE
             knowledge = algorithm.knowledge if reduces else "nothing"
             found.append(replace(algorithm, collective=line[0], knowledge=knowledge))

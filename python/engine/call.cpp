@@ -143,7 +143,8 @@ class PyCall {
           ("model " + model + ": expected hockney, overlapped, logp or loggp").c_str());
     }
     const auto named = static_cast<PriceModel>(found - names.begin());
-    return value_or_raise(tutti::price(schedules_, machine_, named, arrivals));
+    return value_or_raise(
+        tutti::price(schedules_, machine_, named, arrivals, specification_.parameters.protocol));
   }
 
   double lower_bound(const std::vector<double>& arrivals, bool background) const {

@@ -208,7 +208,7 @@ std::vector<std::string> useful(const std::string& collective, int ranks, int ra
   for (const Specification& one : useful_specifications(named, ranks)) {
     const bool has_arrivals = arrivals || !one.needs_arrivals();
     const bool has_thread = background || one.runner == Runner::caller;
-    if (has_arrivals && has_thread) names.push_back(to_text(one));
+    if (has_arrivals && has_thread && !one.needs_distances()) names.push_back(to_text(one));
   }
   for (const Setting& one : hierarchical_candidates(named, ranks_per_node)) {
     names.push_back(to_text(one));

@@ -30,7 +30,7 @@ constexpr Needs commutative = {Knowledge::nothing, true};
 
 constexpr std::array lines = {
 #define TUTTI_ALGORITHM(collective, name, function, shape, order, needed, staging, parameters,   \
-                        useful, summary)                                                         \
+                        useful, roles, summary)                                                  \
   Algorithm{Collective::collective,                                                              \
             #name,                                                                               \
             function,                                                                            \
@@ -40,6 +40,7 @@ constexpr std::array lines = {
             Staging::staging,                                                                    \
             parameters,                                                                          \
             useful,                                                                              \
+            roles,                                                                               \
             summary,                                                                             \
             needs::needed.commutative},
 #include "algorithms/list.inc"
@@ -71,16 +72,20 @@ std::string_view name_of(Knowledge knowledge) {
   return names[static_cast<std::size_t>(knowledge)];
 }
 
-bool Algorithm::takes(std::string_view parameter) const {
-  for (std::string_view rest = parameters; !rest.empty();) {
-    const std::string_view known = rest.substr(0, rest.find(','));
-    if (known == parameter) return true;
-    rest.remove_prefix(std::min(rest.size(), known.size() + 1));
+namespace {
+
+std::string_view take_word(std::string_view& words, char separator) {
+  const std::string_view first = words.substr(0, words.find(separator));
+  words.remove_prefix(std::min(words.size(), first.size() + 1));
+  return first;
+}
+
+bool has_word(std::string_view words, char separator, std::string_view word) {
+  while (!words.empty()) {
+    if (take_word(words, separator) == word) return true;
   }
   return false;
 }
-
-namespace {
 
 /// Do both make the same schedules? A k-nomial tree with k = 2 is a binomial one.
 bool are_same(Specification one, const Specification& other) {
@@ -90,6 +95,19 @@ bool are_same(Specification one, const Specification& other) {
 }
 
 }  // namespace
+
+bool Algorithm::takes(std::string_view parameter) const {
+  return has_word(parameters, ',', parameter);
+}
+
+std::optional<Specification> specification_for(Collective collective, std::string_view role) {
+  for (const Algorithm& algorithm : list) {
+    if (algorithm.collective == collective && has_word(algorithm.roles, ' ', role)) {
+      return *specification(collective, algorithm.name);
+    }
+  }
+  return std::nullopt;
+}
 
 std::vector<Specification> useful_specifications(Collective collective, int p) {
   std::vector<Specification> all;
@@ -102,9 +120,8 @@ std::vector<Specification> useful_specifications(Collective collective, int p) {
     add(*specification(collective, algorithm.name));
     std::string_view sets = algorithm.useful;
     while (!sets.empty()) {
-      const std::string_view set = sets.substr(0, sets.find(' '));
-      sets.remove_prefix(std::min(sets.size(), set.size() + 1));
-      const std::string text = std::string(algorithm.name) + ":" + std::string(set);
+      const std::string text =
+          std::string(algorithm.name) + ":" + std::string(take_word(sets, ' '));
       const Specification useful = *specification(collective, text);
       if (useful.parameters.k == Parameters().k || useful.parameters.k < p) add(useful);
     }

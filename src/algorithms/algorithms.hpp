@@ -62,6 +62,7 @@ struct Algorithm {
   Staging staging;
   std::string_view parameters;  ///< comma-separated names
   std::string_view useful;      ///< parameter sets, see useful_specifications; separated by spaces
+  std::string_view roles;       ///< see specification_for; separated by spaces
   std::string_view summary;
   /// Reductions: the operation must commute, because blocks are not combined in the sequence of
   /// ranks. If false, any associative operation is valid.
@@ -134,6 +135,14 @@ struct Specification {
 /// the sequence of list.inc, of those with the same schedules only the first. Some need arrivals or
 /// the background thread.
 [[nodiscard]] std::vector<Specification> useful_specifications(Collective collective, int p);
+
+/// The algorithm of the list with a role, with its defaults; none if the collective has none:
+///  - `small`, `large`: what MPI libraries usually run for small, and for large, blocks;
+///  - `fixed`: the reduction that combines contributions in the sequence of ranks, independent of
+///    the vector's length, the root, arrivals and process mapping. It accepts any associative
+///    operation, and a reduce and an allreduce of the same contributions have equal bits.
+[[nodiscard]] std::optional<Specification> specification_for(Collective collective,
+                                                             std::string_view role);
 
 /// The specification that runs between nodes, where the collective is `inner`: the regular or
 /// irregular form of the specification's own. It is the same algorithm. If that has no such form,

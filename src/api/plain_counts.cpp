@@ -99,7 +99,7 @@ int run_without_large_form(const MpiCall& as_given) {
     call.bounded = false;
     // A specification that accepts whatever MPI allows.
     const Specification plain = reduces(call.collective)
-                                    ? fixed_reduction(call.collective)
+                                    ? *specification_for(call.collective, "fixed")
                                     : *specification(call.collective, "linear");
     bool is_native = false;
     error = run_specification(call, *communicator, plain,

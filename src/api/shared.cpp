@@ -62,7 +62,7 @@ int fill_reduced(SharedCall& shared, Communicator& communicator, HierarchicalRun
   reduction.bounded = false;
   bool is_native = false;  // only for invalid arguments, and these are valid
   const int reduced =
-      run_specification(reduction, communicator, fixed_reduction(Collective::reduce),
+      run_specification(reduction, communicator, *specification_for(Collective::reduce, "fixed"),
                         ArrivedCall(nullptr, Collective::reduce, nullptr), is_native);
   HierarchicalProblem bcast;
   bcast.collective = Collective::bcast;

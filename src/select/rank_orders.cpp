@@ -44,35 +44,7 @@ const CandidateOrder& chosen(const Reordering& found, OrderName order) {
   return named == found.all.end() ? found.natural : *named;
 }
 
-constexpr Bytes small = RankOrders::blocks.front();
 constexpr Bytes large = RankOrders::blocks.back();
-
-struct Usual {
-  const char* algorithm;
-  Bytes block;
-};
-
-/// The usual algorithms of MPI libraries for a collective, for small and for large blocks.
-std::vector<Usual> usual_algorithms(Collective collective) {
-  switch (collective) {
-    case Collective::allgather:
-    case Collective::allgatherv:
-    case Collective::allreduce:
-      return {{"recursive_doubling", small}, {"ring", large}};
-    case Collective::alltoall:
-    case Collective::alltoallv:
-      return {{"pairwise", small}, {"pairwise", large}};
-    case Collective::barrier:
-      return {{"dissemination", small}};
-    case Collective::reduce_scatter:
-    case Collective::reduce_scatter_block:
-      return {{"recursive_halving", small}, {"recursive_halving", large}};
-    default:
-      break;
-  }
-  if (is_scan(collective)) return {{"recursive_doubling", small}, {"linear", large}};
-  return {{"binomial", small}, {"binomial", large}};
-}
 
 /// The shapes of a program's usual calls.
 std::vector<Traffic> shapes_of(std::optional<Collective> collective, int p) {
@@ -81,8 +53,11 @@ std::vector<Traffic> shapes_of(std::optional<Collective> collective, int p) {
   if (collective) collectives = {*collective};
   std::vector<Traffic> shapes;
   for (const Collective one : collectives) {
-    for (const auto& [algorithm, block] : usual_algorithms(one)) {
-      shapes.push_back(traffic_of(*specification(one, algorithm), p, block));
+    const std::pair<const char*, Bytes> usual[] = {{"small", RankOrders::blocks.front()},
+                                                   {"large", large}};
+    for (const auto& [role, block] : usual) {
+      const auto known = specification_for(one, role);
+      if (known) shapes.push_back(traffic_of(*known, p, block));
     }
   }
   return shapes;
@@ -90,19 +65,6 @@ std::vector<Traffic> shapes_of(std::optional<Collective> collective, int p) {
 
 /// The predicted gain from which an order by distance is explored.
 constexpr double min_gain_of_exploration = 1.25;
-
-/// Algorithms whose time depends on the rank order. MPI libraries use them too.
-std::vector<const char*> by_distance(Collective collective) {
-  switch (collective) {
-    case Collective::bcast:
-      return {"binomial:order=distance", "scatter_allgather:order=distance"};
-    case Collective::allgather:
-    case Collective::allgatherv:
-      return {"recursive_doubling:order=distance", "ring:order=distance"};
-    default:
-      return {};
-  }
-}
 
 }  // namespace
 
@@ -144,8 +106,8 @@ std::optional<Specification> gaining_by_distance(
   double native = std::numeric_limits<double>::infinity();
   double least = native;
   std::optional<Specification> best;
-  for (const char* text : by_distance(collective)) {
-    const Specification candidate = *specification(collective, text);
+  for (const Specification& candidate : useful_specifications(collective, p)) {
+    if (!candidate.needs_distances()) continue;
     const Traffic traffic = traffic_of(candidate, p, block);
     native = std::min(native, rounds_seconds(traffic, fabric, Order::natural(p, root).ranks()));
     const double reordered_seconds = rounds_seconds(traffic, fabric, find(candidate).of(block));

@@ -37,7 +37,8 @@ Choice choose_reduction(const Setting& setting, const Features& features) {
   const auto reason = [&](const char* usual) { return why_not.empty() ? usual : why_not; };
   if (features.p == 1) return {std::nullopt, reason("the communicator has a single rank")};
   if (features.reproducible) {
-    return {fixed_reduction(features.collective), reason("results must be reproducible")};
+    return {specification_for(features.collective, "fixed"),
+            reason("results must be reproducible")};
   }
   return {std::nullopt, reason("nothing is measured to be faster; float sums are not explored")};
 }
@@ -62,13 +63,6 @@ double seconds_by_nodes(const Specification& specification, const Features& feat
 }
 
 }  // namespace
-
-Specification fixed_reduction(Collective collective) {
-  const char* const name = collective == Collective::reduce      ? "knomial_ordered"
-                           : collective == Collective::allreduce ? "reduce_bcast"
-                                                                 : "linear";
-  return *specification(collective, name);
-}
 
 std::string out_of_reach(const Setting& setting, bool has_distances) {
   const bool needed =

@@ -76,19 +76,14 @@ struct Choice {
   std::vector<Candidate> candidates = {};  ///< one-sided collectives: by modelled time
 };
 
-/// The algorithm that combines contributions in the sequence of ranks, independent of the vector's
-/// length, the root, arrivals and process mapping. A reduce and an allreduce of the same
-/// contributions have equal bits. Valid for any associative operation.
-[[nodiscard]] Specification fixed_reduction(Collective collective);
-
 /// Selects the algorithm of a call; equal on all ranks with equal features. A forced or native
 /// setting decides. Else the MPI's own runs, unless a measurement (see select/tuner.hpp) says
 /// otherwise: O(1). One-sided collectives: see choose_one_sided.
 ///
 /// A reduction runs the requested algorithm only if it is valid for the operation and, if required,
-/// reproducible. Else, and without a request, it runs `fixed_reduction` if results must be
-/// reproducible, or the MPI's own, because Tutti does not change the bits of results unless
-/// requested (docs/decisions/reductions-on-request.md).
+/// reproducible. Else, and without a request, it runs the `fixed` one (see
+/// specification_for) if results must be reproducible, or the MPI's own, because Tutti does not
+/// change the bits of results unless requested (docs/decisions/reductions-on-request.md).
 [[nodiscard]] Choice choose(const Setting& setting, const Features& features,
                             const Machine& machine);
 

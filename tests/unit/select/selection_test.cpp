@@ -113,10 +113,12 @@ TEST(ChooseReduction, LeavesResultsAsTheyWereUnlessAsked) {
     if (!reduces(collective) || is_one_sided(collective)) continue;
     EXPECT_FALSE(choice_of(collective, "auto", true, false).specification);
     EXPECT_FALSE(choice_of(collective, "native", true, true).specification);
-    EXPECT_EQ(choice_of(collective, "auto", true, true).specification, fixed_reduction(collective));
-    EXPECT_FALSE(fixed_reduction(collective).algorithm->commutative);
-    EXPECT_FALSE(fixed_reduction(collective).needs_arrivals());
-    EXPECT_FALSE(fixed_reduction(collective).needs_distances());
+    const auto fixed = specification_for(collective, "fixed");
+    ASSERT_TRUE(fixed) << name_of(collective);
+    EXPECT_EQ(choice_of(collective, "auto", true, true).specification, fixed);
+    EXPECT_FALSE(fixed->algorithm->commutative);
+    EXPECT_FALSE(fixed->needs_arrivals());
+    EXPECT_FALSE(fixed->needs_distances());
   }
 }
 
@@ -129,7 +131,7 @@ TEST(ChooseReduction, RunsNoAlgorithmForCommutingOperationsWithAnother) {
   EXPECT_EQ(other.reason, "ring was requested, but the operation does not commute");
   EXPECT_TRUE(choice_of(Collective::allreduce, "recursive_doubling", false, false).specification);
   EXPECT_EQ(choice_of(Collective::allreduce, "ring", false, true).specification,
-            fixed_reduction(Collective::allreduce));
+            *specification_for(Collective::allreduce, "fixed"));
 }
 
 TEST(ChooseReduction, GivesWholeVectorsToOperationsThatAreToGetThem) {
@@ -158,7 +160,7 @@ TEST(ChooseReduction, GivesWholeVectorsToOperationsThatAreToGetThem) {
 TEST(ChooseReduction, IsReproducibleWhereverRanksSitAndWheneverTheyCome) {
   EXPECT_TRUE(choice_of(Collective::allreduce, "ring", true, true).specification);
   const Choice late = choice_of(Collective::reduce, "knomial:order=arrival", true, true);
-  EXPECT_EQ(late.specification, fixed_reduction(Collective::reduce));
+  EXPECT_EQ(late.specification, *specification_for(Collective::reduce, "fixed"));
   EXPECT_EQ(late.reason,
             "knomial:order=arrival was requested, but its results depend on arrivals, distances or "
             "nodes");
