@@ -59,14 +59,10 @@ LAWS = {"constant": lambda p: 0.0, "log p": math.log2, "p": float}
 
 
 def law(ranks: list[int], values: list[float]) -> str:
-    """The law of growth that comes nearest to the last three values."""
-    (p, q, r), (a, b, c) = ranks[-3:], values[-3:]
-    if c <= 1.03 * a:
-        return "constant"
-    ratio = (c - b) / max(1.0, b - a)
-    expected = {name: (grows(r) - grows(q)) / (grows(q) - grows(p))
-                for name, grows in LAWS.items() if name != "constant"}  # fmt: skip
-    return min(expected, key=lambda name: abs(math.log(max(ratio, 1e-9) / expected[name])))
+    """The law of growth by the exponent of the power of p through the last two values."""
+    (p, q), (a, b) = ranks[-2:], values[-2:]
+    power = math.log(b / a) / math.log(q / p) if a > 0 and b > 0 else 0.0
+    return "constant" if power < 0.03 else "log p" if power < 0.5 else "p"
 
 
 def at(target: int, ranks: list[int], values: list[float]) -> float:

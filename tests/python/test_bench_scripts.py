@@ -286,10 +286,20 @@ def test_outside_a_checkout_nothing_is_measured(tmp_path, monkeypatch):
 
 
 def test_the_tables_of_costs_have_what_was_measured():
-    samples = sorted(json.loads(scale_cost.SAMPLES.read_text()), key=lambda sample: sample["ranks"])
-    page = scale_cost.PAGE.read_text()
-    assert scale_cost.table(samples) in page
-    assert scale_cost.plan_times(samples) in page
+    found = json.loads(scale_cost.SAMPLES.read_text())
+    assert "\n".join(scale_cost.sections(found)) in scale_cost.PAGE.read_text()
+
+
+def test_growth_follows_the_law_of_the_two_largest_numbers_of_ranks():
+    ranks = [256, 1024]
+    for name, values in {
+        "constant": [500.0, 501.0],
+        "log p": [800.0, 1000.0],
+        "p": [1000 + 12.0 * p for p in ranks],
+    }.items():
+        assert scale_cost.law(ranks, values) == name
+    assert scale_cost.at(4096, ranks, [800.0, 1000.0]) == pytest.approx(1200)
+    assert scale_cost.at(4096, ranks, [1000 + 12.0 * p for p in ranks]) == pytest.approx(50152)
 
 
 # results.sh
