@@ -52,7 +52,7 @@ for ranks in $some; do
   for collective in bcast allgather allgatherv alltoall alltoallv; do
     expect "$ranks" 0 "# $collective, " $collective $short --bytes 2,6000 --algorithm native,linear
   done
-  for collective in reduce allreduce reduce_scatter reduce_scatter_block; do
+  for collective in reduce allreduce reduce_scatter reduce_scatter_block scan exscan; do
     expect "$ranks" 0 "# $collective, " $collective $short --bytes 2,6000 --algorithm native,auto
   done
   expect "$ranks" 0 "# barrier, same" barrier $short --algorithm native,dissemination
