@@ -156,8 +156,8 @@ def _reordered(numberings: list[Numbering]) -> list[str]:
     if not all(REORDERED in n.names for n in numberings):
         return []
     lines = [
-        "`native:reordered` is the MPI's own on the communicator that `TUTTI_Comm_reorder` returns, "
-        "as the paper uses its orders: a program's ranks, and its data, are the new ones there.",
+        "`native:reordered` is the MPI's own on the communicator that `TUTTI_Comm_reorder` returns, as the paper uses its",
+        "orders: a program's ranks, and its data, are the new ones there.",
         "",
         "| block | native / native:reordered | best of ours / native:reordered |",
         "| ---: | ---: | ---: |",
