@@ -8,21 +8,22 @@ namespace tutti::bench {
 
 Result<std::unique_ptr<Workload>> ReductionWorkload::make(Collective collective,
                                                           const std::vector<Bytes>& sizes,
-                                                          int width, MPI_Datatype type, Rank root,
-                                                          Rank rank) {
+                                                          int width, MPI_Datatype type,
+                                                          Values values, Rank root, Rank rank) {
   const bool scatters = block_kind(collective) == BlockKind::ranks;
   Result<Layout> blocks = lay_out(scatters ? sizes : std::vector<Bytes>{sizes.front()}, width, 0);
   if (!blocks) return Error{blocks.error()};
-  return std::unique_ptr<Workload>(new ReductionWorkload(collective, std::move(*blocks), type, root,
-                                                         rank, static_cast<int>(sizes.size())));
+  return std::unique_ptr<Workload>(new ReductionWorkload(
+      collective, std::move(*blocks), type, values, root, rank, static_cast<int>(sizes.size())));
 }
 
 ReductionWorkload::ReductionWorkload(Collective collective, Layout blocks, MPI_Datatype type,
-                                     Rank root, Rank rank, int p)
+                                     Values values, Rank root, Rank rank, int p)
     : Workload(collective),
       blocks_(std::move(blocks)),
       nothing_(blocks_),
       type_(type),
+      values_(values),
       root_(root),
       rank_(rank),
       p_(p),
@@ -41,7 +42,7 @@ Bytes ReductionWorkload::wanted_size() const {
 }
 
 void ReductionWorkload::prepare(std::uint32_t call) {
-  fill(send_.at(0, blocks_.bytes), rank_, call);
+  fill(send_.at(0, blocks_.bytes), rank_, call, values_);
 }
 
 int ReductionWorkload::call(const Functions& functions, const Layout& blocks) {
@@ -49,7 +50,7 @@ int ReductionWorkload::call(const Functions& functions, const Layout& blocks) {
   call.collective = collective();
   call.send.address = send_.data();
   call.receive = side_of(collective(), receive_.data(), type_, blocks.counts, {});
-  call.op = MPI_BXOR;
+  call.op = values_ == Values::bits ? MPI_BXOR : MPI_SUM;
   call.root = root_;
   call.comm = MPI_COMM_WORLD;
   return apply(functions, call);
@@ -57,8 +58,8 @@ int ReductionWorkload::call(const Functions& functions, const Layout& blocks) {
 
 std::optional<Mismatch> ReductionWorkload::check(std::uint32_t call) const {
   const Rank ranks = contributors(collective(), p_, rank_);
-  if (const auto wrong =
-          check_combined(receive_.at(0, wanted_size()), wanted_begin(), ranks, rank_, call)) {
+  if (const auto wrong = check_combined(receive_.at(0, wanted_size()), wanted_begin(), ranks, rank_,
+                                        call, values_)) {
     return wrong;
   }
   return receive_.check_guards();

@@ -35,8 +35,10 @@ Result<std::unique_ptr<Workload>> workload_of(const Bench& bench, Collective col
   const MPI_Datatype type = type_of(problem);
   const Rank rank = bench.job.rank();
   if (reduces(collective)) {
-    return ReductionWorkload::make(collective, problem.blocks, problem.width, type, problem.root,
-                                   rank);
+    const bool floats = bench.options.floats;
+    return ReductionWorkload::make(collective, problem.blocks, problem.width,
+                                   floats ? MPI_FLOAT : type,
+                                   floats ? Values::floats : Values::bits, problem.root, rank);
   }
   return MovementWorkload::make(
       collective, {problem.blocks, problem.width, type, problem.root, bench.options.gap},
@@ -175,8 +177,9 @@ std::vector<Case> cases_of(const Options& options, int p, Rank root) {
   for (const Distribution distribution : options.distributions) {
     for (const Bytes size : in_bytes ? options.totals : options.blocks) {
       // Every rank's block has at least one byte.
-      const Bytes block = in_bytes && !is_whole ? std::max(Bytes{1}, size / p) : size;
-      const int width = in_bytes ? 1 : static_cast<int>(sizeof(int));
+      const int width = in_bytes && !options.floats ? 1 : static_cast<int>(sizeof(int));
+      const Bytes of_each = in_bytes && !is_whole ? size / p : size;
+      const Bytes block = in_bytes ? std::max(Bytes{1}, of_each / width) : of_each;
       cases.push_back({distribution, block, width, root,
                        distribute(distribution, p, block, options.seed, options.rho)});
     }

@@ -58,6 +58,7 @@ struct Options {
   std::vector<Bytes> blocks;                ///< ints, see help()
   std::vector<Bytes> totals;                ///< bytes of a rank's entire result
   Bytes gap = 0;                            ///< elements between blocks at the root
+  bool floats = false;                      ///< reductions add floats instead of combining bits
   RootChoice root;
   std::vector<std::string> algorithms;  ///< empty: native and auto
   Delays delays;                        ///< before each call

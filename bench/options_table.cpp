@@ -148,6 +148,8 @@ constexpr Option table[] = {
      "instead of --block: all bytes that the root, or any rank, has in the end, e.g. 8,64K,8M"},
     {"gap", "N", spread_at_root, read_count<&Options::gap, 0>,
      "elements between the blocks at the root, which makes them scattered (0)"},
+    {"floats", "", reductions, set<&Options::floats, true>,
+     "add floating-point numbers, which auto never explores, instead of combining bits"},
     {"root", "WHERE", rooted | guidelines | one_sided, read_root,
      "half (p/2), first, last or a rank (half)"},
     {"algorithm", "SPEC", collectives | one_sided, read_algorithms,

@@ -26,6 +26,7 @@ template <class Property>
 inline constexpr unsigned one_sided = those(is_one_sided);
 inline constexpr unsigned collectives = ~one_sided & those([](Collective) { return true; });
 inline constexpr unsigned persistent = those(is_gather_or_scatter);
+inline constexpr unsigned reductions = ~one_sided & those(reduces);
 inline constexpr unsigned rooted = ~one_sided & those(has_root);
 inline constexpr unsigned irregular = those(is_irregular);
 inline constexpr unsigned spread_at_root = persistent & irregular;

@@ -2,6 +2,7 @@
 #include "bench/payload.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -20,12 +21,30 @@ Word word_of(Rank rank, std::size_t index, std::uint32_t call) {
          call * 0xC2B2AE3DU;
 }
 
+float float_of(Rank rank, std::size_t index, std::uint32_t call) {
+  return static_cast<float>(word_of(rank, index, call) % 1024);
+}
+
+/// The word that ranks 0 to `ranks` - 1 have combined.
+Word combined_word(Rank ranks, std::size_t index, std::uint32_t call, Values values) {
+  Word word = 0;
+  float sum = 0;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    word ^= word_of(rank, index, call);
+    sum += float_of(rank, index, call);
+  }
+  return values == Values::bits ? word : std::bit_cast<Word>(sum);
+}
+
 /// Calls `visit(bytes, word)` for each word of the block, the last one possibly cut.
 template <class Byte, class Visit>
-void for_each_word(std::span<Byte> block, Rank rank, std::uint32_t call, Visit visit) {
+void for_each_word(std::span<Byte> block, Rank rank, std::uint32_t call, Values values,
+                   Visit visit) {
   for (std::size_t begin = 0, index = 0; begin < block.size(); begin += word_size, ++index) {
     const std::size_t size = std::min(word_size, block.size() - begin);
-    visit(block.subspan(begin, size), word_of(rank, index, call));
+    visit(block.subspan(begin, size), values == Values::bits
+                                          ? word_of(rank, index, call)
+                                          : std::bit_cast<Word>(float_of(rank, index, call)));
   }
 }
 
@@ -46,15 +65,15 @@ std::string to_text(const Mismatch& mismatch) {
   return text;
 }
 
-void fill(std::span<std::byte> block, Rank rank, std::uint32_t call) {
-  for_each_word(block, rank, call, [](std::span<std::byte> bytes, Word word) {
+void fill(std::span<std::byte> block, Rank rank, std::uint32_t call, Values values) {
+  for_each_word(block, rank, call, values, [](std::span<std::byte> bytes, Word word) {
     std::memcpy(bytes.data(), &word, bytes.size());
   });
 }
 
 std::optional<Mismatch> check(std::span<const std::byte> block, Rank rank, std::uint32_t call) {
   std::optional<Mismatch> first;
-  for_each_word(block, rank, call, [&](std::span<const std::byte> bytes, Word word) {
+  for_each_word(block, rank, call, Values::bits, [&](std::span<const std::byte> bytes, Word word) {
     if (first || std::memcmp(bytes.data(), &word, bytes.size()) == 0) return;
     std::byte expected[word_size];
     std::memcpy(expected, &word, word_size);
@@ -67,11 +86,10 @@ std::optional<Mismatch> check(std::span<const std::byte> block, Rank rank, std::
 }
 
 std::optional<Mismatch> check_combined(std::span<const std::byte> found, Bytes begin, Rank ranks,
-                                       Rank rank, std::uint32_t call) {
+                                       Rank rank, std::uint32_t call, Values values) {
   auto at = static_cast<std::size_t>(begin);
   for (std::size_t i = 0; i < found.size();) {
-    Word word = 0;
-    for (Rank one = 0; one < ranks; ++one) word ^= word_of(one, at / word_size, call);
+    const Word word = combined_word(ranks, at / word_size, call, values);
     std::byte expected[word_size];
     std::memcpy(expected, &word, word_size);
     do {

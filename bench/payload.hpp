@@ -24,19 +24,24 @@ struct Mismatch {
 /// One line, e.g. "block 3, byte 17: expected 0x2a, got 0x00".
 [[nodiscard]] std::string to_text(const Mismatch& mismatch);
 
+/// What blocks hold: words of bits, which reductions combine by exclusive or, or floats that are
+/// integers of 0 to 1023, whose sums over up to 16,384 ranks are exact in any order.
+enum class Values : bool { bits, floats };
+
 /// Fills a block with bytes that depend on its rank, the byte's index and the number of the call.
 /// So a block of another rank or of an earlier call, or a misplaced one, differs.
-void fill(std::span<std::byte> block, Rank rank, std::uint32_t call);
+void fill(std::span<std::byte> block, Rank rank, std::uint32_t call, Values values = Values::bits);
 
 /// The first byte that differs from what `fill` wrote.
 [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> block, Rank rank,
                                             std::uint32_t call);
 
-/// The first wrong byte of `found`, which is to hold the bytes from `begin` on of the exclusive or
-/// of what `fill` wrote for ranks 0 to `ranks` - 1. Names `rank` as its block. O(bytes times
-/// ranks).
+/// The first wrong byte of `found`, which is to hold the bytes from `begin` on of the exclusive or,
+/// or sum, of what `fill` wrote for ranks 0 to `ranks` - 1. Names `rank` as its block. O(bytes
+/// times ranks).
 [[nodiscard]] std::optional<Mismatch> check_combined(std::span<const std::byte> found, Bytes begin,
-                                                     Rank ranks, Rank rank, std::uint32_t call);
+                                                     Rank ranks, Rank rank, std::uint32_t call,
+                                                     Values values = Values::bits);
 
 /// The layout of the blocks in the root's buffer, in elements.
 struct Layout {

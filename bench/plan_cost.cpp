@@ -3,7 +3,7 @@
 ///
 ///     tutti-plan-cost RANKS
 ///
-/// Needs no MPI. What a protocol tells a rank of irregular sizes is given to it, untimed.
+/// Needs no MPI. A rank has what protocols would give it for irregular sizes, untimed.
 #include <malloc.h>
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include <memory>
 #include <new>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -50,7 +51,7 @@ namespace {
 
 constexpr Bytes block = 8;
 constexpr int usual_repetitions = 5;
-/// Per doubling of the ranks: what has more is not of O(log p) messages, and is measured once.
+/// Per doubling of the ranks. Once a rank has more messages, further ranks are measured once.
 constexpr int max_messages = 8;
 constexpr int max_ranks = 1 << 20;
 
@@ -68,7 +69,7 @@ struct Cost {
   std::size_t messages = 0;
   std::size_t operations = 0;
   double seconds = 0;      ///< of the processor
-  std::size_t kept = 0;    ///< bytes of the plan
+  std::size_t kept = 0;    ///< bytes of the program
   std::size_t needed = 0;  ///< bytes at most while it is made
 };
 

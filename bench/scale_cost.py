@@ -136,7 +136,7 @@ def has_few_messages(sample: Sample) -> bool:
 def plan_table(samples: list[Sample]) -> list[str]:
     """Plans of O(log p) messages, for the two numbers of ranks."""
     titles = ["collective", "algorithm", ">messages",
-              *(f">{name}, p = {p:,}" for name in ("us", "memory", "kept") for p in PLANS)]  # fmt: skip
+              *(f">{name}, p = {p:,}" for name in ("us", "memory", "program") for p in PLANS)]  # fmt: skip
     by_name: dict[tuple[str, str], dict[int, Sample]] = {}
     for one in samples:
         by_name.setdefault((one["collective"], one["algorithm"]), {})[one["ranks"]] = one
@@ -153,7 +153,7 @@ def plan_table(samples: list[Sample]) -> list[str]:
 
 
 def protocol_table() -> list[str]:
-    """Messages of the protocols of gatherv. The one for `bine` tells each rank all p sizes."""
+    """Messages of the protocols of gatherv. The one for `bine` sends all p sizes to each rank."""
     titles = ["protocol of gatherv by", *(f"p = {p:,}" for p in TARGETS)]
     lines = []
     for algorithm in PROTOCOLS:

@@ -21,7 +21,7 @@ __attribute__((weak)) long sg_actor_self_get_pid();
 
 namespace {
 
-/// What is counted must not call the operators that count.
+/// For the counters' own memory, which is not counted.
 template <class T>
 struct Malloc {
   using value_type = T;

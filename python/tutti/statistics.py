@@ -64,11 +64,17 @@ def quotient_interval(first: Sequence[float], second: Sequence[float]) -> float:
     """
     quotient = mean(first) / mean(second)
     rest = [a - quotient * b for a, b in zip(first, second, strict=True)]
-    freedom = len(rest) - 1
-    if freedom == 0:
+    if len(rest) == 1:
         return math.inf
+    return half_width(len(rest)) * stdev(rest) / abs(mean(second))
+
+
+def half_width(count: int) -> float:
+    """That of the 95 % interval of a mean of so many samples, at least 2, in standard deviations of
+    the samples, by Student's t. O(1)."""
+    freedom = count - 1
     score = _STUDENT[freedom - 1] if freedom <= len(_STUDENT) else NormalDist().inv_cdf(0.975)
-    return score * stdev(rest) / abs(mean(second)) / math.sqrt(len(rest))
+    return score / math.sqrt(count)
 
 
 def rank_test(left: Sequence[float], right: Sequence[float]) -> float:

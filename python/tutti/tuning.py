@@ -160,7 +160,9 @@ class Tuner:
             arrivals=collective in self._arrivals,
         )  # fmt: skip
         explored = self._explored(collective, cell)
-        names = [name for name in dict.fromkeys((*listed, *explored))
+        # Where no rank knows the sizes, one candidate holds for all of them.
+        further = [] if collective in UNKNOWN_SIZES else explored
+        names = [name for name in dict.fromkeys((*listed, *further))
                  if (collective, name) not in self.failed]  # fmt: skip
         known = [cell for cell in self.cells[collective].values() if "native" in cell.lines]
         smaller = [one for one in known if one.bytes < cell.bytes]

@@ -136,7 +136,7 @@ struct Specification {
 /// the background thread.
 [[nodiscard]] std::vector<Specification> useful_specifications(Collective collective, int p);
 
-/// The algorithm of the list with a role, with its defaults; none if the collective has none:
+/// The first algorithm of the list with a role, with its defaults; none if the collective has none:
 ///  - `small`, `large`: what MPI libraries usually run for small, and for large, blocks;
 ///  - `fixed`: the reduction that combines contributions in the sequence of ranks, independent of
 ///    the vector's length, the root, arrivals and process mapping. It accepts any associative

@@ -55,6 +55,8 @@ for ranks in $some; do
   for collective in reduce allreduce reduce_scatter reduce_scatter_block scan exscan; do
     expect "$ranks" 0 "# $collective, " $collective $short --bytes 2,6000 --algorithm native,auto
   done
+  expect "$ranks" 0 "# allreduce, same" allreduce $short --bytes 8,6000 --floats \
+    --algorithm native,auto,recursive_doubling
   expect "$ranks" 0 "# barrier, same" barrier $short --algorithm native,dissemination
 done
 if [ -z "$brief" ]; then

@@ -123,7 +123,8 @@ def test_of_several_runs_of_a_cell_the_newest_counts(tmp_path):
 @pytest.mark.parametrize(("priced", "notes"), [(4.0, 1), (6.0, 0)])
 def test_predictions_without_the_windows_are_named(tmp_path, priced, notes):
     sampled(tmp_path, 16, 16, {2048: (1.0, 2.0)}, priced=priced)
-    assert len(Lab(context(tmp_path / "cache", tmp_path)).note()) == notes
+    lab = Lab(context(tmp_path / "cache", tmp_path))
+    assert len(lab.note(list(lab.lines))) == notes
 
 
 def test_the_lab_measures_what_figures_11_and_12_have(tmp_path, monkeypatch):

@@ -66,10 +66,11 @@ class Lab:
         both = {name: numbers.get(f"{name}, {model}") for name in CONTENDERS}
         return {name: value for name, value in both.items() if value}
 
-    def note(self) -> list[str]:
-        """Which predictions are others' than their contenders'; empty if none."""
+    def note(self, cells: Sequence[Cell | None]) -> list[str]:
+        """Which predictions of the cells are others' than their contenders'; empty if none."""
         pairs = [[lines[name].get("loggp_us") for name in MEASURED if name != "linear"]
-                 for lines in self.lines.values() if lines.keys() == MEASURED.keys()]  # fmt: skip
+                 for lines in (self.lines.get(cell, {}) for cell in cells if cell)
+                 if lines.keys() == MEASURED.keys()]  # fmt: skip
         alike = any(windows is not None and windows == others for windows, others in pairs)
         return [_UNPRICED] if alike else []
 
@@ -81,7 +82,7 @@ class Lab:
             samples = [lines[name]["samples_us"] for name in CONTENDERS if name in lines]
             spread.append(quotient_interval(*samples) if len(samples) == len(CONTENDERS) else 0.0)
         return View("lab", self.heading, [self.numbers(cell) for cell in cells],
-                    [*notes, *self.note()], spread)  # fmt: skip
+                    [*notes, *self.note(cells)], spread)  # fmt: skip
 
     def ahead_from(self, along: str, fixed: int, unit: int, kind: str = "") -> Numbers:
         """The least measured size in units, or number of processes, from which the tree stays ahead;

@@ -156,7 +156,7 @@ def _lab_crossovers(lab: Lab, problems: list[str], views: list[View]) -> None:
                      "all other ranks, whereas Tutti's `linear` carries up to 32 KiB in its notifications.")  # fmt: skip
     for source, where, kind, said in (
         ("lab", lab.heading, "", notes),
-        *(("own simulator", f"{model}, machine measured in the lab", f", {model}", lab.note()) for model in MODELS),
+        *(("own simulator", f"{model}, machine measured in the lab", f", {model}", lab.note(list(lab.lines))) for model in MODELS),
     ):
         numbers = [lab.ahead_from(along, fixed, bytes_, kind) if name == ETHERNET else {}
                    for name, along, fixed in rows]  # fmt: skip
@@ -269,7 +269,7 @@ def _measured(lab: Lab, done: Callable[[], None]) -> Result:
     ]
     views = [lab.view(cells, notes)]
     views += [View("own simulator", f"{model}, machine measured in the lab",
-                   [lab.predictions(cell, model) for cell in cells], lab.note()) for model in MODELS]  # fmt: skip
+                   [lab.predictions(cell, model) for cell in cells], lab.note(cells)) for model in MODELS]  # fmt: skip
     done()
     shapes = list(dict.fromkeys(cell[:2] for cell in cells))
     plots = [

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import sqrt
 from statistics import mean
 from typing import Any
 
-from tutti.statistics import quotient_interval
+from tutti.statistics import half_width, quotient_interval
 from tutti_reproduce.tables import EVEN, Context, Numbers, View
 
 FLOAT = 4
@@ -75,7 +74,8 @@ def undecided_note(pairs: list[tuple[list[float], list[float]]]) -> str:
     for first, second in pairs:
         factor, spread = mean(first) / mean(second), quotient_interval(first, second)
         open_ones += not decided(factor, spread)
-        still += not decided(factor, spread * min(1.0, sqrt(len(first) / REPETITIONS)))
+        more = max(len(first), REPETITIONS)
+        still += not decided(factor, spread * half_width(more) / half_width(max(2, len(first))))
     counts = [len(first) for first, _ in pairs]
     least = f"{min(counts)} to " if min(counts) < max(counts) else ""
     text = f"{least}{max(counts)} repetitions; ± is the factor's 95 % interval by Student's t. {CRITERION} "

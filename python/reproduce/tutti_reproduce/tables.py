@@ -208,8 +208,8 @@ class Table:
             winner = known[now][1]
             if winner == known[last][1]:
                 continue
-            side = sides[winner]
-            end = next(i for i in range(last + 1, now + 1) if side * heights[i] >= 0)
+            height = sides[winner]
+            end = next(i for i in range(last + 1, now + 1) if height * heights[i] >= 0)
             before, after = heights[end - 1 : end + 1]
             x = xs[end - 1] + (xs[end] - xs[end - 1]) * before / (before - after)
             changes.append((math.exp(x) if sweep.log else x, winner))

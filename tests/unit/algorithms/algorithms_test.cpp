@@ -26,6 +26,24 @@ TEST(List, HasEachNameOnceForEachCollective) {
   }
 }
 
+TEST(List, HasEachRoleOnceForEachCollective) {
+  for (const Collective collective : all_collectives) {
+    std::multiset<std::string_view> roles;
+    for (const Algorithm& algorithm : all_algorithms()) {
+      if (algorithm.collective != collective) continue;
+      for (std::string_view rest = algorithm.roles; !rest.empty();) {
+        const std::string_view role = rest.substr(0, rest.find(' '));
+        roles.insert(role);
+        rest.remove_prefix(std::min(rest.size(), role.size() + 1));
+      }
+    }
+    std::multiset<std::string_view> expected = {"small"};
+    if (collective != Collective::barrier) expected.insert("large");
+    if (reduces(collective) && !is_one_sided(collective)) expected.insert("fixed");
+    EXPECT_EQ(roles, expected) << name_of(collective);
+  }
+}
+
 TEST(List, StatesTheDefaultsOfParameters) {
   struct Parameter {
     std::string_view name, by_default;

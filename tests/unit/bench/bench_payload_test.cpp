@@ -50,6 +50,24 @@ TEST(BenchPayload, NamesTheFirstWrongByte) {
   EXPECT_NE(to_text(*wrong).find("block 3, byte 38: expected 0x"), std::string::npos);
 }
 
+TEST(BenchPayload, ChecksWhatRanksAdd) {
+  std::vector<float> sums(5);
+  for (Rank rank = 0; rank < 3; ++rank) {
+    std::vector<float> one(sums.size());
+    fill(std::as_writable_bytes(std::span(one)), rank, 9, Values::floats);
+    for (std::size_t i = 0; i < one.size(); ++i) sums[i] += one[i];
+  }
+  const auto wrong = [&sums](Rank ranks, std::uint32_t call) {
+    return check_combined(std::as_bytes(std::span(sums)), 0, ranks, 1, call, Values::floats);
+  };
+  EXPECT_FALSE(wrong(3, 9));
+  EXPECT_TRUE(wrong(2, 9));
+  EXPECT_TRUE(wrong(3, 8));
+  sums[3] += 1;
+  ASSERT_TRUE(wrong(3, 9));
+  EXPECT_EQ(wrong(3, 9)->index / 4, 3);
+}
+
 TEST(BenchPayload, ChecksWhatRanksCombine) {
   std::vector<std::byte> combined(23);
   for (Rank rank = 0; rank < 3; ++rank) {

@@ -56,7 +56,7 @@ std::size_t bytes_of(const Program& program) {
 }
 
 // What every algorithm of the list with O(log p) messages takes; an alltoall's have O(p) blocks.
-TEST(Lowering, OfLogarithmicallyManyMessagesTakesLogarithmicMemory) {
+TEST(Lowering, OfLogarithmicallyManyMessagesIsOfLogarithmicSize) {
   int found = 0;
   for (const Algorithm& algorithm : all_algorithms()) {
     const bool has_pairs = block_kind(algorithm.collective) == BlockKind::pairs;
