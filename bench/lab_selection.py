@@ -41,11 +41,12 @@ BLOCKS = "2,1024,32768"
 """8 B, 4 KiB and 128 KiB of each rank."""
 PAIRS = "2,256,8192"
 """8 B, 1 KiB and 32 KiB for each other rank."""
+REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
 SETTLE = 500
 """Calls of `auto` before all others."""
 FEWEST = 7
 """Calls of each contender that an interval needs."""
-GROUP = re.compile(r"(.+)-(\d+x\d+)((?:-rules)?(?:-alone)?)")
+GROUP = re.compile(r"(.+)-(\d+x\d+)((?:-rules)?(?:-alone)?(?:-floats)?)")
 """Label, shape and suffix in the names of files, without the collective."""
 
 EXPLANATION = """\
@@ -111,6 +112,7 @@ def measure(
     collective: Annotated[list[str] | None, typer.Option(help="Repeatable. Default: all.")] = None,
     repetitions: Annotated[int, typer.Option(help="Timed calls of each contender.")] = 25,
     alone: Annotated[bool, typer.Option(help="Without the list: then no setting changes.")] = False,
+    floats: Annotated[bool, typer.Option("--floats", help="Sums of floats: reductions only.")] = False,
 ) -> None:
     """Measure every collective; contenders alternate."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -123,11 +125,16 @@ def measure(
         settle, suffix = 0, "-rules"
     if alone:
         suffix += "-alone"
+    if floats:
+        suffix += "-floats"
+    wanted = [name for name in collective or _engine.collectives() if not name.startswith("rma_")]
+    if floats:
+        wanted = [name for name in wanted if name in REDUCTIONS]
     kind, _, values = platform.partition(":")
     simulated = f"{kind}:{nodes}:{values}".rstrip(":") if platform else ""
     label = label_of(label or kind, mpi)
     paths = {name: folder / f"selection-{label}-{shape}{suffix}-{name}.json"
-             for name in collective or _engine.collectives() if not name.startswith("rma_")}  # fmt: skip
+             for name in wanted}
     missing = {name: path for name, path in paths.items()
                if not is_measured(path, mpi, simulated, repetitions=repetitions)}  # fmt: skip
     for name, path in missing.items():
@@ -136,6 +143,7 @@ def measure(
         words += ["--repetitions", str(repetitions), "--budget", "20s", "--warmup", "2"]
         words += ["--rest", "1us" if platform else "1ms"]
         words += ["--root", "first"] if _engine.has_root(name) else []
+        words += ["--floats"] if floats else []
         words += ["--distribution", "same,spikes"] if _engine.is_irregular(name) else []
         contenders = names(name, nodes * per_node, per_node)
         for contender in contenders[:3] if alone else contenders:
@@ -275,6 +283,7 @@ def title(group: str, metadata: dict[str, str], *, labelled: bool = False) -> st
     label, shape, suffix = parsed.groups() if parsed else ("", group, "")
     suffix = suffix.replace("-rules", ", rules of `tutti tune`")
     suffix = suffix.replace("-alone", ", beside native only")
+    suffix = suffix.replace("-floats", ", sums of floats")
     named = f", {label}" if labelled else ""
     if labelled and "platform" in metadata:
         named += f" (`{metadata['platform']}`)"

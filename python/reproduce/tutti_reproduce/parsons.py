@@ -168,7 +168,8 @@ def _averages(context: Context, machine: Machine, done: Callable[[], None]) -> R
     if views[-1].machine.endswith("today"):
         views[-1].notes.append(
             "The fastest of the choices of MPICH, Open MPI, MVAPICH2 and Intel MPI in each cell, as SimGrid has "
-            "them; without Intel MPI's reduce_scatter, which returns wrong data there."
+            "them; without Intel MPI's reduce_scatter, which returns wrong data there, and beyond 64 cores without "
+            "the alltoallvs of Open MPI and Intel MPI, which end with a segmentation fault."
         )
     lab = [_lab(context, collective, "native", "leaders=1") for collective in theirs]
     views += _lab_view(lab, "Over the MPI's own; times include waiting for a core.")
