@@ -1,12 +1,8 @@
 /// What Tutti's code has allocated since begin_counting(), in bytes, less what it has released.
 #pragma once
 
-struct Counted {
-  double sum = 0;   ///< of all ranks
-  double most = 0;  ///< of one rank
-};
-
 extern "C" {
 void begin_counting();
-Counted counted();
+/// Sets `sum` to the bytes of all ranks, and `most` to those of the rank that has most.
+void read_counts(double* sum, double* most);
 }

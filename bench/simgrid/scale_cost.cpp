@@ -60,8 +60,9 @@ Cost cost_of(const std::function<void()>& call) {
   PMPI_Barrier(MPI_COMM_WORLD);
   Cost cost;
   if (rank == 0) {
-    const Counted now = preloaded<decltype(counted)>("counted")();
-    cost = {now.sum / p, now.most, (processor_seconds() - began) / p};
+    preloaded<decltype(read_counts)>("read_counts")(&cost.bytes, &cost.most);
+    cost.bytes /= p;
+    cost.seconds = (processor_seconds() - began) / p;
   }
   PMPI_Barrier(MPI_COMM_WORLD);
   return cost;

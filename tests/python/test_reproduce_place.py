@@ -96,6 +96,9 @@ def test_the_lab_s_own_reordered_is_shown_where_it_was_measured(tmp_path):
     name = "lab-place-openmpi-8-1-small.json"
     shutil.copy(ROOT / "docs/results" / name, tmp_path)
     document = json.loads((tmp_path / name).read_text())
+    for row in document["rows"]:
+        row["algorithms"] = [line for line in row["algorithms"] if line["name"] != "native:reordered"]
+    (tmp_path / name).write_text(json.dumps(document))
     before = bhowmik._lab(context(tmp_path / "cache", tmp_path), "ring", 8, [1])
     for row in document["rows"]:
         (native,) = [line for line in row["algorithms"] if line["name"] == "native"]
