@@ -141,13 +141,9 @@ def test_the_numberings_of_the_lab_are_counted(tmp_path, copied, text):
 # All
 
 
-_CHANGED = pytest.mark.xfail(strict=True, reason="docs/results/reproduced.* are older; write them anew")
-
-
 @pytest.mark.parametrize(("paper", "name"), [
-    (traff, "table-1"), pytest.param(proficz, "example", marks=_CHANGED),
-    pytest.param(paznikov, "figure-12", marks=_CHANGED), (bhowmik, "figure-4"),
-    pytest.param(parsons, "averages", marks=_CHANGED), pytest.param(parsons, "senders", marks=_CHANGED),
+    (traff, "table-1"), (proficz, "example"), (paznikov, "figure-12"), (bhowmik, "figure-4"),
+    (parsons, "averages"), (parsons, "senders"),
 ])  # fmt: skip
 def test_the_published_results_are_those_of_the_command(paper, name, kept):
     results = ROOT / "docs" / "results"
