@@ -32,7 +32,7 @@ PLANS = (1024, 65536)
 """Ranks for which plans are made, without running them."""
 PROTOCOLS = ("ordered_tree", "binomial", "linear")
 """Algorithms of gatherv: their protocols acquire subtrees, sizes of subtrees, and nothing."""
-MOST_PER_DOUBLING = 4
+MAX_PER_DOUBLING = 4
 """Messages of a rank of an algorithm of O(log p) messages, per doubling of the ranks."""
 
 Sample = dict[str, Any]
@@ -130,7 +130,7 @@ def plan_times(samples: list[Sample]) -> list[str]:
 
 def has_few_messages(sample: Sample) -> bool:
     """Has a rank O(log p) messages?"""
-    return sample["messages"] <= MOST_PER_DOUBLING * math.log2(sample["ranks"])
+    return sample["messages"] <= MAX_PER_DOUBLING * math.log2(sample["ranks"])
 
 
 def plan_table(samples: list[Sample]) -> list[str]:

@@ -23,7 +23,7 @@ RATIO = 3
 """How many times as fast as one sender the adapter of the second machine is."""
 SELECTORS = ("mpich", "ompi", "mvapich2", "impi")
 """The MPIs of today whose choices SimGrid imitates."""
-MOST_CORES = {("reduce_scatter", "impi"): 0, ("alltoallv", "ompi"): 64, ("alltoallv", "impi"): 64}
+MAX_CORES = {("reduce_scatter", "impi"): 0, ("alltoallv", "ompi"): 64, ("alltoallv", "impi"): 64}
 """Beyond these SimGrid's own return wrong data (3.32), or end with a segmentation fault."""
 SIMULATED_BYTES = 1 << 28
 """The most bytes of all ranks' data that run in SimGrid."""
@@ -55,7 +55,7 @@ def cores_in_simgrid(
     context: Context, collective: str, seconds: float, selector: str = SELECTORS[0]
 ) -> list[int]:
     """The numbers of cores on which the selector works, and whose cells take at most so long."""
-    most = min(context.simgrid_ranks, MOST_CORES.get((collective, selector), context.simgrid_ranks))
+    most = min(context.simgrid_ranks, MAX_CORES.get((collective, selector), context.simgrid_ranks))
     return [cores for cores in published("parsons")["cores"]
             if cores <= most and cell_seconds(collective, cores) <= seconds]  # fmt: skip
 
