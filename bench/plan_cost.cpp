@@ -68,9 +68,9 @@ class NoTransport : public Transport {
 struct Cost {
   std::size_t messages = 0;
   std::size_t operations = 0;
-  double seconds = 0;      ///< of the processor
-  std::size_t kept = 0;    ///< bytes of the program
-  std::size_t needed = 0;  ///< bytes at most while it is made
+  double seconds = 0;       ///< of the processor
+  std::size_t program = 0;  ///< bytes of the program
+  std::size_t needed = 0;   ///< bytes at most while it is made
 };
 
 double processor_seconds() {
@@ -100,7 +100,7 @@ class Maker {
   Maker(const Specification& specification, int p)
       : specification_(specification), p_(p), sizes_(sizes_of(collective(), p)) {
     if (is_gather_or_scatter(collective()) && is_irregular(collective())) {
-      told_ = std::make_unique<Problems>(
+      given_ = std::make_unique<Problems>(
           specification, Call{collective(), 0, std::vector<Bytes>(index(p), block)});
     }
   }
@@ -108,8 +108,8 @@ class Maker {
   /// Calls `measured` with a function that makes the plan, and returns its program.
   template <class Measured>
   void make(Rank rank, Measured measured) {
-    if (told_) {
-      const Problem problem = told_->at(rank);
+    if (given_) {
+      const Problem problem = given_->at(rank);
       measured([&] { return lower(schedule_of(specification_, problem), problem, block, {}); });
       return;
     }
@@ -134,7 +134,7 @@ class Maker {
   Specification specification_;
   int p_;
   std::vector<Bytes> sizes_;
-  std::unique_ptr<Problems> told_;
+  std::unique_ptr<Problems> given_;
   Executor executor_;
   NoTransport transport_;
 };
@@ -149,7 +149,7 @@ Cost cost_of(Maker& maker, Rank rank, int repetitions) {
       const Program program = plan();
       seconds.push_back(processor_seconds() - began);
       cost.needed = peak - before;
-      cost.kept = live - before;
+      cost.program = live - before;
       cost.operations = program.operations.size();
       cost.messages = static_cast<std::size_t>(
           std::ranges::count_if(program.operations, [](const Operation& one) {
@@ -174,7 +174,7 @@ Cost most(const Specification& specification, int p) {
     all.messages = std::max(all.messages, one.messages);
     all.operations = std::max(all.operations, one.operations);
     all.seconds = std::max(all.seconds, one.seconds);
-    all.kept = std::max(all.kept, one.kept);
+    all.program = std::max(all.program, one.program);
     all.needed = std::max(all.needed, one.needed);
   }
   return all;
@@ -184,9 +184,9 @@ void print(const Algorithm& algorithm, int p) {
   const Cost cost = most(*specification(algorithm.collective, algorithm.name), p);
   std::printf(
       "{\"collective\": \"%s\", \"algorithm\": \"%s\", \"ranks\": %d, \"messages\": %zu, "
-      "\"operations\": %zu, \"seconds\": %.9f, \"kept\": %zu, \"needed\": %zu}\n",
+      "\"operations\": %zu, \"seconds\": %.9f, \"program\": %zu, \"needed\": %zu}\n",
       std::string(name_of(algorithm.collective)).c_str(), std::string(algorithm.name).c_str(), p,
-      cost.messages, cost.operations, cost.seconds, cost.kept, cost.needed);
+      cost.messages, cost.operations, cost.seconds, cost.program, cost.needed);
   std::fflush(stdout);
 }
 

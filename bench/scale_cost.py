@@ -148,7 +148,7 @@ def plan_table(samples: list[Sample]) -> list[str]:
         lines.append([collective, f"`{algorithm}`", f"{two[-1]['messages']}",
                       *(f"{1e6 * one['seconds']:.0f}" for one in two),
                       *(size(one["needed"]) for one in two),
-                      *(size(one["kept"]) for one in two)])  # fmt: skip
+                      *(size(one["program"]) for one in two)])  # fmt: skip
     return lab_page.table(titles, lines)
 
 

@@ -66,7 +66,7 @@ void move(Context& context, MPI_Comm comm, const std::vector<int>& scales, int c
 class Verdict {
  public:
   Verdict(const Reduction& reduction, const std::string& specification)
-      : fits_(reduction.values->commutes || takes_any(specification) ||
+      : fits_(reduction.values->commutes || takes_any(reduction.collective, specification) ||
               name_in(specification) == "native"),
         commutes_(reduction.values->commutes),
         overlaps_(reduction.values->overlaps() || is_absolute(reduction)),

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 
+#include "algorithms/algorithms.hpp"
 #include "layouts.hpp"
 
 namespace tutti::test {
@@ -308,13 +309,11 @@ std::string to_text(const Reduction& r) {
          (r.large ? " large" : "");
 }
 
-bool takes_any(const std::string& specification) {
+bool takes_any(const std::string& collective, const std::string& specification) {
   const std::string name = specification.substr(0, specification.find(':'));
-  for (const char* any : {"linear", "knomial_ordered", "chain", "recursive_doubling",
-                          "reduce_bcast", "up_down", "doubling_123"}) {
-    if (name == any) return true;
-  }
-  return false;
+  return std::ranges::any_of(all_algorithms(), [&](const Algorithm& one) {
+    return name_of(one.collective) == collective && one.name == name && !one.commutative;
+  });
 }
 
 std::vector<int> counts_of(const std::string& collective, int count, int p) {

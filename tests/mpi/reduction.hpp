@@ -70,8 +70,8 @@ struct Reduction {
 
 [[nodiscard]] std::string to_text(const Reduction& reduction);
 
-/// Whether a specification reduces in rank order, so that operations need not commute.
-[[nodiscard]] bool takes_any(const std::string& specification);
+/// Whether a specification reduces in rank order, so that operations need not commute; by the list.
+[[nodiscard]] bool takes_any(const std::string& collective, const std::string& specification);
 /// The counts of a vector or block of about this many elements; for reduce_scatter one per rank,
 /// some of them 0.
 [[nodiscard]] std::vector<int> counts_of(const std::string& collective, int count, int p);

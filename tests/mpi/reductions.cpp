@@ -63,7 +63,7 @@ std::vector<std::string> specifications_of(Context& context, const std::string& 
 
 void check_reduction(Context& context, Reduction reduction, const std::string& specification) {
   reduction.native = context.options().native;
-  const bool fits = reduction.values->commutes || takes_any(specification);
+  const bool fits = reduction.values->commutes || takes_any(reduction.collective, specification);
   const bool is_native = specification == "auto" || specification == "native" || !fits;
   if (is_native && (reduction.values->is_odd || is_absolute(reduction))) return;
   reduction.keeps_rest = !is_native;
