@@ -1,6 +1,6 @@
 /// What Tutti costs a rank on many ranks: memory of a process and of a communicator, and the time
 /// to make a plan. All simulated ranks share one process; count_memory.cpp, which must be
-/// preloaded, tells what Tutti has allocated for each. Prints one line of JSON.
+/// preloaded, counts what Tutti has allocated for each. Prints one line of JSON.
 #include <dlfcn.h>
 #include <mpi.h>
 #include <unistd.h>
