@@ -18,6 +18,7 @@ import os
 import re
 import subprocess
 import tempfile
+from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -45,9 +46,24 @@ def run(words: list[str], place: list[str], rules: Path | None, *, native: bool)
             err.print(ended.stdout + ended.stderr)
             raise typer.Exit(1)
         seen = json.loads(report.read_text()) if report.exists() else {}
-    tuning = seen.get("tuning", {})
+    return {"output": ended.stdout, "tuning": exploration(seen)}
+
+
+def exploration(report: dict[str, Any]) -> dict[str, Any]:
+    """What exploring cost, from a report: its sums, by collective, and by class without candidates.
+    Seconds in the mean over the ranks; `native`: the median call of the MPI's own."""
+    tuning = report.get("tuning", {})
     sums = {name: value for name, value in tuning.items() if isinstance(value, (int, float))}
-    return {"output": ended.stdout, "tuning": sums}
+    spent: Counter[str] = Counter()
+    for line in report.get("calls", []):
+        spent[line["collective"]] += line["elapsed"]["sum"]
+    lost = {one["collective"]: one["exploring"] for one in tuning.get("collectives", [])}
+    collectives = [{"collective": name, "seconds": seconds, "exploring": lost.get(name, 0)}
+                   for name, seconds in spent.most_common()]  # fmt: skip
+    kept = ("collective", "bytes", "selected", "calls", "explored", "exploring", "saved")
+    cases = [{name: one[name] for name in kept} | {"native": one["candidates"][0]["median"]}
+             for one in tuning.get("cases", [])]  # fmt: skip
+    return {**sums, "collectives": collectives, "cases": cases}
 
 
 @app.command()
@@ -104,10 +120,47 @@ def table(folder: Path) -> list[str]:
     return lines
 
 
+def losses(folder: Path) -> list[str]:
+    """A row for each collective of each program in runs of `auto` that noted what exploring cost."""
+    lines = ["| program | collective | in it, s | lost by exploring, ms: median (most) | most / time in it"
+             " | its class with the most | calls | explored | lost, ms | lost / its time | selected |",
+             "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
+    for path in sorted(folder.glob("program-*.json")):
+        document = json.loads(path.read_text())
+        tunings = [one["tuning"] for one in document["runs"]["auto"] if "cases" in one["tuning"]]
+        rounds: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        classes: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for tuning in tunings:
+            for one in tuning["collectives"]:
+                rounds[one["collective"]].append(one)
+            for one in tuning["cases"]:
+                classes[one["collective"]].append(one)
+        for name, of in rounds.items():
+            seconds, lost = ([one[what] for one in of] for what in ("seconds", "exploring"))
+            share = max(one["exploring"] / one["seconds"] for one in of)
+            start = (f"| `{' '.join(document['words'])}` | {name} | {median(seconds):.2f} | {1e3 * median(lost):.1f} "
+                     f"({1e3 * max(lost):.1f}) | {100 * share:.1f} % ")  # fmt: skip
+            known = [one for one in classes[name] if one["native"]]
+            if not known:
+                lines.append(start + "| | | | | | |")
+                continue
+            of_class = lambda one: one["exploring"] / (one["calls"] * one["native"])  # noqa: E731
+            most = max(known, key=of_class)
+            lines.append(start + f"| {bytes_in_words(most['bytes'])} | {most['calls']:,} | {most['explored']} "
+                         f"| {1e3 * most['exploring']:.2f} | {100 * of_class(most):.1f} % | `{most['selected']}` |")
+    return lines
+
+
+def bytes_in_words(limits: list[int | None]) -> str:
+    """The message sizes of a class."""
+    least, most = limits
+    return f"{least:,} B and more" if most is None else f"{least:,} to {most:,} B"
+
+
 @app.command()
 def page(folder: Annotated[Path, typer.Argument(help="Folder of the results.")]) -> None:
-    """Print the table of all measured programs; lab_selection.py writes it into its page."""
-    lab_page.write(table(folder), None)
+    """Print the tables of all measured programs; lab_selection.py writes them into its page."""
+    lab_page.write([*table(folder), "", *losses(folder)], None)
 
 
 if __name__ == "__main__":

@@ -57,6 +57,12 @@ columns have native once more in place of `auto`, as a control: what noise alone
 only, there is no list, and the fastest is native. Tables of long
 and of short calls lack alltoalls of 1 ms or more, some of whose calls stall in the switch."""
 
+LOSSES = """\
+What exploring cost `auto` there, by collective, agreements included; the bound is 1 % of the time in
+the collective, a call and two agreements, less what explored calls gained. Then the class of sizes
+that lost the largest part of its time in any round: its time is that of its calls at the MPI's own
+median after the last arrival, of which it may lose 4 %, a call and what explored calls gained."""
+
 app = typer.Typer(add_completion=False)
 
 
@@ -319,7 +325,7 @@ def page(
              *lab_page.table([calls, *TITLES], [[where, *row(of)] for where, of in after_last.items()]), ""]  # fmt: skip
     for where, of_all in found.items():
         lines += [f"## {where}", "", *table(of_all), ""]
-    lines += ["## Whole programs", "", *lab_programs.table(folder)]
+    lines += ["## Whole programs", "", *lab_programs.table(folder), "", LOSSES, "", *lab_programs.losses(folder)]
     lab_page.write(lines, page)
 
 

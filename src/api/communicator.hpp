@@ -36,6 +36,8 @@ struct Decision {
   std::string text;                  ///< "ordered_tree: why"
   CaseOfCall measured;               ///< what selected it, for the report
   std::shared_ptr<SizeTable> table;  ///< if it decides by message size
+  std::shared_ptr<const Decision>
+      if_flat;                       ///< hierarchical: instead, where nodes have one rank each
   bool is_by_rule = false;           ///< whatever the call does not permit becomes native
   bool needs_commutativity = false;  ///< rules: another decision may hold if it does not commute
   bool uses_arrivals = false;        ///< rules: some message size does

@@ -49,6 +49,14 @@ void defer_leaders(Decision& decision, Collective collective) {
   decision.table = std::move(table);
 }
 
+/// What runs instead of a hierarchical decision where every node has one rank.
+Decision flattened(Decision decision) {
+  decision.level = {};
+  decision.table = nullptr;
+  decision.text += "; runs flat because every node has a single rank";
+  return decision;
+}
+
 }  // namespace
 
 std::size_t SizeTable::native_or(std::size_t other) const {
@@ -125,6 +133,9 @@ Decision Selections::make(Collective collective, bool commutative, bool whole) {
   if (is_open && !decision.specification && may_explore) {
     decision.is_tuned = true;
     decision.is_flat = setting.level.has_value();
+  }
+  if (decision.level.hierarchical) {
+    decision.if_flat = std::make_shared<const Decision>(flattened(decision));
   }
   return decision;
 }
@@ -232,14 +243,7 @@ const Decision& Selections::with_several_ranks(const Decision& asked, int& error
   error = communicator_.open_hierarchical();
   const bool is_open = error == MPI_SUCCESS;
   if (!is_open || communicator_.hierarchical().node().nodes().most() > 1) return asked;
-  Decision& flat = flat_[&asked];
-  if (flat.epoch != asked.epoch) {
-    flat = asked;
-    flat.level = {};
-    flat.table = nullptr;
-    flat.text += "; runs flat because every node has a single rank";
-  }
-  return flat;
+  return *asked.if_flat;
 }
 
 const Decision& Selections::look_up(SizeTable& table, const CallSize& size, int& error) {
@@ -287,8 +291,7 @@ int Selections::open_for(Collective collective, Decision& decision) {
     decision.level.leaders = std::min(decision.level.leaders, nodes.shape().ranks);
   }
   if (decision.level.hierarchical && nodes.shape().ranks == 1) {
-    decision.level = {};
-    decision.text += "; runs flat because every node has a single rank";
+    decision = flattened(std::move(decision));
     if (decision.is_native()) return MPI_SUCCESS;
   }
   bool is_ready = false;

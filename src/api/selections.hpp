@@ -105,7 +105,6 @@ class Selections {
   std::map<Collective, std::vector<MeasuredCase>> cases_;
   /// By whether the operation commutes, and whether it gets whole vectors.
   PerCollective<std::array<std::array<Decision, 2>, 2>> decisions_;
-  std::map<const Decision*, Decision> flat_;  ///< by the requested one
   bool has_recorded_candidates_ = false;
 };
 

@@ -152,12 +152,18 @@ ReportedTuning tuning_of(const Summary& summary, int ranks) {
   const auto share = [ranks](int p) { return ranks > 0 ? static_cast<double>(p) / ranks : 1.0; };
   // By communicator, collective and number.
   std::map<std::tuple<std::uint64_t, Collective, int>, ReportedCase> cases;
+  PerCollective<double> exploring{};
   for (const TuningRecord& record : summary.tuning.all) {
-    tuning.exploring += record.exploring * share(record.p);
+    exploring[record.collective] += record.exploring * share(record.p);
     for (const MeasuredCase& measured : record.cases) {
       cases.try_emplace({record.communicator, record.collective, measured.id},
                         case_of(record, measured));
     }
+  }
+  for (const Collective collective : all_collectives) {
+    const double seconds = exploring[collective];
+    if (seconds > 0) tuning.collectives.push_back({collective, seconds});
+    tuning.exploring += seconds;
   }
   tuning.left_out = summary.tuning.left_out;
   if (ranks > 0) tuning.exploring += summary.tuning.left_out_exploring / ranks;

@@ -62,10 +62,15 @@ struct ReportedCase {
 
 /// All cases, the ones with the most time first.
 struct ReportedTuning {
+  struct Exploring {
+    Collective collective;
+    double seconds;  ///< lost, agreements included, in the mean over all ranks
+  };
   std::vector<ReportedCase> cases;
-  std::int64_t left_out = 0;  ///< communicators and collectives whose cases are not listed
-  double saved = 0;           ///< sum over cases, in the mean over all ranks
-  double exploring = 0;       ///< agreements included, in the mean over all ranks
+  std::vector<Exploring> collectives;  ///< that explored
+  std::int64_t left_out = 0;           ///< communicators and collectives whose cases are not listed
+  double saved = 0;                    ///< sum over cases, in the mean over all ranks
+  double exploring = 0;                ///< agreements included, in the mean over all ranks
 };
 
 /// What calls saved, by medians: each call that ran a selected candidate counts with the difference

@@ -166,9 +166,15 @@ Json json_of_case(const ReportedCase& one) {
 }
 
 Json json_of_tuning(const ReportedTuning& tuning, double seconds) {
+  const auto exploring = [](const ReportedTuning::Exploring& each) {
+    return json_object("collective", name_of(each.collective), "exploring",
+                       five_digits(each.seconds));
+  };
   return json_object("seconds", five_digits(seconds), "saved", five_digits(tuning.saved),
                      "exploring", five_digits(tuning.exploring), "left_out", tuning.left_out,
-                     "method", method_of_tuning, "cases", json_list(tuning.cases, json_of_case));
+                     "method", method_of_tuning, "collectives",
+                     json_list(tuning.collectives, exploring), "cases",
+                     json_list(tuning.cases, json_of_case));
 }
 
 }  // namespace

@@ -122,6 +122,30 @@ TEST(Picture, OfTheOrderedTree) {
             profile_in("protocols/ordered_tree.hpp", "p = 11, sizes 1 0 2 3 4 2 0 0 1 7 5"));
 }
 
+/// Which ranks exchange in the n-th message that each sends: "0<>1 2<>3".
+std::string exchanged(const std::vector<Schedule>& schedules, std::size_t n) {
+  std::string pairs;
+  for (Rank rank = 0; rank < static_cast<Rank>(schedules.size()); ++rank) {
+    std::vector<Rank> peers;
+    for (const Step& step : schedules[index(rank)].steps) {
+      if (step.kind == StepKind::send) peers.push_back(step.peer);
+    }
+    if (n >= peers.size() || peers[n] < rank) continue;
+    pairs += " " + std::to_string(rank) + "<>" + std::to_string(peers[n]);
+  }
+  return pairs;
+}
+
+TEST(Picture, OfTheNodeAwareAlltoall) {
+  const auto schedules = Problems(*specification(Collective::alltoall, "node_aware:k=2"),
+                                  {Collective::alltoall, 0, std::vector<Bytes>(6, 1)})
+                             .schedules();
+  EXPECT_EQ("in nodes:" + exchanged(schedules, 0) + "\nbetween: " + exchanged(schedules, 1) +
+                "\nin nodes:" + exchanged(schedules, 2) + "\n",
+            profile_in("algorithms/alltoall/node_aware.cpp", "p = 6, k = 2"));
+  for (const Schedule& one : schedules) EXPECT_EQ(one.steps.size(), 6U);
+}
+
 // Träff 2017, Figure 2. Its caption says that the construction finds root 9. By Lemma 1 a cube
 // that has gathered less sends to the other: 9's [8,10] has gathered 6 (13 with its own 7),
 // 3's [0,7] has 9, so that 9 sends and 3 is the root, in 22 = 25 - 3 units.

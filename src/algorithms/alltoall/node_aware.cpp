@@ -62,7 +62,10 @@ void exchange_in_node(ScheduleBuilder& schedule, const Problem& problem, const N
 /// nodes in one message for each lane; then they deliver inside their node (Bienz et al. 2022,
 /// arXiv 2206.03564, and multi-leader alltoalls with locality in MPI Advance):
 ///
-///     p = 6, k = 2    in nodes 0<>1 2<>3 4<>5    0<>2 1<>4 3<>5    in nodes 0<>1 2<>3 4<>5
+///     p = 6, k = 2
+///     in nodes: 0<>1 2<>3 4<>5
+///     between:  0<>2 1<>4 3<>5
+///     in nodes: 0<>1 2<>3 4<>5
 ///
 /// With n = p / k nodes a rank sends about n / k messages of k^2 blocks to other nodes, where
 /// pairwise sends p - k of one; 2 (k - 1) messages of about n blocks stay inside. With k ranks on

@@ -247,7 +247,7 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       R"({"seconds":0.006025,"saved":0,"exploring":0,"left_out":0,"method":)"
       R"("median of at most the latest 32 calls noted: time after the last arrival, of rooted )"
       R"(and irregular collectives and scans the mean of the longest and the mean elapsed time; )"
-      R"(interval of the median by order statistics","cases":[]}})"
+      R"(interval of the median by order statistics","collectives":[],"cases":[]}})"
       "\n");
 }
 

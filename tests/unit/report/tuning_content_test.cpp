@@ -74,6 +74,9 @@ TEST(TuningOfReport, CountsWhatWasSavedByMedians) {
   // In the mean over 8 ranks, of which 4 took part.
   EXPECT_NEAR(tuning.saved, 0.06, 1e-12);
   EXPECT_NEAR(tuning.exploring, 0.25, 1e-12);
+  ASSERT_EQ(tuning.collectives.size(), 1U);
+  EXPECT_EQ(tuning.collectives.front().collective, Collective::alltoall);
+  EXPECT_NEAR(tuning.collectives.front().seconds, 0.25, 1e-12);
 }
 
 TEST(TuningOfReport, IsOfTheCommunicatorInThePartOfOneProcess) {
