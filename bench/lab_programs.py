@@ -29,14 +29,16 @@ from lab_job import err
 from rich.progress import track
 
 DIGEST = re.compile(r"digest ([0-9a-f]+)")
+REPORTED = "auto, with a report"
+"""A contender: a report costs time of its own, and says what exploring cost."""
 app = typer.Typer(add_completion=False)
 
 
-def run(words: list[str], place: list[str], rules: Path | None, *, native: bool) -> dict[str, Any]:
-    """One run: its output and, under Tutti, the sums of its report, without the cases."""
+def run(words: list[str], place: list[str], contender: str, rules: Path | None) -> dict[str, Any]:
+    """One run: its output and, where it has a report, what exploring cost."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        how = ["--native"] if native else ["--report", str(report)]
+        how = {"native": ["--native"], REPORTED: ["--report", str(report)]}.get(contender, [])
         settings = {} if rules is None else {"TUTTI_RULES": str(rules.resolve())}
         ended = subprocess.run(
             ["tutti", "lab", "run", *how, *place, "--", *words],
@@ -52,6 +54,8 @@ def run(words: list[str], place: list[str], rules: Path | None, *, native: bool)
 def exploration(report: dict[str, Any]) -> dict[str, Any]:
     """What exploring cost, from a report: its sums, by collective, and by class without candidates.
     Seconds in the mean over the ranks; `native`: the median call of the MPI's own."""
+    if not report:
+        return {}
     tuning = report.get("tuning", {})
     sums = {name: value for name, value in tuning.items() if isinstance(value, (int, float))}
     spent: Counter[str] = Counter()
@@ -77,13 +81,13 @@ def measure(
     total: Annotated[str, typer.Option(help="Pattern of the seconds in all.")] = r"total ([\d.]+)",
 ) -> None:
     """Measure a program in rounds."""
-    contenders = {"native": None, "auto": None} | ({} if rules is None else {"rules": rules})
+    contenders = {"native": None, "auto": None, REPORTED: None} | ({} if rules is None else {"rules": rules})
     place = ["--nodes", str(nodes), "--ranks-per-node", str(per_node)]
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in contenders}
     in_turn = list(contenders.items())
     for number in track(range(rounds), description=words[0], console=err):
         for name, path in in_turn if number % 2 == 0 else reversed(in_turn):
-            one = run(words, place, path, native=name == "native")
+            one = run(words, place, name, path)
             found = re.search(total, one["output"])
             if found is None:
                 raise typer.BadParameter(f"no {total!r} in the output: {one['output']}")
@@ -109,13 +113,13 @@ def table(folder: Path) -> list[str]:
         for name, runs in document["runs"].items():
             seconds = [one["seconds"] for one in runs]
             wins = sum(one < other for one, other in zip(seconds, native, strict=True))
-            explored = [one["tuning"].get("exploring", 0) for one in runs]
+            explored = [one["tuning"]["exploring"] for one in runs if "exploring" in one["tuning"]]
             lines.append(
                 f"| `{' '.join(document['words'])}` | {document['nodes']} x {document['per_node']} "
                 f"| {name} | {median(seconds):.2f} ({min(seconds):.2f} to {max(seconds):.2f}) "
                 f"| {median(native) / median(seconds):.2f} "
                 f"| {'' if name == 'native' else f'{wins} of {len(runs)}'} "
-                f"| {'' if name == 'native' else f'{median(explored):.2f}'} |"
+                f"| {f'{median(explored):.2f}' if explored else ''} |"
             )
     return lines
 
@@ -127,7 +131,7 @@ def losses(folder: Path) -> list[str]:
              "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
     for path in sorted(folder.glob("program-*.json")):
         document = json.loads(path.read_text())
-        tunings = [one["tuning"] for one in document["runs"]["auto"] if "cases" in one["tuning"]]
+        tunings = [one["tuning"] for of in document["runs"].values() for one in of if "cases" in one["tuning"]]
         rounds: dict[str, list[dict[str, Any]]] = defaultdict(list)
         classes: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for tuning in tunings:

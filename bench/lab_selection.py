@@ -34,6 +34,7 @@ from lab_job import err, is_measured, label_of, run_in_lab, run_simulated
 from tutti import _engine
 from tutti.statistics import Interval, median_interval
 from tutti.tuning_candidates import candidates
+from tutti.tuning_run import waits_for_all
 
 VECTORS = "2,8192,262144"
 """In ints: 8 B, 32 KiB and 1 MiB of all."""
@@ -160,12 +161,6 @@ def measure(
         else:
             run_in_lab(path, [program, *words], nodes=nodes, per_node=per_node, mpi=mpi, limit=1800,
                        preloaded=True)  # fmt: skip
-
-
-def waits_for_all(collective: str) -> bool:
-    """Can no rank leave before the last one arrives?"""
-    one_way = _engine.has_root(collective) or _engine.is_irregular(collective)
-    return not one_way and collective not in ("scan", "exscan")
 
 
 def times(line: dict[str, Any], after_last: bool) -> list[float]:

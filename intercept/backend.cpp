@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "api/hooks.hpp"
+#include "api/entry.hpp"
 #include "run/mpi/end.hpp"
 
 namespace {
@@ -39,6 +39,9 @@ void set_next(const tutti_functions* next) {
 void get_mpi(tutti_functions* functions) {
 #define TUTTI_INTERCEPTED(name, number) \
   std::memcpy(&functions->name, &tutti::mpi().name, sizeof functions->name);
+  TUTTI_INTERCEPTED(Finalize, 0)
+  TUTTI_INTERCEPTED(Win_free, 1)
+  TUTTI_FREES_COMM(TUTTI_INTERCEPTED)
 #include "collectives.inc"
 }
 
@@ -61,6 +64,8 @@ extern "C" __attribute__((visibility("default"))) const tutti_backend_interface*
           tutti::finalize_mpi, as_words<tutti_call1>(tutti::free_window),
           as_words<tutti_call1>(tutti::free_comm), as_words<tutti_call1>(tutti::disconnect_comm)},
       set_next,
+      tutti::Profiled::enter,
+      tutti::Profiled::leave,
       get_mpi,
       tutti::set_recent,
       tutti::note_front,

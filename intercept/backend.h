@@ -83,6 +83,9 @@ struct tutti_backend_interface {
   struct tutti_functions run;
   /* Makes the next tool's functions stand in for the MPI's own; null members change nothing. */
   void (*set_next)(const struct tutti_functions* next);
+  /* Between these two, what this thread leaves to the MPI does not go to the next tool. */
+  void (*enter_profiled)(void);
+  void (*leave_profiled)(void);
   /* The functions of the MPI itself; null members if it lacks them. */
   void (*get_mpi)(struct tutti_functions* functions);
   /* Has the front's table filled, which lets the front hand on calls itself. */

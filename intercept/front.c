@@ -34,6 +34,9 @@ static struct {
 static pthread_once_t serving_once = PTHREAD_ONCE_INIT;
 
 static const struct tutti_backend_interface* backend; /* once it is loaded */
+/* The same for calls of PMPI_X: what it leaves to the MPI does not go to a tool, which may have
+ * made them, and which the MPI's own PMPI_X does not call. */
+static const struct tutti_backend_interface* profiled_backend;
 static void* backend_library;
 static const char* backend_lacks; /* why no backend is loaded */
 static pthread_once_t backend_once = PTHREAD_ONCE_INIT;
@@ -72,21 +75,30 @@ static int are_together(void* one, void* other) {
 }
 
 /* Hands on calls from now on, unless another tool behind this library passes them to PMPI_X: the
- * backend sees that these are inside a call. */
-static void pass_on(const struct tutti_backend_interface* to, const struct tutti_functions* next) {
+ * backend sees that these are inside a call. Returns whether a tool is behind. */
+static int pass_on(const struct tutti_backend_interface* to, const struct tutti_functions* next) {
   struct tutti_functions mpi;
   int is_next = 1;
   memset(&mpi, 0, sizeof mpi);
   to->get_mpi(&mpi);
-#define TUTTI_INTERCEPTED(name, arguments) \
+#define IS_NEXT(name, arguments) \
   is_next = is_next && are_together(*(void**)&mpi.name, *(void* const*)&next->name);
+#define TUTTI_INTERCEPTED IS_NEXT
 #include "collectives.inc"
-  if (!is_next) return;
+  if (!is_next) return 1;
 #define TUTTI_INTERCEPTED(name, arguments) \
   __atomic_store_n(&passing.functions.name, mpi.name, __ATOMIC_RELAXED);
 #include "collectives.inc"
   to->set_recent(&passing.recent);
+  IS_NEXT(Finalize, 0)
+  IS_NEXT(Win_free, 1)
+  TUTTI_FREES_COMM(IS_NEXT)
+  return !is_next;
 }
+
+/* The backend's functions for calls of PMPI_X where a tool is behind. */
+static const struct tutti_backend_interface* make_profiled(
+    const struct tutti_backend_interface* found);
 
 static void load_backend(void) {
   const struct tutti_loaded_mpi mpi = tutti_find_mpi(NULL);
@@ -118,10 +130,11 @@ static void load_backend(void) {
   FIND_NEXT(Win_free, 1)
   TUTTI_FREES_COMM(FIND_NEXT)
   found->set_next(&next);
-  pass_on(found, &next);
+  const int has_tool = pass_on(found, &next);
   found->set_front((void*)(uintptr_t)&load_backend);
   found->set_counters(counters, counted_functions);
   if (ending) found->note_end();
+  profiled_backend = has_tool ? make_profiled(found) : found;
   __atomic_store_n(&backend, found, __ATOMIC_RELEASE);
 }
 
@@ -138,7 +151,7 @@ static const struct tutti_backend_interface* get_backend(void) {
   if (loaded != NULL && now == loaded) return loaded;
   pthread_once(&backend_once, load_backend);
   loaded = __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
-  if (loaded != NULL) serve(loaded, loaded);
+  if (loaded != NULL) serve(loaded, profiled_backend);
   return loaded;
 }
 
@@ -194,6 +207,34 @@ __attribute__((constructor)) static void raise_thread_level(void) {
 #define ARGUMENTS8 ARGUMENTS7, h
 #define ARGUMENTS9 ARGUMENTS8, i
 #define ARGUMENTS10 ARGUMENTS9, j
+
+#define DEFINE_PROFILED(name, arguments)                       \
+  static int profiled_##name(PARAMETERS##arguments) {          \
+    backend->enter_profiled();                                 \
+    const int error = backend->run.name(ARGUMENTS##arguments); \
+    backend->leave_profiled();                                 \
+    return error;                                              \
+  }
+#define PARAMETERS0 void
+#define ARGUMENTS0
+#define TUTTI_INTERCEPTED DEFINE_PROFILED
+#include "collectives.inc"
+DEFINE_PROFILED(Finalize, 0)
+DEFINE_PROFILED(Win_free, 1)
+TUTTI_FREES_COMM(DEFINE_PROFILED)
+
+static const struct tutti_backend_interface* make_profiled(
+    const struct tutti_backend_interface* found) {
+  static struct tutti_backend_interface made;
+  made = *found;
+#define SET_PROFILED(name, arguments) made.run.name = profiled_##name;
+#define TUTTI_INTERCEPTED SET_PROFILED
+#include "collectives.inc"
+  SET_PROFILED(Finalize, 0)
+  SET_PROFILED(Win_free, 1)
+  TUTTI_FREES_COMM(SET_PROFILED)
+  return &made;
+}
 
 static _Noreturn void stop_without(const char* name) {
   fprintf(stderr, "tutti: no loaded MPI library has %s\n", name);

@@ -319,8 +319,9 @@ int TUTTI_Bcast_shared(const void* buffer, int count, MPI_Datatype datatype, int
                        MPI_Comm comm, int mode, void** result);
 /* MPI_Allreduce into shared memory, within nodes and then between them. Rank 0 combines all vectors
  * instead, and sends the result to all nodes, with TUTTI_REPRODUCIBLE=on, with too little node
- * memory, and for an operation that does not commute if the ranks of a node are not consecutive.
- * MPI_ERR_OP for an operation that the MPI does not define for the type. */
+ * memory, for the program's own operations unless TUTTI_SPLIT_USER_OPS=on, and for an operation
+ * that does not commute if the ranks of a node are not consecutive. MPI_ERR_OP for an operation
+ * that the MPI does not define for the type. */
 int TUTTI_Allreduce_shared(const void* sendbuf, int count, MPI_Datatype datatype, MPI_Op op,
                            MPI_Comm comm, int mode, void** result);
 /* The same with large counts, on any MPI. */

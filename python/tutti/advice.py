@@ -37,6 +37,8 @@ class Known:
     ranks: int | None = None
     cases: Sequence[Mapping[str, Any]] = ()
     """The measured candidates of the report, as its JSON has them."""
+    lab: Sequence[str] = ()
+    """The words before the command that started it in the lab; empty elsewhere."""
     collectives: float | None = None
     """Seconds of all collectives, of which the report may have some lines only; None if unknown."""
 
@@ -44,6 +46,13 @@ class Known:
     def text(self) -> str:
         """The command, or an example of one."""
         return shlex.join(self.command) or f"mpirun -n {self.ranks or 'N'} ./app"
+
+    @property
+    def with_rules(self) -> str:
+        """The command that runs the program with rules.json."""
+        if self.lab:
+            return f"TUTTI_RULES=rules.json {shlex.join([*self.lab, *self.command])}"
+        return f"tutti run --rules rules.json -- {self.text}"
 
 
 def advice_of(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
@@ -60,6 +69,8 @@ def advice_of(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
         *_waits(totals, seconds, known.report),
         *_tuning(totals, known),
     ]
+    if known.lab:  # which compares no whole runs
+        return [one for one in found if not one.command.startswith("tutti run --compare")]
     if not any(one.command.startswith("tutti run --compare") for one in found):
         why = "Measure what Tutti saves in this program: native and Tutti in turn."
         found.append(Advice(why, f"tutti run --compare -- {known.text}"))
@@ -136,13 +147,15 @@ def _tuning(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
             f"Measure once what is fastest for these calls, most of all {longest}, then run with the "
             "rules.",
             f"tutti tune --mpirun {shlex.quote(start)} --report {shlex.quote(known.report)} "
-            f"--budget 10m --output rules.json\ntutti run --rules rules.json -- {known.text}",
+            f"--budget 10m --output rules.json\n{known.with_rules}",
         )
     ]
 
 
 def _launcher_of(known: Known) -> str:
     """The launcher of a command and its options: the words before the first that is a program."""
+    if known.lab:
+        return shlex.join(known.lab)
     found = launcher.find(known.command, lambda _: "") if known.command else None
     if found is None:
         return f"mpirun -n {known.ranks or 'N'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,7 +114,7 @@ def pass_on(
 ) -> list[str]:
     """The command with the options that make its launcher pass the variables to all ranks.
 
-    Open MPI passes only variables that -x names. Hydra (MPICH, Intel MPI) passes all variables
+    Open MPI passes only variables that -x names for each program. Hydra (MPICH, Intel MPI) passes all variables
     unless -genvnone or -genvlist restricts them, and srun unless --export or SLURM_EXPORT_ENV does.
     sbatch passes all to its script unless --export or SBATCH_EXPORT restricts them.
 
@@ -140,15 +140,14 @@ def pass_on(
         for part in parts:
             _refuse_preload(part)
     if launcher.kind == "openmpi":
-        words[after:after] = [part for name in names for part in ("-x", name)]
+        passed = [word for name in names for word in ("-x", name)]
+        return [*words[:after], *_joined([*passed, *part] for part in parts)]
     elif launcher.kind == "hydra":
         return [*words[:after], *_in_genvlist(words[after:], names)]
     elif launcher.kind == "slurm":
         # sbatch --export sets this variable for the srun of its script.
         inherited = environment.get("SLURM_EXPORT_ENV", "")
-        exporting = [_exporting(part, names, inherited, _FLAGS) for part in parts]
-        joined = (word for part in exporting[1:] for word in (":", *part))
-        return [*words[:after], *exporting[0], *joined]
+        return [*words[:after], *_joined(_exporting(part, names, inherited, _FLAGS) for part in parts)]
     return words
 
 
@@ -161,6 +160,11 @@ def _parts(words: Sequence[str]) -> list[list[str]]:
         else:
             parts[-1].append(word)
     return parts
+
+
+def _joined(parts: Iterable[list[str]]) -> list[str]:
+    """The words of all programs."""
+    return [word for part in parts for word in (":", *part)][1:]
 
 
 def _refuse_preload(words: Sequence[str]) -> None:

@@ -67,16 +67,17 @@ def write_page(
     seconds: float | None = None,
     programs: Sequence[Path] = (),
     option: str = "--html",
+    lab: Sequence[str] = (),
 ) -> None:
     """Writes the page of the reports, which `option` names; `written` is the time of their file.
-    Raises Refusal if a program is missing or that fails."""
+    `lab`: see finish. Raises Refusal if a program is missing or that fails."""
     from tutti import report_page  # imports Jinja2, which other commands do not need
 
     for program in programs:
         if not program.is_file():
             raise Refusal(f"--program {program}: no such file")
-    own = [program for part in parts for program in source_lines.program_of(part, written)]
-    run = report_page.Run(command, seconds, [*programs, *own])
+    own = dict.fromkeys(program for part in parts for program in source_lines.program_of(part, written))
+    run = report_page.Run(command, seconds, [*programs, *own], lab)
     text = report_page.render(parts, _as_typed(page), run)
     if kept := _engine.keep_former(str(page)):
         print(f"tutti: kept the former report as {kept}", file=sys.stderr)
@@ -91,7 +92,9 @@ def _as_typed(page: Path) -> str:
         return str(page)
 
 
-def finish(page: Path, command: Sequence[str], seconds: float | None, status: int) -> str:
+def finish(
+    page: Path, command: Sequence[str], seconds: float | None, status: int, lab: Sequence[str] = ()
+) -> str:
     """Writes the page from the report that the library wrote for it, and removes that report. It
     stays, under a name of the page's, if the page cannot be written.
 
@@ -100,6 +103,7 @@ def finish(page: Path, command: Sequence[str], seconds: float | None, status: in
         command: the command as the user typed it.
         seconds: how long it took; None if unknown.
         status: its exit status.
+        lab: the words before the command that started it in the lab; empty elsewhere.
 
     Returns:
         What to tell the user: the page's path, or why there is no page.
@@ -111,7 +115,7 @@ def finish(page: Path, command: Sequence[str], seconds: float | None, status: in
     try:
         parts = reports.read(data)
         written = data.stat().st_mtime
-        write_page(parts, page, written, command, seconds, programs_in(command), "--report")
+        write_page(parts, page, written, command, seconds, programs_in(command), "--report", lab)
     except (Refusal, ValueError, OSError) as error:
         kept = page.with_name(f"{page.name}.json")
         _engine.keep_former(str(kept))

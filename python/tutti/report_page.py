@@ -50,6 +50,8 @@ class Run:
     """From its start to its end."""
     programs: Sequence[Path] = field(default_factory=list)
     """Files with debug information, in which call sites are looked up."""
+    lab: Sequence[str] = ()
+    """The words before the command that started it in the lab; empty elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def _advice(
     cases = [case for part in reports for case in (part.get("tuning") or {}).get("cases", ())]
     wall, whole = _times_of(reports, run)
     collectives = reports[0].get("seconds", {}).get("mean")
-    return advice_of(totals, Known(name, run.command, wall or whole, ranks, cases, collectives))
+    return advice_of(totals, Known(name, run.command, wall or whole, ranks, cases, run.lab, collectives))
 
 
 def _arrivals(site: Site, lines: Mapping[str, str]) -> Arrivals:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import re
 import stat
 import subprocess
@@ -154,6 +155,7 @@ def _functions(module: Path) -> dict[str, set[int]]:
     return addresses
 
 
+@functools.cache
 def _symbols(module: Path) -> list[_Symbol]:
     """The functions of a module; those that it exports if it is stripped."""
     for table in ([], ["-D"]):

@@ -18,7 +18,7 @@ from tutti.tuning import CHECK, WARMUP, WIDTH, Job, Progress, Tuner
 from tutti.tuning_cells import Cell, Measured
 from tutti.tuning_rules import settle
 
-STATE_SCHEMA = "tutti-tune-state-2"
+STATE_SCHEMA = "tutti-tune-state-3"
 _CHECKS = 20
 _RULES = ["native", "auto"]
 """What a check compares: with rules, auto runs what they select."""
@@ -153,7 +153,7 @@ def measuring(run: Run, state: State, shape: Shape = equal_blocks) -> Any:
             # A budget cuts runs short.
             if rows is None or not (seconds or all(_has(row, repetitions) for row in rows)):
                 found = run([*words, "--no-check", *bound], _ALONE)
-                rows = [_kept(row, size) for row in found["rows"]]
+                rows = [_kept(row, size, samples_of(collective, words)) for row in found["rows"]]
                 state.put(key, rows)
             measured += rows
         return measured
@@ -165,16 +165,33 @@ def _has(row: dict[str, Any], repetitions: int) -> bool:
     return all(len(line["samples_us"]) >= repetitions for line in row["algorithms"])
 
 
-def _samples(line: dict[str, Any]) -> list[float]:
-    """Times in microseconds, from the last arrival on if ranks arrive apart."""
-    samples = line.get("after_last_arrival_us", line["samples_us"])
-    return [max(_LEAST_US, sample) for sample in samples]
+def waits_for_all(collective: str) -> bool:
+    """Can no rank leave before the last one arrives?"""
+    one_way = _engine.has_root(collective) or _engine.is_irregular(collective)
+    return not one_way and collective not in ("scan", "exscan")
 
 
-def _kept(row: dict[str, Any], size: int) -> dict[str, Any]:
+Samples = Callable[[dict[str, Any]], list[float]]
+"""The times of a line of tutti-bench in microseconds."""
+
+
+def samples_of(collective: str, words: Sequence[str]) -> Samples:
+    """Which times of a run with these arguments count: until the last exit, from the last arrival on
+    where ranks are made to arrive apart or where every rank waits for all. Elsewhere the last rank
+    may find its data there, so from the first arrival on."""
+    from_last = "--delay" in words or waits_for_all(collective)
+    kind = "after_last_arrival_us" if from_last else "samples_us"
+
+    def samples(line: dict[str, Any]) -> list[float]:
+        return [max(_LEAST_US, sample) for sample in line.get(kind, line["samples_us"])]
+
+    return samples
+
+
+def _kept(row: dict[str, Any], size: int, samples: Samples) -> dict[str, Any]:
     """What a tuning needs of a row that it has asked for by a message size."""
     lines = [
-        {"name": line["name"], "ran": line.get("ran", ""), "samples_us": _samples(line)}
+        {"name": line["name"], "ran": line.get("ran", ""), "samples_us": samples(line)}
         for line in row["algorithms"]
     ]
     return {"bytes": size, "algorithms": lines}
@@ -253,7 +270,7 @@ def check(
             further += ["--budget", f"{max(50.0, seconds / (len(cells) - done) * 1e3):.0f}ms"]
         found = _check_run(tuner, run, rules, collective, names, further)
         for row in found["rows"][:1]:
-            checks[at] = _check_of(row, collective, cell)
+            checks[at] = _check_of(row, collective, cell, samples_of(collective, further))
     return _refuted(tuner, [check for _, check in sorted(checks.items())])
 
 
@@ -296,9 +313,9 @@ def _refuted(tuner: Tuner, checks: list[Check]) -> list[Check]:
     ]  # fmt: skip
 
 
-def _check_of(row: dict[str, Any], collective: str, cell: Cell) -> Check:
+def _check_of(row: dict[str, Any], collective: str, cell: Cell, samples: Samples) -> Check:
     lines = {line["name"]: line for line in row["algorithms"]}
-    times = {name: Measured(name, tuple(_samples(line))) for name, line in lines.items()}
+    times = {name: Measured(name, tuple(samples(line))) for name, line in lines.items()}
     best = min(times.values(), key=lambda line: line.median)
     ran = lines["auto"].get("ran", "")
     check = Check(collective, cell.bytes, times["native"], times["auto"], ran, best)

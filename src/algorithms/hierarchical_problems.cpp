@@ -85,7 +85,7 @@ Result<int> agreed_chunks(const Call& call, const Nodes& nodes, const Hierarchic
     const auto own = chunks_for(seen, nodes, nodes.rank_at(node, 0), bound);
     if (!own) {
       return Error{"runs flat because " + std::to_string(bound) +
-                   " bytes of node memory cannot hold one element of each block"};
+                   " bytes of node memory are too few for the call"};
     }
     chunks = std::max(chunks, *own);
   }

@@ -178,7 +178,10 @@ const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int&
   if (usual.needs_commutativity) {
     bool is_ready = false;
     error = selections.nodes.open_flat(is_ready);
-    if (error != MPI_SUCCESS || !is_ready) return usual;
+    if (error != MPI_SUCCESS) return usual;
+    // Without a communicator no rank may ask the MPI. Its own operations commute.
+    if (!is_ready)
+      return is_programs_own(call.op) ? selections.decide(call.collective, false, whole) : usual;
   }
   error = communicator.open_private();
   if (error != MPI_SUCCESS) return usual;

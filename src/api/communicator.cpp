@@ -373,6 +373,9 @@ void Communicator::close_arrival() {
 
 void Communicator::end_exchanges() {
   close_arrival();
+  // Some MPIs delete attributes in calls of the background thread, or under locks that it waits
+  // for.
+  if (private_ != nullptr) private_->end_receiving();
   selections_->tuned.end_agreements();
 }
 

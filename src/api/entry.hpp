@@ -41,9 +41,21 @@ class Outside {
   int ended_;
 };
 
+/// Counts the calls of PMPI functions that this thread is inside of. Where a tool is behind Tutti,
+/// what these leave to the MPI does not go to the tool.
+class Profiled {
+ public:
+  static void enter() { ++depth_; }
+  static void leave() { --depth_; }
+  [[nodiscard]] static bool any() { return depth_ > 0; }
+
+ private:
+  inline static constinit thread_local int depth_ = 0;
+};
+
 /// The functions that stand in for the MPI's own in the current call.
 [[nodiscard, gnu::always_inline]] inline const MpiFunctions& native() {
-  if (Inside::another()) return mpi();
+  if (Inside::another() || Profiled::any()) return mpi();
   const MpiFunctions* const next = this_process.next.load(std::memory_order_acquire);
   return next != nullptr ? *next : next_functions();
 }

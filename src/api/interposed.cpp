@@ -16,23 +16,25 @@ namespace tutti {
 
 namespace {
 
-/// Communicators that this thread is freeing; the delete functions of attributes may free others.
+/// Communicators or windows that this thread is freeing; the delete functions of attributes may
+/// free others.
+template <class Handle>
 class Freeing {
  public:
-  explicit Freeing(MPI_Comm comm) : comm_(comm), outer_(innermost_) { innermost_ = this; }
+  explicit Freeing(Handle handle) : handle_(handle), outer_(innermost_) { innermost_ = this; }
   ~Freeing() { innermost_ = outer_; }
   Freeing(const Freeing&) = delete;
   Freeing& operator=(const Freeing&) = delete;
 
-  [[nodiscard]] static bool has(MPI_Comm comm) {
+  [[nodiscard]] static bool has(Handle handle) {
     const Freeing* one = innermost_;
-    while (one != nullptr && one->comm_ != comm) one = one->outer_;
+    while (one != nullptr && one->handle_ != handle) one = one->outer_;
     return one != nullptr;
   }
 
  private:
   inline static constinit thread_local const Freeing* innermost_ = nullptr;
-  MPI_Comm comm_;
+  Handle handle_;
   const Freeing* outer_;
 };
 
@@ -77,7 +79,7 @@ Function next_in_line(const char* name, Function of_mpi) {
 // front's PMPI_ function: then `of_mpi` runs.
 
 int free_comm_by(int (*next)(MPI_Comm*), int (*of_mpi)(MPI_Comm*), MPI_Comm* comm) {
-  if (comm == nullptr || Freeing::has(*comm)) return of_mpi(comm);
+  if (comm == nullptr || Freeing<MPI_Comm>::has(*comm)) return of_mpi(comm);
   // Some MPIs keep a communicator, with its attributes, until all operations on it end at this
   // rank, while other ranks delete theirs: what waits for all ranks ends before.
   if (*comm != mpi().comm_null) {
@@ -89,13 +91,10 @@ int free_comm_by(int (*next)(MPI_Comm*), int (*of_mpi)(MPI_Comm*), MPI_Comm* com
 }
 
 int free_window_by(int (*next)(MPI_Win*), int (*of_mpi)(MPI_Win*), MPI_Win* window) {
-  thread_local bool entered = false;
-  if (entered || window == nullptr) return of_mpi(window);
-  entered = true;
+  if (window == nullptr || Freeing<MPI_Win>::has(*window)) return of_mpi(window);
   release_window(*window);
-  const int error = next(window);
-  entered = false;
-  return error;
+  const Freeing freeing(*window);
+  return next(window);
 }
 
 /// The MPI refuses an invalid call of MPI_Finalize.
@@ -139,24 +138,24 @@ void set_recent(tutti_recent* recent) {
   this_process.recent.store(recent, std::memory_order_release);
 }
 
-bool is_being_freed(MPI_Comm comm) { return is_end_of_mpi() || Freeing::has(comm); }
+bool is_being_freed(MPI_Comm comm) { return is_end_of_mpi() || Freeing<MPI_Comm>::has(comm); }
 
 }  // namespace tutti
 
 // The hook (hooks.hpp), and the functions for programs that link this library before their MPI.
 #define TUTTI_VISIBLE __attribute__((visibility("default")))
-#define TUTTI_INTERPOSED(function, hook, ends, parameters, ...)                        \
-  int tutti::hook parameters {                                                         \
-    return ends(next_functions().function, mpi().function __VA_OPT__(, ) __VA_ARGS__); \
-  }                                                                                    \
-  TUTTI_VISIBLE int MPI_##function parameters {                                        \
-    using namespace tutti;                                                             \
-    return ends(next_in_line("MPI_" #function, mpi().function),                        \
-                mpi().function __VA_OPT__(, ) __VA_ARGS__);                            \
-  }                                                                                    \
-  TUTTI_VISIBLE int PMPI_##function parameters {                                       \
-    using namespace tutti;                                                             \
-    return ends(mpi().function, mpi().function __VA_OPT__(, ) __VA_ARGS__);            \
+#define TUTTI_INTERPOSED(function, hook, ends, parameters, ...)                \
+  int tutti::hook parameters {                                                 \
+    return ends(native().function, mpi().function __VA_OPT__(, ) __VA_ARGS__); \
+  }                                                                            \
+  TUTTI_VISIBLE int MPI_##function parameters {                                \
+    using namespace tutti;                                                     \
+    return ends(next_in_line("MPI_" #function, mpi().function),                \
+                mpi().function __VA_OPT__(, ) __VA_ARGS__);                    \
+  }                                                                            \
+  TUTTI_VISIBLE int PMPI_##function parameters {                               \
+    using namespace tutti;                                                     \
+    return ends(mpi().function, mpi().function __VA_OPT__(, ) __VA_ARGS__);    \
   }
 
 TUTTI_INTERPOSED(Finalize, finalize_mpi, finalize_by, ())

@@ -199,26 +199,48 @@ void complain(const std::string& destination, const char* why) {
                destination.c_str(), why);
 }
 
-/// Opens the file of a report, to append to it or empty. Then it is locked: programs that end
-/// together write one after the other, and each keeps the report of the one before. Below 0: errno.
+/// Is the file of this name still the one that is open?
+bool has_name(const struct stat& open_file, const std::string& name) {
+  struct stat named {};
+  return stat(name.c_str(), &named) == 0 && named.st_dev == open_file.st_dev &&
+         named.st_ino == open_file.st_ino;
+}
+
+/// Was it last written before this process started? False if that is unknown.
+bool is_of_former_run(const struct stat& file) {
+  const double running = seconds_since_start();
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const auto seconds = [](const timespec& time) {
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  return running > 0 && seconds(file.st_mtim) < seconds(now) - running;
+}
+
+/// Opens the file of a report: empty, or to append to other processes' reports of this run. Then it
+/// is locked: programs that end together write one after the other, and each keeps the report of
+/// the one before. Below 0: errno.
 int open_output(const std::string& destination, bool appends) {
   const int how = O_WRONLY | O_CREAT | (appends ? O_APPEND : 0);
   constexpr int attempts = 100;
   for (int attempt = 1;; ++attempt) {
-    const std::string kept = appends ? "" : keep_former(destination);
-    if (!kept.empty()) {
-      std::fprintf(stderr, "tutti: kept the former report as %s\n", kept.c_str());
-    }
     // If the file has become a pipe since, do not wait for a reader.
     const int file = open(destination.c_str(), how | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
     if (file < 0) return file;
     fcntl(file, F_SETFL, how);
     struct stat about {};
-    if (appends || fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) return file;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) return file;
     flock(file, LOCK_EX);
     fstat(file, &about);
+    const bool is_former = about.st_size > 0 && (!appends || is_of_former_run(about));
     const bool is_last = attempt == attempts;  // the former report cannot be kept
-    if (about.st_size == 0 || is_last) return ftruncate(file, 0) == 0 ? file : -1;
+    if (is_last || (has_name(about, destination) && !is_former)) {
+      return appends || ftruncate(file, 0) == 0 ? file : -1;
+    }
+    const std::string kept = has_name(about, destination) ? keep_former(destination) : "";
+    if (!kept.empty()) {
+      std::fprintf(stderr, "tutti: kept the former report as %s\n", kept.c_str());
+    }
     close(file);
   }
 }

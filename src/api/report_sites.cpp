@@ -1,10 +1,9 @@
 /// Finds the program's own call behind a binding for Fortran or Python, and the modules of call
 /// sites through the loader.
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <link.h>
+#include <unwind.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -132,16 +131,44 @@ const std::string* name_of_site(const void* site) {
   return nullptr;
 }
 
-/// The first return address up the stack outside bindings, from that of the current call on; null
-/// if the stack cannot be read that far.
-const void* outside_bindings(const void* site) {
+/// The same, found once for each site.
+Caller caller_at(const void* site) noexcept {
+  static std::mutex mutex;
+  static auto* const callers = new std::unordered_map<const void*, Caller>;
+  try {
+    const std::lock_guard lock(mutex);
+    const auto [known, is_new] = callers->try_emplace(site, Caller::program);
+    if (is_new) known->second = caller_in(site);
+    return known->second;
+  } catch (const std::bad_alloc&) {
+    return caller_in(site);
+  }
+}
+
+/// A walk up the stack, from the innermost frame on, that ends outside bindings.
+struct StackWalk {
+  const void* site;  ///< the return address in the outermost frame of Tutti
+  bool is_past_tutti = false;
+  int frames = 0;
+  const void* found = nullptr;
+};
+
+_Unwind_Reason_Code visit_frame(_Unwind_Context* context, void* data) noexcept {
   constexpr int max_frames = 64;
-  std::array<void*, max_frames> frames{};
-  void** const end = frames.data() + backtrace(frames.data(), max_frames);
-  void** const from = std::find(frames.data(), end, site);
-  void** const found =
-      std::find_if(from, end, [](void* at) { return caller_in(at) != Caller::binding; });
-  return found == end ? nullptr : *found;
+  StackWalk& walk = *static_cast<StackWalk*>(data);
+  const auto* const at = reinterpret_cast<const void*>(_Unwind_GetIP(context));
+  walk.is_past_tutti = walk.is_past_tutti || at == walk.site;
+  if (walk.is_past_tutti && caller_at(at) != Caller::binding) walk.found = at;
+  const bool ends = walk.found != nullptr || ++walk.frames == max_frames;
+  return ends ? _URC_NORMAL_STOP : _URC_NO_REASON;
+}
+
+/// The first return address up the stack outside bindings, from that of the current call on; null
+/// if the stack cannot be read that far. O(frames up to it).
+const void* outside_bindings(const void* site) {
+  StackWalk walk = {site};
+  _Unwind_Backtrace(visit_frame, &walk);
+  return walk.found;
 }
 
 const void* find_site(const void* site, Caller caller) {
@@ -149,7 +176,7 @@ const void* find_site(const void* site, Caller caller) {
   if (caller == Caller::binding) {
     found = outside_bindings(site);
     if (found == nullptr) return site;
-    caller = caller_in(found);
+    caller = caller_at(found);
   }
   if (caller != Caller::python) return found;
   std::string line = python_line();
@@ -168,18 +195,10 @@ using Modules = std::set<std::string>;
 }  // namespace
 
 const void* program_site(const void* site) noexcept {
-  static std::mutex mutex;
-  static auto* const callers = new std::unordered_map<const void*, Caller>;
   static constinit thread_local const void* latest = nullptr;  // of the program itself
   if (site == latest || site == nullptr) return site;
   try {
-    Caller caller = Caller::program;
-    {
-      const std::lock_guard lock(mutex);
-      const auto [known, is_new] = callers->try_emplace(site, Caller::program);
-      if (is_new) known->second = caller_in(site);
-      caller = known->second;
-    }
+    const Caller caller = caller_at(site);
     if (caller != Caller::program) return find_site(site, caller);
     latest = site;
   } catch (const std::bad_alloc&) {

@@ -20,6 +20,14 @@ Bytes max_elements(const HierarchicalProblem& call) {
   return std::max<Bytes>(most / call.unit, 1);
 }
 
+/// By max_chunks and max_operations.
+Bytes max_chunks_of(Collective collective, const Nodes& nodes) {
+  const BlockKind kind = block_kind(collective);
+  const int copies = kind == BlockKind::pairs ? 2 : kind == BlockKind::ranks ? 1 : 0;
+  const Bytes of_chunk = Bytes{copies} * nodes.p() + nodes.most();
+  return std::clamp<Bytes>(max_operations / of_chunk, 1, max_chunks);
+}
+
 /// Does every rank know the sizes of all blocks?
 bool knows_all(Collective collective) { return size_exchange_words(collective, 1, false) == 0; }
 
@@ -101,10 +109,10 @@ std::optional<int> chunks_for(const HierarchicalProblem& call, const Nodes& node
   const int own = nodes.node_of(rank);
   const Bytes whole = max_memory(tried, nodes, own);
   if (whole <= bound) return 1;
-  const Bytes most = std::min<Bytes>(max_elements(call), max_chunks);
-  for (Bytes chunks = 2 * whole / std::max<Bytes>(bound, 1); tried.chunks < most;
+  const Bytes limit = std::min(max_elements(call), max_chunks_of(call.collective, nodes));
+  for (Bytes chunks = 2 * whole / std::max<Bytes>(bound, 1); tried.chunks < limit;
        chunks += 1 + chunks / 8) {
-    tried.chunks = static_cast<int>(std::clamp<Bytes>(chunks, 2, most));
+    tried.chunks = static_cast<int>(std::clamp<Bytes>(chunks, 2, limit));
     if (max_memory(tried, nodes, own) <= bound) return tried.chunks;
   }
   return std::nullopt;

@@ -106,12 +106,16 @@ struct HierarchicalProblem : HierarchicalOptions {
 
 /// The limit on the chunks of a call.
 inline constexpr int max_chunks = 1 << 17;
+/// The limit on their operations, some 50 MiB: a chunk has one for each rank of the node, and one
+/// for each block of a rank, or two if there is one for each pair.
+inline constexpr Bytes max_operations = 1 << 18;
 
 /// The number of chunks, close to the least, that keeps `rank`'s node within `bound` bytes. None if
-/// single elements, or max_chunks, need more. Equal on all nodes except for alltoallv, gatherv and
-/// scatterv, where each node knows only its own part: there the caller takes the maximum over
-/// nodes, by one allgather on lane 0, and each node's bound still holds. O(log chunks) times the
-/// cost of hierarchical_memory for one chunk, on the root's node and one of each number of ranks.
+/// single elements, or as many chunks as the limits allow, need more. Equal on all nodes except for
+/// alltoallv, gatherv and scatterv, where each node knows only its own part: there the caller takes
+/// the maximum over nodes, by one allgather on lane 0, and each node's bound still holds. O(log
+/// chunks) times the cost of hierarchical_memory for one chunk, on the root's node and one of each
+/// number of ranks.
 [[nodiscard]] std::optional<int> chunks_for(const HierarchicalProblem& call, const Nodes& nodes,
                                             Rank rank, Bytes bound);
 

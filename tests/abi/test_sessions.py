@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
-from conftest import RAN, RANKS
+from conftest import RAN, RANKS, SECONDS
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # Open MPI 4 has no sessions
@@ -25,3 +27,14 @@ def test_a_session_of_one_rank_before_the_world(mpi):
     assert "correct" in outcome.out.split()
     assert outcome.report["ranks"] == RANKS
     assert {one["collective"] for one in outcome.report["calls"]} == {"allreduce", "barrier"}
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_parts_of_a_report_do_not_join_those_of_an_earlier_run(mpi, tmp_path):
+    program, file = mpi.compile("session.c"), tmp_path / "report.json"
+    for _ in range(2):
+        line, environment = mpi.launch(program, "1", settings={"TUTTI_REPORT": str(file)})
+        subprocess.run(line, env=environment, check=True, timeout=SECONDS, capture_output=True)
+    former = tmp_path / "report.json.1"
+    assert len(former.read_text().splitlines()) == len(file.read_text().splitlines()) > 0
+    assert sorted(tmp_path.iterdir()) == [file, former]

@@ -88,6 +88,22 @@ def test_tool_behind_sees_persistent_calls_once(mpi):
     assert f"tool saw {CALLS} calls" in outcome.out
 
 
+@pytest.mark.parametrize("settings", [ALGORITHMS, {"TUTTI_GATHERV": "native"}], ids=["runs", "leaves"])
+def test_tool_behind_sees_of_fortran_what_it_sees_without_the_library(mpi, settings):
+    """Open MPI's bindings call PMPI functions, which pass by a tool that wraps those of C only."""
+    program = mpi.fortran("gather", "MODULE")
+    seen = []
+    for libraries in ((tool(mpi),), (FRONT, tool(mpi))):
+        outcome = mpi.run(program, preload=libraries, settings=settings, report=False)
+        assert outcome.status == 0, outcome.err
+        assert "correct" in outcome.out.split()
+        seen.append([line for line in outcome.out.splitlines() if line.startswith("tool saw")])
+    if mpi.name == "openmpi":
+        assert seen == [[], []]
+    elif settings is not ALGORITHMS:
+        assert seen[0] == seen[1] != []
+
+
 def test_tool_behind_does_not_see_what_tutti_runs(mpi):
     outcome = mpi.run(mpi.compile("gather.c"), preload=(FRONT, tool(mpi)))
     assert outcome.status == 0, outcome.err

@@ -39,6 +39,11 @@ def test_advice_is_a_command_to_paste(tmp_path):
     assert f"--mpirun '{shlex.join(export[:-1])}' " in advice(moving, command=export)[0]
     for words in (["-n", "2", "app"], ["--chdir=/scratch", "-n", "2", "./none/app"]):
         assert "--mpirun 'srun -n 4' " in advice(moving, command=["srun", *words])[0]
+    lab = ["tutti", "lab", "run", "--nodes", "4", "--"]
+    assert advice(moving, command=["./app"], lab=lab) == [
+        "tutti tune --mpirun 'tutti lab run --nodes 4 --' --report run.html --budget 10m --output rules.json\n"
+        "TUTTI_RULES=rules.json tutti lab run --nodes 4 -- ./app",
+    ]
     assert advice(ringing) == ["tutti run --compare -- mpirun -n 4 ./app"]
     assert advice() == []
 

@@ -98,7 +98,7 @@ def test_a_run_in_the_lab_that_fails_leaves_no_results(tmp_path, monkeypatch, ca
 
 
 def test_runs_with_different_results_are_no_measurement(tmp_path, monkeypatch):
-    outputs = iter(["total 1 s, digest a1", "total 1 s, digest b2"])
+    outputs = iter(["total 1 s, digest a1", "total 1 s, digest b2", "total 1 s, digest a1"])
 
     def run(*_, **__):
         return {"output": next(outputs), "tuning": {}}
@@ -117,14 +117,15 @@ def test_every_other_round_is_in_reverse_order(tmp_path, monkeypatch):
     assert list(json.loads((tmp_path / "fft.json").read_text())["times"]) == list(lab_fft.ROWS)
     ran.clear()
 
-    def run(words, place, rules, *, native):
-        ran.append(native)
+    def run(words, place, contender, rules):
+        ran.append(contender)
         return {"output": "total 1.5 s", "tuning": {}}
 
     monkeypatch.setattr(lab_programs, "run", run)
     lab_programs.measure(tmp_path / "program.json", ["./a"], rounds=3)
-    assert ran == [True, False, False, True, True, False]
-    assert list(json.loads((tmp_path / "program.json").read_text())["runs"]) == ["native", "auto"]
+    turn = ["native", "auto", lab_programs.REPORTED]
+    assert ran == [*turn, *reversed(turn), *turn]
+    assert list(json.loads((tmp_path / "program.json").read_text())["runs"]) == turn
 
 
 def test_a_part_without_sizes_is_left_out(tmp_path, monkeypatch):

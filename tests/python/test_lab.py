@@ -290,6 +290,24 @@ def test_a_network_that_the_machine_is_in_is_refused(command, folder, quiet_mach
     assert done.status == 2 and "eth0 is in 192.168.0.0/24; choose another network" in done.err
 
 
+def test_networks_behind_a_gateway_are_not_the_machines_own(monkeypatch):
+    routes = [{"dst": "default", "gateway": "192.168.0.1", "dev": "eth0"},
+              {"dst": "192.168.0.0/24", "dev": "eth0"},
+              {"dst": "0.0.0.0/1", "gateway": "10.8.0.1", "dev": "tun0"}]  # fmt: skip
+    monkeypatch.setattr(machine, "output", lambda words: json.dumps(routes))
+    assert machine.other_networks() == [("eth0", "192.168.0.0/24")]
+
+
+def test_settings_that_the_kernel_lacks_are_passed_over(monkeypatch, tmp_path):
+    (tmp_path / "has").write_text("7\n")
+    (tmp_path / "cannot").mkdir()
+    monkeypatch.setattr(machine, "Path", lambda name: tmp_path if name == "/proc/sys" else Path(name))
+    assert machine.raise_settings({"lacks": 9, "has": 9}) == {"has": 7}
+    with pytest.raises(Refusal, match="cannot: Is a directory"):
+        machine.raise_settings({"has": 11, "cannot": 9})
+    assert (tmp_path / "has").read_text() == "9"  # as before
+
+
 def test_a_lab_that_cannot_be_finished_is_removed(command, folder, quiet_machine, monkeypatch):
     ran = []
 

@@ -66,6 +66,8 @@ def test_open_mpi_gets_the_variables_to_export():
     words = ["-x", "LD_PRELOAD", "-x", "TUTTI"]
     assert passed("mpirun", "-n", "2", "./a") == ["mpirun", *words, "-n", "2", "./a"]
     assert passed("nice", "mpirun", "./a") == ["nice", "mpirun", *words, "./a"]
+    several = ["mpirun", *words, "-n", "1", "./a", ":", *words, "-n", "2", "./b"]
+    assert passed("mpirun", "-n", "1", "./a", ":", "-n", "2", "./b") == several  # as each has its own
 
 
 def test_hydra_exports_everything_unless_told_otherwise():

@@ -212,15 +212,15 @@ def test_runs_that_a_budget_cut_short_serve_budgets_only(tmp_path: Path) -> None
 def test_a_state_of_another_tuning_is_refused(bench: Bench, tmp_path: Path) -> None:
     output = tmp_path / "rules.json"
     state = tmp_path / "rules.json.state"
-    state.write_text(json.dumps({"schema": "tutti-tune-state-2", "mpirun": "mpirun -n 4"}))
+    state.write_text(json.dumps({"schema": tuning_run.STATE_SCHEMA, "mpirun": "mpirun -n 4"}))
     done = invoke("--output", str(output), "--resume")
     assert "mpirun mpirun -n 4, this run has mpirun -n 8" in str(done.exception)
     identity = {"mpirun": "mpirun -n 8", "bytes": [8, 4 << 20], "report": "", **asdict(JOB),
                 "version": _engine.version, "settings": tuning_run.settings()}  # fmt: skip
     moved = {**identity, "nodes": 4}
-    state.write_text(json.dumps({"schema": "tutti-tune-state-2", **moved}))
+    state.write_text(json.dumps({"schema": tuning_run.STATE_SCHEMA, **moved}))
     assert "nodes 4, this run has 1" in str(invoke("--output", str(output), "--resume").exception)
-    state.write_text(json.dumps({"schema": "tutti-tune-state-2", **identity}))
+    state.write_text(json.dumps({"schema": tuning_run.STATE_SCHEMA, **identity}))
     assert "runs: expected an object" in str(invoke("--output", str(output), "--resume").exception)
     state.unlink()
     assert "No such file" in str(invoke("--output", str(output), "--resume").exception)
@@ -261,6 +261,14 @@ def test_a_state_of_other_settings_is_refused_by_the_variables_that_differ(
 def test_bad_options_are_named(bench: Bench, tmp_path: Path, words: list[str], text: str) -> None:
     done = invoke("--output", str(tmp_path / "rules.json"), *words)
     assert text in str(done.exception)
+
+
+def test_times_begin_with_the_last_arrival_where_every_rank_waits_for_it() -> None:
+    line = {"samples_us": [3.0], "after_last_arrival_us": [0.0]}
+    assert tuning_run.samples_of("allreduce", [])(line) == [0.001]
+    for name in ("bcast", "gather", "reduce", "scan", "allgatherv", "alltoallv"):
+        assert tuning_run.samples_of(name, [])(line) == [3.0], name
+    assert tuning_run.samples_of("gather", ["--delay", "uniform:1ms"])(line) == [0.001]
 
 
 def test_the_time_left_is_at_most_that_of_the_budget() -> None:

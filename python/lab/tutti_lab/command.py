@@ -21,6 +21,7 @@ from tutti import mpis, pages
 from tutti.commands.options import AsJson
 from tutti.commands.run import prepare, report_target
 from tutti.console import Refusal, console, count, print_json, table
+from tutti.supervised import terminable
 from tutti_lab import checks, launch, machine, session, state
 from tutti_lab.layout import Layout, parse_rate, removal, show_rate
 
@@ -117,7 +118,7 @@ def up(
         return
     machine.require(f"make {count(nodes, 'node')} as network namespaces")
     _refuse_conflicts(layout)
-    with state.alone():
+    with state.alone(), terminable():
         _refuse_conflicts(layout)  # again: another process may have made a lab before the lock
         _make(layout)
     console().print(f"{count(nodes, 'node')} of {show_rate(bits)}; tutti lab check measures them")
@@ -331,8 +332,18 @@ def run(
         Path(site.hosts).write_text(launch.hosts_of_ranks(layout, processes))
         ended = session.run(words, layout, {**environment, **added}, limit)
     if page is not None:
-        print(f"tutti: {pages.finish(page, command, None, ended.status)}", file=sys.stderr)
+        lab = _words(nodes, per_node, ranks, mapping, chosen or used.family)
+        print(f"tutti: {pages.finish(page, command, None, ended.status, lab)}", file=sys.stderr)
     _finish(ended, limit)
+
+
+def _words(
+    nodes: int | None, per_node: int, ranks: str | None, mapping: str, mpi: str
+) -> list[str]:
+    """The words that start another program on the same nodes."""
+    where = ["--ranks", ranks] if ranks else ["--ranks-per-node", str(per_node)]
+    some = ["--nodes", str(nodes)] if nodes else []
+    return ["tutti", "lab", "run", "--mpi", mpi, *some, *where, "--mapping", mapping, "--"]
 
 
 def _finish(ended: session.Ended, limit: float) -> None:

@@ -69,9 +69,11 @@ def existing() -> Names:
 
 
 def other_networks() -> list[tuple[str, str]]:
-    """The networks of the machine's interfaces: (interface, network)."""
+    """The networks of the machine's interfaces: (interface, network). Networks behind a gateway are
+    not among them."""
     routes = json.loads(output(["ip", "-json", "-4", "route", "show"]) or "[]")
-    return [(r["dev"], r["dst"]) for r in routes if "dev" in r and r["dst"] != "default"]
+    own = [r for r in routes if "dev" in r and "gateway" not in r]
+    return [(r["dev"], r["dst"]) for r in own if r["dst"] != "default"]
 
 
 def remove(names: Names, done: Callable[[], None] = lambda: None) -> Names:
@@ -92,8 +94,10 @@ def remove(names: Names, done: Callable[[], None] = lambda: None) -> Names:
 
 
 def raise_settings(least: dict[str, int]) -> dict[str, int]:
-    """Raises kernel settings to at least `least`; returns the old values of changed ones."""
-    before = {}
+    """Raises kernel settings to at least `least`; returns the old values of changed ones. Skips
+    those that the kernel lacks, as in a container with a network of its own. After a failure all
+    have their old values."""
+    before: dict[str, int] = {}
     for name, value in least.items():
         path = Path("/proc/sys") / name
         try:
@@ -101,7 +105,10 @@ def raise_settings(least: dict[str, int]) -> dict[str, int]:
             if now < value:
                 path.write_text(str(value))
                 before[name] = now
+        except FileNotFoundError:
+            continue
         except OSError as error:
+            restore_settings(before)
             raise Refusal(f"{path}: {error.strerror}") from None
     return before
 

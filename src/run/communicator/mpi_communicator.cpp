@@ -48,7 +48,9 @@ int PrivateComm::split(MPI_Comm of, bool member, int key, Bytes staging,
   return error;
 }
 
-PrivateComm::~PrivateComm() {
+PrivateComm::~PrivateComm() { end_receiving(); }
+
+void PrivateComm::end_receiving() {
   // A message to a freed communicator could match one of another communicator.
   const bool stays = async_ && !async_->settle();
   async_.reset();

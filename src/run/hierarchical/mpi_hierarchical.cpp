@@ -84,13 +84,19 @@ int HierarchicalRunner::first_ranks(PrivateComm*& comm) {
   return error;
 }
 
+Bytes HierarchicalRunner::capacity_for(Collective collective) const {
+  const Bytes all = node_->capacity();
+  const Bytes sizes = size_exchange_bytes(collective);
+  return sizes > all / 2 ? 0 : all - sizes;
+}
+
 int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused) {
   const Turn turn(*this);
   Lanes* lanes = nullptr;
   if (const int error = lanes_of(hierarchical.call.leaders, lanes)) return error;
   refused.clear();
   const Bytes sizes = size_exchange_bytes(hierarchical.call.collective);
-  if (sizes > node_->capacity() / 2) {
+  if (capacity_for(hierarchical.call.collective) == 0) {
     refused = "node memory cannot hold the sizes that ranks exchange";
     return MPI_SUCCESS;
   }
@@ -132,10 +138,11 @@ const Program* HierarchicalRunner::program_of(const HierarchicalProblem& call,
   const Nodes& nodes = node_->nodes();
   HierarchicalProblem cut = call;
   if (!exchanges_sizes(call.collective)) {
-    cut.chunks = chunks_for(call, nodes, node_->rank(), node_->capacity()).value_or(refused_chunks);
+    cut.chunks = chunks_for(call, nodes, node_->rank(), capacity_for(call.collective))
+                     .value_or(refused_chunks);
   }
   if (cut.chunks == refused_chunks) {
-    refused = "node memory cannot hold one element of each block";
+    refused = "node memory is too small for the call";
     return nullptr;
   }
   Result<Program> program = hierarchical_program(cut, nodes, node_->rank());

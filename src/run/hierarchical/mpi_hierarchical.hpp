@@ -55,10 +55,12 @@ class HierarchicalRunner {
   int prepare(int leaders);
   /// Frees the communicators of prepare() that no other number of leaders needs. Collective.
   void forget(int leaders);
+  /// The bytes of each node's memory for the data of a call of this kind; 0 if it cannot hold the
+  /// sizes that ranks exchange. Equal on all ranks.
+  [[nodiscard]] Bytes capacity_for(Collective collective) const;
   /// Runs a call. If it must stay flat, sets `refused` to the reason, equally on all ranks and
-  /// before any data moves. An error of one rank leaves no other rank waiting, except in a
-  /// reduction: a leader with invalid arguments has no datatype and takes no part between nodes, so
-  /// other leaders wait for it as they would in the MPI. Collective. Returns an MPI error code.
+  /// before any data moves. An error of one rank leaves no other rank waiting. Collective. Returns
+  /// an MPI error code.
   int run(HierarchicalCall& hierarchical, std::string& refused);
   /// Counts a call that runs outside run(), for example flat, or without this rank.
   void skip();

@@ -109,10 +109,9 @@ int HierarchicalRunner::learn_size(HierarchicalCall& hierarchical) {
 int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes) {
   int error = MPI_SUCCESS;
   if (node_->local() == 0) {
-    const int chunks =
-        chunks_for(hierarchical.call, node_->nodes(), node_->rank(),
-                   node_->capacity() - size_exchange_bytes(hierarchical.call.collective))
-            .value_or(refused_chunks);
+    const int chunks = chunks_for(hierarchical.call, node_->nodes(), node_->rank(),
+                                  capacity_for(hierarchical.call.collective))
+                           .value_or(refused_chunks);
     std::vector<int> all = {chunks};
     if (!lanes.empty()) error = gather_at_all(chunks, all, lanes.front()->handle());
     node_->words(0).chunks = mark_of_call() + std::ranges::max(all);

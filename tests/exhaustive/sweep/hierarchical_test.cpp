@@ -201,7 +201,30 @@ TEST(HierarchicalPrograms, FindTheChunksOfManyNodesInLinearTime) {
   call.collective = Collective::allgatherv;
   call.sizes.by_rank.assign(index(nodes.p()), 100);
   EXPECT_EQ(chunks_for(call, nodes, 0, max_node_memory), 1);
-  EXPECT_EQ(chunks_for(call, nodes, 0, Bytes{1} << 20), 100);  // one byte of each block
+  EXPECT_FALSE(chunks_for(call, nodes, 0, Bytes{1} << 20));  // each has an operation for each block
+  const Nodes fewer = Nodes::consecutive(std::vector<int>(256, 4));
+  call.sizes.by_rank.resize(index(fewer.p()));
+  EXPECT_EQ(chunks_for(call, fewer, 0, Bytes{1} << 12), 100);  // one byte of each block
+}
+
+TEST(HierarchicalPrograms, RefuseWhatWouldNeedTooManyOperations) {
+  const Nodes nodes = Nodes::consecutive(std::vector<int>(4, 128));
+  const auto chunks = [&](Collective collective, Bytes block) {
+    HierarchicalProblem call;
+    call.collective = collective;
+    call.sizes.each = block;
+    const auto found = chunks_for(call, nodes, 0, Bytes{64} << 20);
+    if (found) {
+      call.chunks = *found;
+      const Program program = *hierarchical_program(call, nodes, 1);
+      EXPECT_LE(static_cast<Bytes>(program.operations.size()), 2 * max_operations) << block;
+    }
+    return found;
+  };
+  EXPECT_GT(chunks(Collective::alltoall, Bytes{32} << 10).value_or(0), 50);
+  EXPECT_FALSE(chunks(Collective::alltoall, Bytes{1} << 20));
+  EXPECT_GT(chunks(Collective::allgather, Bytes{1} << 20).value_or(0), 10);
+  EXPECT_GT(chunks(Collective::bcast, Bytes{5} << 30).value_or(0), 100);
 }
 
 TEST(HierarchicalPrograms, RefuseWhatDoesNotFitElementByElement) {
@@ -209,8 +232,7 @@ TEST(HierarchicalPrograms, RefuseWhatDoesNotFitElementByElement) {
   const auto refused =
       agreed_chunks(small_call(Collective::alltoall, nodes.p(), 0), nodes, {1, 1, true, false}, 64);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error(),
-            "runs flat because 64 bytes of node memory cannot hold one element of each block");
+  EXPECT_EQ(refused.error(), "runs flat because 64 bytes of node memory are too few for the call");
 }
 
 TEST(HierarchicalPrograms, RefuseWhatWouldBreakTheOrderOfAnOperation) {
