@@ -97,7 +97,7 @@ def measure(
     if len(digests) > 1:
         err.print(f"results differ: {sorted(digests)}")
         raise typer.Exit(1)
-    document = {"schema": "tutti-lab-programs/1", "words": [Path(words[0]).name, *words[1:]],
+    document = {"schema": "tutti-lab-programs/2", "words": [Path(words[0]).name, *words[1:]],
                 "nodes": nodes, "per_node": per_node, "runs": runs}  # fmt: skip
     file.write_text(json.dumps(document) + "\n")
 
@@ -124,9 +124,9 @@ def table(folder: Path) -> list[str]:
     return lines
 
 
-def losses(folder: Path) -> list[str]:
-    """A row for each collective of each program in runs of `auto` that noted what exploring cost."""
-    lines = ["| program | collective | in it, s | lost by exploring, ms: median (most) | most / time in it"
+def losses(folder: Path, explanation: str = "") -> list[str]:
+    """A row for each collective of each program in runs with a report."""
+    lines = ["", explanation, "", "| program | collective | in it, s | lost by exploring, ms: median (most) | most / time in it"
              " | its class with the most | calls | explored | lost, ms | lost / its time | selected |",
              "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
     for path in sorted(folder.glob("program-*.json")):
@@ -164,7 +164,7 @@ def bytes_in_words(limits: list[int | None]) -> str:
 @app.command()
 def page(folder: Annotated[Path, typer.Argument(help="Folder of the results.")]) -> None:
     """Print the tables of all measured programs; lab_selection.py writes them into its page."""
-    lab_page.write([*table(folder), "", *losses(folder)], None)
+    lab_page.write([*table(folder), *losses(folder)], None)
 
 
 if __name__ == "__main__":

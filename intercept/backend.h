@@ -78,8 +78,8 @@ struct tutti_functions {
 };
 
 struct tutti_backend_interface {
-  /* TUTTI_X for each collective, and Tutti's replacements of the other functions. Jump there: the
-   * return address is the call site in reports. */
+  /* TUTTI_X for each collective, and Tutti's replacements of the other functions. Jump there if
+   * possible: the return address is the call site in reports, else the stack is searched for it. */
   struct tutti_functions run;
   /* Makes the next tool's functions stand in for the MPI's own; null members change nothing. */
   void (*set_next)(const struct tutti_functions* next);

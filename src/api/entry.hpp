@@ -25,22 +25,6 @@ class Inside {
   inline static constinit thread_local int depth_ = 0;
 };
 
-/// Ends the outermost of these calls for as long as functions of others run, if `ends`: what the
-/// program calls in its error handlers counts as any call of its own, as it does in calls that the
-/// preloaded library hands on itself.
-class Outside {
- public:
-  explicit Outside(bool ends) : ended_(ends && Inside::depth_ == 1 ? 1 : 0) {
-    Inside::depth_ -= ended_;
-  }
-  ~Outside() { Inside::depth_ += ended_; }
-  Outside(const Outside&) = delete;
-  Outside& operator=(const Outside&) = delete;
-
- private:
-  int ended_;
-};
-
 /// Counts the calls of PMPI functions that this thread is inside of. Where a tool is behind Tutti,
 /// what these leave to the MPI does not go to the tool.
 class Profiled {
@@ -50,7 +34,30 @@ class Profiled {
   [[nodiscard]] static bool any() { return depth_ > 0; }
 
  private:
+  friend class Outside;
   inline static constinit thread_local int depth_ = 0;
+};
+
+/// Ends the outermost of these calls for as long as functions of others run, if `ends`: what the
+/// program calls in its error handlers, and where attributes are deleted, counts as any call of its
+/// own, as it does in calls that the preloaded library hands on itself.
+class Outside {
+ public:
+  explicit Outside(bool ends)
+      : ended_(ends && Inside::depth_ == 1 ? 1 : 0), profiled_(ends ? Profiled::depth_ : 0) {
+    Inside::depth_ -= ended_;
+    Profiled::depth_ -= profiled_;
+  }
+  ~Outside() {
+    Inside::depth_ += ended_;
+    Profiled::depth_ += profiled_;
+  }
+  Outside(const Outside&) = delete;
+  Outside& operator=(const Outside&) = delete;
+
+ private:
+  int ended_;
+  int profiled_;
 };
 
 /// The functions that stand in for the MPI's own in the current call.

@@ -87,6 +87,7 @@ int free_comm_by(int (*next)(MPI_Comm*), int (*of_mpi)(MPI_Comm*), MPI_Comm* com
     if (communicator != nullptr) attempt([&] { communicator->end_exchanges(); });
   }
   const Freeing freeing(*comm);
+  const Outside outside(true);
   return next(comm);
 }
 
@@ -94,6 +95,7 @@ int free_window_by(int (*next)(MPI_Win*), int (*of_mpi)(MPI_Win*), MPI_Win* wind
   if (window == nullptr || Freeing<MPI_Win>::has(*window)) return of_mpi(window);
   release_window(*window);
   const Freeing freeing(*window);
+  const Outside outside(true);
   return next(window);
 }
 
@@ -103,6 +105,7 @@ int finalize_by(int (*next)(), int (*of_mpi)()) {
   int finalized = 0;
   mpi().Finalized(&finalized);
   if (has_world() && finalized == 0) prepare_end_of_mpi();
+  const Outside outside(true);
   return std::exchange(entered, true) ? of_mpi() : next();
 }
 

@@ -206,15 +206,19 @@ bool has_name(const struct stat& open_file, const std::string& name) {
          named.st_ino == open_file.st_ino;
 }
 
-/// Was it last written before this process started? False if that is unknown.
-bool is_of_former_run(const struct stat& file) {
+/// Was an open file last written before this process started, by the clock of the file system?
+/// False if that is unknown.
+bool is_of_former_run(int file, const struct stat& about) {
   const double running = seconds_since_start();
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
+  struct stat touched {};
+  if (running <= 0 || futimens(file, nullptr) != 0 || fstat(file, &touched) != 0) return false;
+  const std::array<timespec, 2> before = {about.st_atim, about.st_mtim};
+  futimens(file, before.data());
   const auto seconds = [](const timespec& time) {
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
   };
-  return running > 0 && seconds(file.st_mtim) < seconds(now) - running;
+  constexpr double resolution = 0.02;  // of both clocks, in seconds
+  return seconds(touched.st_mtim) - seconds(about.st_mtim) > running - resolution;
 }
 
 /// Opens the file of a report: empty, or to append to other processes' reports of this run. Then it
@@ -232,12 +236,13 @@ int open_output(const std::string& destination, bool appends) {
     if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) return file;
     flock(file, LOCK_EX);
     fstat(file, &about);
-    const bool is_former = about.st_size > 0 && (!appends || is_of_former_run(about));
+    const bool is_former = about.st_size > 0 && (!appends || is_of_former_run(file, about));
+    const bool is_named = has_name(about, destination);
     const bool is_last = attempt == attempts;  // the former report cannot be kept
-    if (is_last || (has_name(about, destination) && !is_former)) {
+    if (is_last || (is_named && !is_former)) {
       return appends || ftruncate(file, 0) == 0 ? file : -1;
     }
-    const std::string kept = has_name(about, destination) ? keep_former(destination) : "";
+    const std::string kept = is_named ? keep_former(destination) : "";
     if (!kept.empty()) {
       std::fprintf(stderr, "tutti: kept the former report as %s\n", kept.c_str());
     }

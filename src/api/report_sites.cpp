@@ -131,7 +131,7 @@ const std::string* name_of_site(const void* site) {
   return nullptr;
 }
 
-/// The same, found once for each site.
+/// What caller_in finds, once for each site. Thread-safe.
 Caller caller_at(const void* site) noexcept {
   static std::mutex mutex;
   static auto* const callers = new std::unordered_map<const void*, Caller>;

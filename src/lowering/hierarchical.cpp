@@ -24,7 +24,8 @@ Bytes max_elements(const HierarchicalProblem& call) {
 Bytes max_chunks_of(Collective collective, const Nodes& nodes) {
   const BlockKind kind = block_kind(collective);
   const int copies = kind == BlockKind::pairs ? 2 : kind == BlockKind::ranks ? 1 : 0;
-  const Bytes of_chunk = Bytes{copies} * nodes.p() + nodes.most();
+  constexpr int further = 10;  // signals, awaits, calls
+  const Bytes of_chunk = Bytes{copies} * nodes.p() + nodes.most() + further;
   return std::clamp<Bytes>(max_operations / of_chunk, 1, max_chunks);
 }
 

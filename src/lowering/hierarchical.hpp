@@ -106,8 +106,8 @@ struct HierarchicalProblem : HierarchicalOptions {
 
 /// The limit on the chunks of a call.
 inline constexpr int max_chunks = 1 << 17;
-/// The limit on their operations, some 50 MiB: a chunk has one for each rank of the node, and one
-/// for each block of a rank, or two if there is one for each pair.
+/// The limit on the operations of a call in several chunks, some 50 MiB: a chunk has one for each
+/// rank of the node, one for each block of a rank, or two if there is one for each pair, and a few.
 inline constexpr Bytes max_operations = 1 << 18;
 
 /// The number of chunks, close to the least, that keeps `rank`'s node within `bound` bytes. None if

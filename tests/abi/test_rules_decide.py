@@ -155,3 +155,16 @@ def test_a_bad_file_that_is_named_is_an_error(mpi, tmp_path):
     assert outcome.status != 0
     (line,) = (line for line in outcome.err.splitlines() if str(file) in line)
     assert f"invalid TUTTI_RULES={file}: line 1: use \"chian\"" in line
+
+
+def test_rules_split_no_vector_of_the_programs_operations_without_a_duplicate(mpi, tmp_path):
+    """Tutti duplicates 256 communicators at a time, and asks the MPI about operations on these only."""
+    file = file_of(
+        tmp_path / "site.json",
+        rule("bcast", "linear"),
+        rule("allreduce", "ring", bytes="8..1K"),
+        rule("allreduce", "hierarchical(native,leaders=1)", bytes="1K..inf"),
+    )
+    outcome = mpi.run(mpi.compile("many_comms.c"), settings={"TUTTI_RULES": str(file)}, report=False)
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()

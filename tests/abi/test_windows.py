@@ -17,10 +17,11 @@ def compiled(mpi, library):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("where", ["directly", "nested"])
 @pytest.mark.parametrize("library", ["front", "flavour"])
-def test_freed_without_release(mpi, library):
+def test_freed_without_release(mpi, library, where):
     program = compiled(mpi, "tutti" if library == "front" else f"tutti-{mpi.name}")
-    outcome = mpi.run(program, preload=(), settings=SETTINGS)
+    outcome = mpi.run(program, where, preload=(), settings=SETTINGS)
     assert outcome.status == 0, outcome.err
     # A launcher may forward a line and its end separately, so lines of several ranks may mix.
     assert "".join(outcome.out.split()) == "correct" * RANKS

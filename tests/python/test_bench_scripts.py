@@ -128,6 +128,27 @@ def test_every_other_round_is_in_reverse_order(tmp_path, monkeypatch):
     assert list(json.loads((tmp_path / "program.json").read_text())["runs"]) == turn
 
 
+def test_what_exploring_cost_is_told_by_collective_and_class(tmp_path):
+    case = {"collective": "bcast", "bytes": [5, 8], "selected": "linear", "calls": 100, "explored": 4,
+            "exploring": 0.02, "saved": 0.5, "candidates": [{"median": 0.001}, {"median": 0.0005}]}  # fmt: skip
+    report = {
+        "calls": [{"collective": "bcast", "elapsed": {"sum": 1.5}}, {"collective": "bcast", "elapsed": {"sum": 0.5}},
+                  {"collective": "scan", "elapsed": {"sum": 0.1}}],
+        "tuning": {"exploring": 0.06, "method": "median", "cases": [case],
+                   "collectives": [{"collective": "bcast", "exploring": 0.06}]},
+    }  # fmt: skip
+    kept = lab_programs.exploration(report)
+    assert kept["exploring"] == 0.06 and "method" not in kept
+    assert kept["collectives"][0] == {"collective": "bcast", "seconds": 2.0, "exploring": 0.06}
+    runs = {"native": [{"seconds": 3.0, "tuning": {}}], lab_programs.REPORTED: [{"seconds": 2.0, "tuning": kept}]}
+    document = {"words": ["a"], "nodes": 8, "per_node": 1, "runs": runs}
+    (tmp_path / "program-a.json").write_text(json.dumps(document))
+    rows = lab_programs.losses(tmp_path)
+    assert "| `a` | bcast | 2.00 | 60.0 (60.0) | 3.0 % | 5 to 8 B | 100 | 4 | 20.00 | 20.0 % | `linear` |" in rows
+    assert "| `a` | scan | 0.10 | 0.0 (0.0) | 0.0 % | | | | | | |" in rows
+    assert lab_programs.exploration({}) == {}
+
+
 def test_a_part_without_sizes_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setenv("TUTTI_DISTANCES", "")
     ran = {}

@@ -127,9 +127,9 @@ def up(
 def _make(layout: Layout) -> None:
     """Makes a lab; after an error removes all of it."""
     made = state.State(layout)
-    made.save()
     steps = layout.steps()
     try:
+        made.save()
         made.settings = machine.raise_settings(layout.settings())
         made.save()
         state.write_files(layout)
@@ -332,7 +332,7 @@ def run(
         Path(site.hosts).write_text(launch.hosts_of_ranks(layout, processes))
         ended = session.run(words, layout, {**environment, **added}, limit)
     if page is not None:
-        lab = _words(nodes, per_node, ranks, mapping, chosen or used.family)
+        lab = _words(nodes, per_node, ranks, mapping, chosen or used.mpirun)
         print(f"tutti: {pages.finish(page, command, None, ended.status, lab)}", file=sys.stderr)
     _finish(ended, limit)
 

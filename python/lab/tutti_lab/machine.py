@@ -103,13 +103,15 @@ def raise_settings(least: dict[str, int]) -> dict[str, int]:
         try:
             now = int(path.read_text())
             if now < value:
-                path.write_text(str(value))
                 before[name] = now
+                path.write_text(str(value))
         except FileNotFoundError:
             continue
-        except OSError as error:
+        except BaseException as error:  # also Ctrl-C
             restore_settings(before)
-            raise Refusal(f"{path}: {error.strerror}") from None
+            if isinstance(error, OSError):
+                raise Refusal(f"{path}: {error.strerror}") from None
+            raise
     return before
 
 

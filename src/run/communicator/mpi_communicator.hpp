@@ -89,8 +89,9 @@ class PrivateComm {
   [[nodiscard]] bool receives_unexpected() const { return async_.has_value(); }
   /// Call it in all other calls: after many in a row the thread rests. Local.
   void receive_nothing_unexpected();
-  /// Ends it before the program frees its communicator, and no later than this one is freed. Waits
-  /// for messages that calls have announced. Collective.
+  /// Ends the receiving of unexpected messages. Waits for announcements of calls as
+  /// UnexpectedMessages::settle does; if some are missing, leaks the communicator. No call may
+  /// follow. Does nothing the second time. Collective.
   void end_receiving();
 
  private:

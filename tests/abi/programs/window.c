@@ -1,5 +1,6 @@
 /* The last rank broadcasts into all windows, which are freed without a release before it waits.
- * With the argument "killed" the last rank dies instead, while all others wait for it. */
+ * With the argument "killed" the last rank dies instead, while all others wait for it; with
+ * "nested" a function that deletes an attribute of another window frees the window. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,28 @@ enum { bytes = 30000, place = 10 };
 
 static char memory[bytes + 2 * place];
 static char news[bytes];
+static char other_memory[place];
+static MPI_Win inner;
+
+static int free_inner(MPI_Win outer, int key, void* value, void* state) {
+  (void)outer, (void)key, (void)value, (void)state;
+  return MPI_Win_free(&inner);
+}
+
+/* Frees the window while a registered one is freed. */
+static void free_nested(MPI_Win handle) {
+  int key;
+  MPI_Win outer;
+  TUTTI_Window registered;
+  inner = handle;
+  if (MPI_Win_create(other_memory, place, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &outer)) {
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  TUTTI_Rma_window_register(outer, MPI_COMM_WORLD, &registered);
+  MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, free_inner, &key, NULL);
+  MPI_Win_set_attr(outer, key, NULL);
+  MPI_Win_free(&outer);
+}
 
 int main(int argc, char** argv) {
   int level, rank, p;
@@ -42,7 +65,8 @@ int main(int argc, char** argv) {
     printf("survived\n");
   }
   if (rank == root) TUTTI_Rma_bcast(news, bytes, MPI_CHAR, place, window, &request);
-  MPI_Win_free(&handle);
+  const int nested = given && argc > 1 && strcmp(argv[1], "nested") == 0;
+  nested ? free_nested(handle) : (void)MPI_Win_free(&handle);
   int good = !given || memcmp(memory + place, news, bytes) == 0;
   good = good && memory[place - 1] == 0 && memory[place + bytes] == 0;
   good = good && TUTTI_Rma_flush(&request) == MPI_SUCCESS;

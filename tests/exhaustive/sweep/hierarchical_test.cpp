@@ -217,7 +217,7 @@ TEST(HierarchicalPrograms, RefuseWhatWouldNeedTooManyOperations) {
     if (found) {
       call.chunks = *found;
       const Program program = *hierarchical_program(call, nodes, 1);
-      EXPECT_LE(static_cast<Bytes>(program.operations.size()), 2 * max_operations) << block;
+      EXPECT_LE(static_cast<Bytes>(program.operations.size()), max_operations) << block;
     }
     return found;
   };
@@ -225,6 +225,23 @@ TEST(HierarchicalPrograms, RefuseWhatWouldNeedTooManyOperations) {
   EXPECT_FALSE(chunks(Collective::alltoall, Bytes{1} << 20));
   EXPECT_GT(chunks(Collective::allgather, Bytes{1} << 20).value_or(0), 10);
   EXPECT_GT(chunks(Collective::bcast, Bytes{5} << 30).value_or(0), 100);
+  // As many chunks as there may be.
+  const Nodes pairs = *nodes_from("3x2");
+  for (const Collective collective : all_collectives) {
+    const bool has_data = block_kind(collective) != BlockKind::none;
+    if (!can_be_hierarchical(collective) || is_irregular(collective) || !has_data) continue;
+    HierarchicalProblem call;
+    call.collective = collective;
+    call.sizes.each = Bytes{1} << 30;
+    const auto most = [&](Bytes bound) { return chunks_for(call, pairs, 0, bound); };
+    Bytes bound = 1 << 10;
+    while (!most(bound)) bound += bound / 2;
+    call.chunks = *most(bound);
+    EXPECT_GT(call.chunks, max_operations / 64) << name_of(collective);
+    const Program program = *hierarchical_program(call, pairs, 0);
+    EXPECT_LE(static_cast<Bytes>(program.operations.size()), max_operations)
+        << name_of(collective) << " in " << call.chunks;
+  }
 }
 
 TEST(HierarchicalPrograms, RefuseWhatDoesNotFitElementByElement) {
