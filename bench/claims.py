@@ -121,7 +121,7 @@ def defaults(folder: Path) -> Figures:
         return auto / native
 
     *_, (_, largest) = rows(folder, "selection-openmpi-8x1-bcast")
-    return {"tracers": ratio("tracers"), "mixed": ratio("mixed"),
+    return {"tracers": ratio("tracers"), "mixed": ratio("mixed"), "silicon": ratio("silicon"),
             "bcast": quotient(largest, "native", "auto")}  # fmt: skip
 
 
