@@ -127,8 +127,8 @@ bool HierarchicalNodes::fits(Collective collective, Bytes block, int leaders) co
   call.leaders = leaders;
   call.sizes.each = block;
   if (is_irregular(call.collective)) call.sizes.by_rank.assign(index(nodes_->p()), block);
-  const Bytes capacity = communicator_.hierarchical().capacity_for(collective);
-  return capacity > 0 && hierarchical_memory(call, *nodes_) <= capacity;
+  const std::optional<Bytes> capacity = communicator_.hierarchical().capacity_for(collective);
+  return capacity && hierarchical_memory(call, *nodes_) <= *capacity;
 }
 
 }  // namespace tutti

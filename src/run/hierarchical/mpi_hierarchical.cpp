@@ -84,10 +84,10 @@ int HierarchicalRunner::first_ranks(PrivateComm*& comm) {
   return error;
 }
 
-Bytes HierarchicalRunner::capacity_for(Collective collective) const {
+std::optional<Bytes> HierarchicalRunner::capacity_for(Collective collective) const {
   const Bytes all = node_->capacity();
   const Bytes sizes = size_exchange_bytes(collective);
-  return sizes > all / 2 ? 0 : all - sizes;
+  return sizes > all / 2 ? std::nullopt : std::optional(all - sizes);
 }
 
 int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused) {
@@ -96,7 +96,7 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
   if (const int error = lanes_of(hierarchical.call.leaders, lanes)) return error;
   refused.clear();
   const Bytes sizes = size_exchange_bytes(hierarchical.call.collective);
-  if (capacity_for(hierarchical.call.collective) == 0) {
+  if (!capacity_for(hierarchical.call.collective)) {
     refused = "node memory cannot hold the sizes that ranks exchange";
     return MPI_SUCCESS;
   }
@@ -138,7 +138,7 @@ const Program* HierarchicalRunner::program_of(const HierarchicalProblem& call,
   const Nodes& nodes = node_->nodes();
   HierarchicalProblem cut = call;
   if (!exchanges_sizes(call.collective)) {
-    cut.chunks = chunks_for(call, nodes, node_->rank(), capacity_for(call.collective))
+    cut.chunks = chunks_for(call, nodes, node_->rank(), *capacity_for(call.collective))
                      .value_or(refused_chunks);
   }
   if (cut.chunks == refused_chunks) {

@@ -55,9 +55,9 @@ class HierarchicalRunner {
   int prepare(int leaders);
   /// Frees the communicators of prepare() that no other number of leaders needs. Collective.
   void forget(int leaders);
-  /// The bytes of each node's memory for the data of a call of this kind; 0 if it cannot hold the
-  /// sizes that ranks exchange. Equal on all ranks.
-  [[nodiscard]] Bytes capacity_for(Collective collective) const;
+  /// The bytes of each node's memory for the data of a call of this kind; none if it cannot hold
+  /// the sizes that ranks exchange. Equal on all ranks.
+  [[nodiscard]] std::optional<Bytes> capacity_for(Collective collective) const;
   /// Runs a call. If it must stay flat, sets `refused` to the reason, equally on all ranks and
   /// before any data moves. An error of one rank leaves no other rank waiting. Collective. Returns
   /// an MPI error code.

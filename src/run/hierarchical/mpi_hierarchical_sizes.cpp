@@ -110,7 +110,7 @@ int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& l
   int error = MPI_SUCCESS;
   if (node_->local() == 0) {
     const int chunks = chunks_for(hierarchical.call, node_->nodes(), node_->rank(),
-                                  capacity_for(hierarchical.call.collective))
+                                  *capacity_for(hierarchical.call.collective))
                            .value_or(refused_chunks);
     std::vector<int> all = {chunks};
     if (!lanes.empty()) error = gather_at_all(chunks, all, lanes.front()->handle());
