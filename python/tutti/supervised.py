@@ -70,7 +70,8 @@ def run(
         signals.append(number)
 
     # Before the start, so that no signal is lost.
-    with handling({**dict.fromkeys((*_ENDING, *_OTHERS), pass_on), signal.SIGINT: note}):
+    handlers = {**dict.fromkeys((*_ENDING, *_OTHERS), pass_on), signal.SIGINT: note}
+    with handling(handlers), _signals_noted() as next_signal:
         start = time.monotonic()
         try:
             child = subprocess.Popen(
@@ -79,11 +80,31 @@ def run(
             children.append(child)
             for number in early:
                 child.send_signal(number)
-            status = child.wait()
+            while child.poll() is None:
+                next_signal()
+            status = child.returncode
         except OSError as error:
             raise Refusal(f"{shlex.join(command)}: {error.strerror}") from None
     seconds = time.monotonic() - start
     return Outcome(status if status >= 0 else 128 - status, seconds, bool(signals))
+
+
+@contextmanager
+def _signals_noted() -> Iterator[Callable[[], object]]:
+    """Gives a function that returns once a signal that this process handles has come since its
+    last return, among them the end of a child. Waiting for a child would not do: a signal that
+    comes just before that wait, or to another thread, is handled only after it."""
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    former = signal.signal(signal.SIGCHLD, lambda *_: None)
+    former_end = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    try:
+        yield lambda: os.read(read_end, 4096)
+    finally:
+        signal.set_wakeup_fd(former_end)
+        signal.signal(signal.SIGCHLD, former)
+        os.close(read_end)
+        os.close(write_end)
 
 
 @contextmanager

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +47,27 @@ def test_signals_that_end_no_work_are_passed_on(name):
     script = f"trap 'exit 9' {name}; kill -{name} $PPID; while :; do sleep 0.02; done"
     outcome = supervised.run(["sh", "-c", script], {})
     assert outcome.status == 9 and not outcome.interrupted
+
+
+def test_a_signal_that_does_not_interrupt_the_wait_is_passed_on():
+    """As one that comes just before the wait begins; here another thread takes it."""
+    script = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGUSR1, lambda *_: os._exit(9))\n"
+        "signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR1])\n"
+        "os.kill(os.getppid(), signal.SIGUSR1)\n"
+        "time.sleep(10)\n"
+    )
+    over = threading.Event()
+    other = threading.Thread(target=over.wait)
+    other.start()
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+    try:
+        assert supervised.run([sys.executable, "-c", script], {}).status == 9
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+        over.set()
+        other.join()
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
