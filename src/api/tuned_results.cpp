@@ -129,10 +129,8 @@ Rules TunedSelection::learned() const {
     for (const auto& [size_class, candidates] : state->candidates) {
       const auto evidence = state->tuner.evidence(size_class);
       const Features features = nodes_.features(state->collective, largest_of(size_class));
-      const auto is_kept = [&](const Rule& rule) { return holds_for(rule, features); };
-      const bool was_kept = std::ranges::any_of(kept_.all, is_kept);
-      // What is still as it was kept keeps its date.
-      if (evidence ? !evidence->date.empty() : !was_kept) continue;
+      // What is still as it was kept keeps its date. What was never run shows nothing.
+      if (evidence ? !evidence->date.empty() : !state->started.contains(size_class)) continue;
       const Setting use = evidence ? candidates[index(evidence->candidate)] : Setting{};
       found.all.push_back(learned_rule(features, use, evidence.value_or(TuningEvidence{})));
     }

@@ -259,6 +259,7 @@ int TunedSelection::start_class(State& state, const Rule& kept) {
   }
   if (is_ready) {
     state.tuner.start_from(size_class, evidence);
+    state.started.insert(size_class);
   } else {
     state.candidates.erase(size_class);
   }
@@ -305,9 +306,9 @@ int TunedSelection::end_agreement(State& state) {
   if (error != MPI_SUCCESS) return error;
   Host host(*this, state);
   error = state.tuner.conclude(notes, host);
-  if (!is_block_common(state.collective)) {
-    state.follow_mean(class_of(
-        mean_of_blocks(state.collective, state.tuner.bytes_per_call(), communicator_.p())));
+  const std::optional<Bytes> bytes = state.tuner.bytes_per_call();
+  if (bytes && !is_block_common(state.collective)) {
+    state.follow_mean(class_of(mean_of_blocks(state.collective, *bytes, communicator_.p())));
   }
   return error != MPI_SUCCESS ? error : host.error();
 }

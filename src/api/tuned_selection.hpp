@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -112,6 +113,7 @@ class TunedSelection {
     Tuner::Agreement agreement = Tuner::Agreement::none;  ///< in the call that has begun
     Combination notes;
     bool has_started = false;       ///< from what earlier runs kept
+    std::set<SizeClass> started;    ///< those that did
     SizeClass latest = 0;           ///< at this rank; of an irregular collective as agreed
     std::optional<SizeClass> mean;  ///< of an irregular collective, of the last window
     /// The MPI's own first, then what an earlier run selected, if it did; the others are found once

@@ -3,18 +3,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 namespace tutti {
 
-void CallSamples::add(Nanoseconds time) {
-  if (times_.size() == most_) times_.erase(times_.begin());
+void CallSamples::add(Nanoseconds time, Nanoseconds weight) {
+  if (times_.size() == most_) {
+    times_.erase(times_.begin());
+    weights_.erase(weights_.begin());
+  }
   times_.push_back(time);
+  weights_.push_back(weight);
 }
 
 CallSamples CallSamples::latest(int count) const {
   CallSamples latest(static_cast<int>(most_));
-  latest.times_.assign(times_.end() - std::min(count, this->count()), times_.end());
+  const int taken = std::min(count, this->count());
+  latest.times_.assign(times_.end() - taken, times_.end());
+  latest.weights_.assign(weights_.end() - taken, weights_.end());
   return latest;
 }
 
@@ -27,10 +35,26 @@ Nanoseconds CallSamples::median() const {
 
 Nanoseconds CallSamples::trimmed_mean() const {
   constexpr int calls_per_outlier = 8;
-  std::vector<Nanoseconds> sorted = times_;
-  std::ranges::sort(sorted);
-  const int kept = count() - std::max(1, count() / calls_per_outlier);
-  return std::accumulate(sorted.begin(), sorted.begin() + kept, Nanoseconds{0}) / kept;
+  std::vector<std::pair<Nanoseconds, Nanoseconds>> longest_first;
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    longest_first.emplace_back(times_[i], weights_[i]);
+  }
+  std::ranges::sort(longest_first, std::greater<>());
+  int outliers = std::max(1, count() / calls_per_outlier);
+  const Nanoseconds all = std::accumulate(weights_.begin(), weights_.end(), Nanoseconds{0});
+  Nanoseconds left = 2 * all * outliers / count();  // twice their share: weights vary
+  Nanoseconds sum = 0;
+  int kept = 0;
+  for (const auto& [time, weight] : longest_first) {
+    if (outliers > 0 && weight <= left) {
+      --outliers;
+      left -= weight;
+      continue;
+    }
+    sum += time;
+    ++kept;
+  }
+  return sum / kept;
 }
 
 void RecentMean::add(double number) {

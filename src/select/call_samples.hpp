@@ -28,15 +28,19 @@ class CallSamples {
 
   /// Of `most` latest ones, at least 1.
   explicit CallSamples(int most = few) : most_(static_cast<std::size_t>(most)) {}
-  /// O(most).
-  void add(Nanoseconds time);
-  void clear() { times_.clear(); }
+  /// `weight`: how much of all calls' time such calls take. O(most).
+  void add(Nanoseconds time, Nanoseconds weight = 1);
+  void clear() {
+    times_.clear();
+    weights_.clear();
+  }
   [[nodiscard]] int count() const { return static_cast<int>(times_.size()); }
   /// The lower median; at least 1 time must have been added. O(n).
   [[nodiscard]] Nanoseconds median() const;
-  /// The mean without the longest of every 8 times, at least 1, which may be noise; at least 2 must
-  /// have been added. It shows what a median hides: calls of which some take much longer.
-  /// O(n log n).
+  /// The mean without the longest of every 8 times, at least 1, which may be noise; but none that
+  /// has more than twice its share of the weight: rare calls may take most of the time. At least 2
+  /// must have been added. It shows what a median hides: calls of which some take much longer. O(n
+  /// log n).
   [[nodiscard]] Nanoseconds trimmed_mean() const;
   [[nodiscard]] const std::vector<Nanoseconds>& times() const { return times_; }
   /// The `count` times added last, or all if there are fewer. O(n).
@@ -45,6 +49,7 @@ class CallSamples {
  private:
   std::size_t most_;
   std::vector<Nanoseconds> times_;
+  std::vector<Nanoseconds> weights_;  ///< of the same calls
 };
 
 /// The mean of many latest numbers. Rare large ones count, which few latest ones may not hold.

@@ -5,6 +5,7 @@
 
 #include "algorithms/problems.hpp"
 #include "cost/simulate.hpp"
+#include "select/tuning_candidates.hpp"
 
 namespace tutti {
 
@@ -47,7 +48,15 @@ double seconds_of(const Specification& specification, const Features& features, 
                   const Machine& machine) {
   const Call call{features.collective, 0,
                   std::vector<Bytes>(static_cast<std::size_t>(p), features.block)};
-  return *price(Problems(specification, call).schedules(), machine, PriceModel::loggp);
+  const Problems problems(specification, call);
+  const bool is_pipelined = specification.algorithm->takes("parts");
+  constexpr long max_messages = 1 << 17;  // some 0.1 s
+  if (is_pipelined && long{p} * problems.schedule(0).parts > max_messages) {
+    Features of_p = features;
+    of_p.p = p;
+    return extrapolated_seconds(specification, of_p, machine);
+  }
+  return *price(problems.schedules(), machine, PriceModel::loggp);
 }
 
 /// The time of the tree of leaders, plus that of a leader that then serves its node.

@@ -2,7 +2,6 @@
 #include "select/settings.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -13,6 +12,9 @@ namespace tutti {
 
 namespace {
 
+/// In no locale: Turkish has other capitals.
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
 /// Names the functions of MPI, or that of Tutti's C API for a collective that MPI does not have.
 std::string meaning_of(Collective collective) {
   std::string text;
@@ -22,7 +24,7 @@ std::string meaning_of(Collective collective) {
 #include "core/collectives.inc"
   if (!text.empty()) return text;
   std::string name(name_of(collective));
-  name.front() = static_cast<char>(std::toupper(name.front()));
+  name.front() = upper(name.front());
   return "algorithm for TUTTI_" + name + "; the root's value applies";
 }
 
@@ -51,7 +53,7 @@ std::vector<SettingInfo> listed() {
 
 std::string setting_name(Collective collective) {
   std::string name = "TUTTI_" + std::string(name_of(collective));
-  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (char& c : name) c = upper(c);
   return name;
 }
 

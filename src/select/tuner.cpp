@@ -171,12 +171,14 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
 
 void Tuner::count_time(std::span<WindowCall> calls) {
   Bytes bytes = 0;
+  Bytes noted = 0;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const TuningCase* known = find(calls[i].size_class);
     calls[i].is_explored = known != nullptr && explores(*known, window_begin_ + i);
     bytes += calls[i].bytes;
+    noted += calls[i].elapsed != 0 ? 1 : 0;
   }
-  bytes_per_call_ = bytes / static_cast<Bytes>(calls.size());
+  bytes_per_call_ = noted > 0 ? std::optional(bytes / noted) : std::nullopt;
   budget_.add_time(calls, window_begin_ - last_end_);
   last_end_ = window_begin_ + window;
 }
@@ -232,6 +234,11 @@ int Tuner::plan(TuningHost& host) {
   is_exploring_ = uses_overdraft_ = false;
   unpaid_ = {};
   budget_.begin_plan();
+  for (std::size_t at = 0; at < cases_.size(); ++at) {
+    const std::optional<TuningCase>& known = cases_[at];
+    const bool stays = known && !seen_[at] && known->exploration().is_paid;
+    if (stays) budget_.plan(known->exploration().loss);
+  }
   const std::vector<SizeClass> seen = seen_classes();
   std::vector<SizeClass> by_length = seen;
   std::ranges::stable_sort(by_length, {},

@@ -147,8 +147,9 @@ class Tuner {
 
   /// Why the calls of a class run what they run; "exploring" before anything is known.
   [[nodiscard]] std::string_view reason(SizeClass size_class) const;
-  /// The bytes that all ranks noted in the last window, divided by its calls.
-  [[nodiscard]] Bytes bytes_per_call() const { return bytes_per_call_; }
+  /// The bytes of all ranks in a call of the last window, in the mean over the calls that all ranks
+  /// noted; none if there is none.
+  [[nodiscard]] std::optional<Bytes> bytes_per_call() const { return bytes_per_call_; }
   /// Time lost so far, without gains, and time spent in the collective, in nanoseconds.
   [[nodiscard]] double lost() const { return budget_.lost(); }
   [[nodiscard]] double spent() const { return budget_.spent(); }
@@ -204,7 +205,7 @@ class Tuner {
   Nanoseconds own_cost_ = 0;    ///< as charged at this rank, not combined yet
   Nanoseconds resolution_ = 1;  ///< of the criterion
   double creation_ = 0;         ///< what creating a candidate is expected to take
-  Bytes bytes_per_call_ = 0;
+  std::optional<Bytes> bytes_per_call_;
   std::optional<SizeClass> unpaid_;  ///< the class whose next exploration is not paid
   SizeClass latest_unpaid_ = 0;
   bool uses_overdraft_ = false;  ///< the next window explores what is known

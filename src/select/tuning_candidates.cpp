@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include "algorithms/parts.hpp"
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
 #include "cost/simulate.hpp"
@@ -81,7 +80,7 @@ Seconds seconds_of_parts(int p, const Specification& point, const TuningFeatures
   };
   if (!point.algorithm->takes("parts")) return of(point, features.block);
   const std::vector<Bytes> blocks(static_cast<std::size_t>(p), features.block);
-  const int parts = pipeline_parts(Problems(point, Call{features.collective, 0, blocks}).at(0));
+  const int parts = Problems(point, Call{features.collective, 0, blocks}).schedule(0).parts;
   if (parts <= max_modelled_parts) return of(point, features.block);
   Specification fewer = point;
   const auto with = [&](int count) {
@@ -201,6 +200,11 @@ std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Mac
     all.push_back({Setting::Kind::forced, caller->specification, Level{true, 1}});
   }
   return all;
+}
+
+double extrapolated_seconds(const Specification& specification, const Features& features,
+                            const Machine& machine) {
+  return seconds_of(specification, TuningFeatures{features}, {machine, machine})[0];
 }
 
 bool may_run(const Setting& kept, const TuningFeatures& features) {

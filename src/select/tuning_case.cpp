@@ -93,9 +93,9 @@ void TuningCase::add_sample(int candidate, const SizedTimes& times) {
   state.samples.add(time);
   state.means.add(times.relative.mean);
   state.maxima.add(times.relative.max);
-  state.absolute.add(times.absolute);
+  state.absolute.add(times.absolute, times.weight);
   if (exploration_.candidate == 0) {
-    (candidate == 0 ? native_beside_ : selected_beside_).add(times.absolute);
+    (candidate == 0 ? native_beside_ : selected_beside_).add(times.absolute, times.weight);
   }
   if (candidate == 0) native_median_ = state.samples.latest(CallSamples::few).median();
 }

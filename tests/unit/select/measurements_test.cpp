@@ -151,6 +151,19 @@ TEST(CallSamples, TrimmedMeanLeavesOutTheLongestOfEveryEight) {
   EXPECT_EQ(samples.trimmed_mean(), (10 + 13 * 20) / 14) << "of 16 without 90 and 1000";
 }
 
+TEST(CallSamples, CallsWithMoreThanTheirShareOfTheTimeAreNoOutliers) {
+  CallSamples samples;
+  for (int call = 0; call < 8; ++call) samples.add(call == 3 ? 1000 : 10, call == 3 ? 4000 : 10);
+  EXPECT_EQ(samples.trimmed_mean(), (1000 + 6 * 10) / 7);
+  EXPECT_EQ(samples.latest(4).trimmed_mean(), 10);
+}
+
+TEST(CallSamples, AStallIsAnOutlierThoughWeightsVaryALittle) {
+  CallSamples samples;
+  for (int call = 0; call < 6; ++call) samples.add(call == 5 ? 9000 : 10, 100 + call);
+  EXPECT_EQ(samples.trimmed_mean(), 10);
+}
+
 TEST(NativeOfSizes, CountsCallsInUnitsOfTheMpisOwnOfTheirSize) {
   NativeOfSizes natives;
   const auto add = [&natives](bool is_native, Nanoseconds time, SizeClass size) {
