@@ -28,6 +28,7 @@
 #include "bench/mpi_table.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
+#include "run/processors.hpp"
 
 namespace tutti::bench {
 
@@ -96,6 +97,7 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"ranks of a node", std::to_string(job.ranks_per_node())},
       {"cores of a node", std::to_string(cores)},
       {"processor", processor()},
+      {"network", network_name()},
       {"load before", load()},
       {"clock", clock.method()},
       {"clock error", clock.error_text()},

@@ -46,6 +46,7 @@ stop() {
   local tries=20
   trap '' HUP INT QUIT TERM
   [[ -z ${passes_on:-} ]] || tries=100
+  child=${child:-$(jobs -pr | tail -n 1)}  # the signal may have come before begin() has noted it
   if [[ -n ${child:-} ]]; then
     if [[ -n ${passes_on:-} ]]; then kill -INT "$child"; else kill -INT -- "-$child"; fi
     # A command that is just starting may miss it.

@@ -23,8 +23,8 @@ from tutti import _engine
 from tutti.refusal import Refusal
 
 __all__ = [
-    "Refusal", "console", "count", "duration", "expanded", "is_utf_8", "microseconds", "percent",
-    "print_json", "table", "volume", "why_not_writable", "write",
+    "Refusal", "console", "count", "duration", "expanded", "is_utf_8", "literal", "microseconds",
+    "percent", "print_json", "table", "volume", "why_not_writable", "write",
 ]  # fmt: skip
 
 
@@ -169,6 +169,11 @@ def is_utf_8(text: str) -> bool:
 def expanded(name: str) -> Path:
     """The file that a value of TUTTI_REPORT names; %j and %p stand for numbers in it."""
     return Path(_engine.expanded(name) if is_utf_8(name) else name)
+
+
+def literal(file: Path) -> str:
+    """The value of TUTTI_REPORT that names this file, whatever its folders are called."""
+    return str(file).replace("%", "%%")
 
 
 def why_not_writable(path: Path) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from tutti import launcher, libraries, mpis, rules, supervised
+from tutti import launcher, libraries, mpis, rules
 from tutti.commands.run import check_settings, prepare
-from tutti.console import count
+from tutti.console import count, literal
 from tutti.refusal import Refusal
 from tutti.shared_folder import shared_folder
 from tutti.unseen import SONAMES
@@ -119,11 +119,11 @@ def _trial(one: mpis.Mpi, *start: str) -> Finding:
     library = _library_of(one)
     if library is None:
         return Finding("run", "note", f"{one}: not tried, as neither loader nor launcher show its library")
-    with supervised.terminable(), shared_folder() as place:
+    with shared_folder() as place:
         report = place / "report.json"
         command = [*start, "-n", "2", sys.executable, "-c", _TRIAL, str(library), one.family]
         try:
-            job = prepare(command, {"TUTTI_REPORT": str(report), "TUTTI": "on"}, os.environ)
+            job = prepare(command, {"TUTTI_REPORT": literal(report), "TUTTI": "on"}, os.environ)
             done = subprocess.run(
                 job.command, env={**os.environ, **job.environment}, capture_output=True,
                 text=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL,

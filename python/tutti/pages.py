@@ -13,7 +13,7 @@ from typing import Any
 
 from tutti import _engine, reports, source_lines, supervised, unseen
 from tutti.advice import Known, advice_of
-from tutti.console import console, count, expanded, why_not_writable, write
+from tutti.console import console, count, expanded, literal, why_not_writable, write
 from tutti.programs import programs_in
 from tutti.refusal import Refusal
 from tutti.report_text import print_reports
@@ -44,13 +44,8 @@ def page_of(settings: dict[str, str]) -> Path | None:
     page = expanded(target).absolute()
     if reason := why_not_writable(page):
         raise Refusal(f"--report {target}: {reason}")
-    settings["TUTTI_REPORT"] = _literal(_data_of(page))
+    settings["TUTTI_REPORT"] = literal(_data_of(page))
     return page
-
-
-def _literal(file: Path) -> str:
-    """The value of TUTTI_REPORT that names this file, whatever its folders are called."""
-    return str(file).replace("%", "%%")
 
 
 def _data_of(page: Path) -> Path:
@@ -115,7 +110,9 @@ def finish(
     try:
         parts = reports.read(data)
         written = data.stat().st_mtime
-        write_page(parts, page, written, command, seconds, programs_in(command), "--report", lab)
+        programs = [file for file in programs_in(command)
+                    if all(source_lines.is_unchanged(file, part, written) for part in parts)]  # fmt: skip
+        write_page(parts, page, written, command, seconds, programs, "--report", lab)
     except (Refusal, ValueError, OSError) as error:
         kept = page.with_name(f"{page.name}.json")
         _engine.keep_former(str(kept))
@@ -130,7 +127,9 @@ def _show_former(data: Path, page: Path) -> str:
     kept each under a hidden name. Returns the end of the message."""
     former = sorted(data.parent.glob(f"{glob.escape(data.name)}.*"))
     for one in former:
-        one.replace(page.with_name(f"{page.name}.json{one.suffix}"))
+        kept = page.with_name(f"{page.name}.json{one.suffix}")
+        _engine.keep_former(str(kept))
+        one.replace(kept)
     return f" (the last; {len(former)} before it: {page.name}.json.1 ..)" if former else ""
 
 
@@ -163,7 +162,7 @@ def delivery(settings: dict[str, str]) -> Deliver | None:
     # it, as the library knows no source lines.
     data = _data_of(folder / "tutti")
     # Ranks that run alone write one each, as do the programs of a script.
-    settings["TUTTI_REPORT"] = _literal(data.with_suffix("")) + ".%p.json"
+    settings["TUTTI_REPORT"] = literal(data.with_suffix("")) + ".%p.json"
     return partial(_deliver_text, data)
 
 

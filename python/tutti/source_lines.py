@@ -55,9 +55,9 @@ def lines_of(sites: Iterable[str], programs: Sequence[Path]) -> dict[str, str]:
 
 
 def program_of(report: Mapping[str, Any], written: float) -> list[Path]:
-    """The program of a report, unless it has changed since the report was written; else none."""
+    """The program of a report, unless it has changed since the run began; else none."""
     program = report.get("program")
-    return [Path(program)] if program and _is_unchanged(Path(program), written) else []
+    return [Path(program)] if program and is_unchanged(Path(program), report, written) else []
 
 
 def of_report(report: Mapping[str, Any], written: float) -> dict[str, str]:
@@ -74,27 +74,32 @@ def shown(site: str, lines: Mapping[str, str]) -> str:
 def name_functions(report: dict[str, Any], written: float) -> None:
     """Replaces sites of a report such as "app+0x1139" by "app: main+0x10", in place.
 
-    A site stays if its module is not at its path any more, has changed since the report was written
-    (a time of the file system), or has no symbol of the function with its size, or if nm is missing.
+    A site stays if its module is not at its path any more, has changed since the run began, or has no
+    symbol of the function with its size, or if nm is missing.
+
+    Args:
+        report: as read.
+        written: when its file was, a time of the file system.
     """
     holders = list(_holders_of_sites(report))
     by_module = _places_by_module(holder[key] for holder, key in holders)
     names: dict[str, str] = {}
     for module in map(Path, report.get("modules", ())):
         places = [place for place in by_module.get(module.name, []) if place.function is None]
-        if places and _is_unchanged(module, written):
+        if places and is_unchanged(module, report, written):
             names.update(_names_in(module, places))
     for holder, key in holders:
         holder[key] = names.get(holder[key], holder[key])
 
 
-def _is_unchanged(file: Path, written: float) -> bool:
-    """Is a file there, and not changed since a time of the file system?"""
+def is_unchanged(file: Path, report: Mapping[str, Any], written: float) -> bool:
+    """Is a file there, and not changed since the run of a report began that was written at a time of the
+    file system?"""
     try:
         about = file.stat()
     except (OSError, ValueError):  # another user's folder, or a name that no file can have
         return False
-    return stat.S_ISREG(about.st_mode) and about.st_mtime <= written
+    return stat.S_ISREG(about.st_mode) and about.st_mtime <= written - (report.get("wall") or 0)
 
 
 def _holders_of_sites(report: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:

@@ -49,6 +49,8 @@ class Job:
     """Of the node with the most ranks."""
     library: str
     """What the MPI says of itself."""
+    machine: str = ""
+    """Processor, cores and network of rank 0's node."""
 
 
 Measure = Callable[[str, Sequence[int], Sequence[str], int, float], list[dict[str, Any]]]

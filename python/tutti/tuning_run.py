@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from tutti import _engine, bench
 from tutti.fields import COUNT, NUMBER, TEXT, Each, fault_of
@@ -18,7 +20,7 @@ from tutti.tuning import CHECK, WARMUP, WIDTH, Job, Progress, Tuner
 from tutti.tuning_cells import Cell, Measured
 from tutti.tuning_rules import settle
 
-STATE_SCHEMA = "tutti-tune-state-3"
+STATE_SCHEMA = "tutti-tune-state-4"
 _CHECKS = 20
 _RULES = ["native", "auto"]
 """What a check compares: with rules, auto runs what they select."""
@@ -41,8 +43,10 @@ def under(mpirun: str) -> Run:
 def job_of(run: Run) -> Job:
     """The job that the launcher starts."""
     found = run(["barrier", "--repetitions", "1", "--warmup", "0"], _ALONE)
-    numbers = (int(found["metadata"][name]) for name in ("ranks", "nodes", "ranks of a node"))
-    return Job(*numbers, found["metadata"]["library"])
+    known = found["metadata"]
+    numbers = (int(known[name]) for name in ("ranks", "nodes", "ranks of a node"))
+    machine = f"{known['processor']}, {known['cores of a node']} cores, {known['network']}"
+    return Job(*numbers, known["library"], machine)
 
 
 _ROW = {"bytes": COUNT, "algorithms": [{"name": TEXT, "ran": TEXT, "samples_us": [NUMBER]}]}
@@ -68,6 +72,37 @@ def _different(old: Any, new: Any) -> tuple[Any, Any]:
         for side in (old, new)
     )
     return kept, own
+
+
+@contextlib.contextmanager
+def alone(output: Path) -> Iterator[None]:
+    """Keeps other tunings from these rules meanwhile, as far as the file system has locks. Raises
+    Refusal if one is under way."""
+    path = output.with_name(output.name + ".lock")
+    with _locked(path, output):
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _locked(path: Path, output: Path) -> TextIO:
+    """A file of this name, locked."""
+    while True:
+        try:
+            lock = path.open("w")
+        except OSError as error:
+            raise Refusal(f"{path}: {error.strerror}") from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            raise Refusal(f"--output {output}: another tutti tune is writing these rules") from None
+        except OSError:  # no locks there
+            return lock
+        if os.fstat(lock.fileno()).st_nlink:
+            return lock
+        lock.close()  # the one before has removed it
 
 
 class State:

@@ -12,7 +12,8 @@ from tutti.tuning_cells import grids
 from tutti.tuning_rules import rules_of, to_text
 from tutti.tuning_run import waits_for_all
 
-JOB = Job(8, 1, 8, "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4")
+JOB = Job(8, 1, 8, "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4",
+          "P, 8 cores, unknown")  # fmt: skip
 SIZES = (8, 4 << 20)
 
 
@@ -88,7 +89,8 @@ class Bench:
             raise KeyboardInterrupt
         self.fail_after -= 1
         self.runs.append(words)
-        metadata = {"ranks": "8", "nodes": "1", "ranks of a node": "8", "library": JOB.library}
+        metadata = {"ranks": "8", "nodes": "1", "ranks of a node": "8", "library": JOB.library,
+                    "processor": "P", "cores of a node": "8", "network": "unknown"}  # fmt: skip
         if words[0] == "barrier":
             return {"metadata": metadata, "rows": []}
         names = [after for word, after in zip(words, words[1:], strict=False) if word == "--algorithm"]

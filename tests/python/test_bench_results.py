@@ -87,7 +87,8 @@ NEEDED = 'a measurement needs 2 or more, as in "mpirun -n 8"'
 @pytest.mark.parametrize("words", [["check"], ["bench", "--json", "gather"], ["tune"]])
 def test_one_rank_measures_nothing(command, installed, tmp_path, monkeypatch, words, ranks):
     result = bench_result(9.0)
-    result["metadata"] |= {"ranks": ranks, "nodes": "1", "ranks of a node": ranks}
+    result["metadata"] |= {"ranks": ranks, "nodes": "1", "ranks of a node": ranks,
+                           "processor": "P", "cores of a node": "2", "network": "unknown"}  # fmt: skip
     (tmp_path / "result.json").write_text(json.dumps(result))
     program = installed / "bin/tutti-bench"
     program.write_text(f"""#!/bin/sh

@@ -11,8 +11,8 @@ import pytest
 from reproducing import context
 from tutti._engine import Machine
 from tutti.refusal import Refusal
-from tutti_reproduce import charts, page, parsons
-from tutti_reproduce.cache import Cache
+from tutti_reproduce import charts, page, parsons, parsons_simulated
+from tutti_reproduce.cache import Cache, sources_of
 from tutti_reproduce.tables import Course, Numbers, Plot, Result, Sweep, Table, View, network
 
 
@@ -103,6 +103,13 @@ def test_a_result_depends_on_its_arguments_and_files(tmp_path):
     file.write_text("two")
     assert context(tmp_path).result(compute, Machine(), 1, of=[file]) == 1
     assert calls == [1, 2, 3, 1]
+
+
+def test_a_result_depends_on_all_that_its_source_imports():
+    replayed = Path(parsons_simulated.__file__)
+    names = {file.name for file in sources_of(replayed)}
+    assert {"parsons_simulated.py", "parsons.json", "platforms.py", "simulated.py", "tables.py"} <= names
+    assert "page.py" not in names, "it shows results only"
 
 
 @pytest.mark.parametrize("content", [b"", b'{"rows": [', b"\xff"])

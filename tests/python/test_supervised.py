@@ -116,7 +116,7 @@ def test_what_ranks_write_is_in_the_current_folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["TERM", "HUP"])
 def test_a_signal_to_end_removes_temporary_files(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(KeyboardInterrupt), supervised.terminable(), shared_folder():
+    with pytest.raises(KeyboardInterrupt), shared_folder():
         subprocess.run(["sh", "-c", f"kill -{name} $PPID; sleep 10"], check=False)
     assert not list(tmp_path.iterdir())
 

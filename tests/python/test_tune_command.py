@@ -15,6 +15,7 @@ from tutti.cli import app
 from tutti.commands import tune as command
 from tutti.console import console
 from tutti.refusal import Refusal
+from tutti.tuning import Job
 from typer.testing import CliRunner
 
 
@@ -193,6 +194,21 @@ def test_an_interrupted_tuning_is_resumed(bench: Bench, tmp_path: Path) -> None:
     assert before == 3
     assert len(tuning_runs) == len(set(tuning_runs))  # nothing was measured again
     assert output.exists()
+
+
+def test_two_tunings_do_not_write_the_same_rules(bench: Bench, tmp_path: Path) -> None:
+    output = tmp_path / "rules.json"
+    with tuning_run.alone(output):
+        assert "another tutti tune is writing these rules" in str(invoke("--output", str(output)).exception)
+    assert invoke("--output", str(output), "--collective", "bcast", "--bytes", "8..1K").exit_code == 0
+    assert list(tmp_path.iterdir()) == [output]
+
+
+def test_the_job_names_the_machine_of_a_state() -> None:
+    metadata = {"ranks": "8", "nodes": "2", "ranks of a node": "4", "library": "MPI", "processor": "P",
+                "cores of a node": "16", "network": "ethernet 1000 Mb/s"}  # fmt: skip
+    job = tuning_run.job_of(lambda words, settings: {"metadata": metadata})
+    assert job == Job(8, 2, 4, "MPI", "P, 16 cores, ethernet 1000 Mb/s")
 
 
 def test_runs_that_a_budget_cut_short_serve_budgets_only(tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import importlib.util
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,42 @@ def default_folder() -> Path:
 def content_of(path: Path) -> str:
     """A hash of a file's content; empty if it does not exist."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+@cache
+def sources_of(source: Path) -> list[Path]:
+    """A source file, those of Tutti's that it imports, directly or not, and the published numbers in
+    its folder; in a fixed sequence."""
+    found = {source: None}
+    waiting = [source]
+    while waiting:
+        for file in map(_source_of, _imported(waiting.pop())):
+            if file is not None and file not in found:
+                found[file] = None
+                waiting.append(file)
+    return [*sorted(found), *sorted(source.parent.glob("*.json"))]
+
+
+def _imported(source: Path) -> Iterator[str]:
+    """The modules, and what may be modules, that a source file imports."""
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{one.name}" for one in node.names)
+
+
+def _source_of(module: str) -> Path | None:
+    """The source file of a module of Tutti's; None for all else."""
+    if module.partition(".")[0] not in ("tutti", "tutti_reproduce"):
+        return None
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:  # a name in a module
+        return None
+    origin = None if spec is None else spec.origin
+    return Path(origin) if origin is not None and origin.endswith(".py") else None
 
 
 def _kept(path: Path) -> dict[str, Any] | None:

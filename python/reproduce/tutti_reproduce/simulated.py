@@ -70,9 +70,9 @@ def bench(
     """What minima() returns, kept by all that it depends on, the libraries and the files that settings
     name included."""
     front, smpimain = running.front(), running.smpimain()
-    settings = {name: value for name, value in os.environ.items() if name.startswith("TUTTI_")}
+    settings = {name: value for name, value in os.environ.items() if name.startswith("TUTTI")}
     files = [front, front.with_name("libtutti-simgrid-rank.so"), running.program("tutti-bench"),
-             smpimain, *_libraries(smpimain), Path(running.__file__),
+             smpimain, *_libraries(smpimain),
              *(Path(settings.get(name, "")) for name in READ)]  # fmt: skip
     found: list[Numbers] = context.result(
         minima, list(words), dict(algorithms), machine, ranks, ppn, selector, list(taken), distances,

@@ -10,9 +10,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tutti import _engine, statistics
+from tutti import _engine
 from tutti.refusal import Refusal
-from tutti_reproduce.cache import Cache, content_of
+from tutti_reproduce.cache import Cache, content_of, sources_of
 
 EVEN = 1.1
 """Factors between 1 / EVEN and EVEN count as even."""
@@ -297,11 +297,10 @@ class Context:
 
     def result(self, compute: Callable[..., Any], *arguments: Any, of: Sequence[Path] = ()) -> Any:
         """The result of a function, kept by its name, its arguments, and the contents of its source
-        file with the published numbers beside it, of the engine, of the statistics, and of other
-        files that it depends on."""
+        file and all that this imports of Tutti's, with the published numbers, of the engine, and of
+        other files that it depends on."""
         source = Path(compute.__code__.co_filename)
-        files = [Path(_engine.__file__), Path(statistics.__file__), source,
-                 source.with_suffix(".json"), *of]  # fmt: skip
+        files = [Path(_engine.__file__), *sources_of(source), *of]
         key = [*map(content_of, files), compute.__name__, arguments]
         known = json.loads(json.dumps(key, default=_text))
         return self.cache.get(known, lambda: compute(*arguments))

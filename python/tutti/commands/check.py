@@ -92,7 +92,7 @@ def check(
     else:
         arguments = ["guidelines", "--block", block, "--repetitions", str(repetitions)]
         arguments += ["--distribution", distribution] if distribution else []
-        result = bench.measure(mpirun, arguments)
+        result = bench.measure(mpirun, arguments, settings={"TUTTI": "on", "TUTTI_REPORT": "none"})
     try:
         verdicts = judge(result)
     except Refusal as error:

@@ -20,7 +20,7 @@ from tutti.comparison import (
     rows_of,
     verdict,
 )
-from tutti.console import Refusal, console, duration, percent, print_json, table
+from tutti.console import Refusal, console, duration, literal, percent, print_json, table
 from tutti.shared_folder import shared_folder
 from tutti.statistics import Interval
 
@@ -86,7 +86,7 @@ def _run(
     prepare: Prepare, settings: dict[str, str], folder: Path, quiet: bool
 ) -> supervised.Outcome:
     # Each program, and each rank that runs alone, writes a report of its own.
-    target = str(folder).replace("%", "%%") + "/%p.json"
+    target = literal(folder) + "/%p.json"
     command, environment = prepare({**settings, "TUTTI_REPORT": target})
     stdout = sys.stderr.fileno() if quiet else None
     done = supervised.run(command, environment, stdin=subprocess.DEVNULL, stdout=stdout)

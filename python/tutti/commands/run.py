@@ -18,7 +18,7 @@ import typer
 from tutti import _engine, launcher, libraries, pages, rules, unseen, workload
 from tutti.commands.compare import compare as run_in_turn
 from tutti.commands.compare import rounds_of
-from tutti.console import Refusal, expanded, is_utf_8, print_json, why_not_writable
+from tutti.console import Refusal, expanded, is_utf_8, literal, print_json, why_not_writable
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,14 @@ def _normal(name: str, text: str) -> str:
     except ValueError:
         return text
     is_file = name in _FILES and text not in ("", "-", "none", "built-in")
+    if name == "TUTTI_REPORT" and is_file:
+        return _absolute(text)
     return str(Path(text).absolute()) if is_file else text
+
+
+def _absolute(report: str) -> str:
+    """The same value of TUTTI_REPORT for any current folder."""
+    return report if Path(report).is_absolute() else f"{literal(Path.cwd())}/{report}"
 
 
 def report_target(text: str, named: str = "invalid TUTTI_REPORT=") -> str:
@@ -87,7 +94,7 @@ def report_target(text: str, named: str = "invalid TUTTI_REPORT=") -> str:
         return text
     if reason := why_not_writable(expanded(text)):
         raise Refusal(f"{named}{text}: {reason}")
-    return str(Path(text).absolute())
+    return _absolute(text)
 
 
 def prepare(

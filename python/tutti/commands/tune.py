@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from tutti import _engine, crossovers, reports, tuning_run
+from tutti import _engine, crossovers, reports, supervised, tuning_run
 from tutti.commands import tune_report
 from tutti.commands.options import AsJson, Mpirun
 from tutti.commands.tune_report import Program
@@ -229,6 +229,13 @@ class _Request:
             f" --report {shlex.quote(str(self.report))}" if self.report else ""
         )
 
+    def refuse_interrupted(self) -> None:
+        """Raises Refusal if there are measurements which are not to be continued."""
+        state = _state_of(self.output)
+        if state.exists() and not self.resume:
+            raise Refusal(f"{state} has the runs of an interrupted tuning: continue it with --resume, or "
+                          "remove the file to tune anew")  # fmt: skip
+
     def state(self, job: Job) -> State:
         """The measurements so far, which fit this request and job."""
         of_report = hashlib.sha256(self.report.read_bytes()).hexdigest()[:16] if self.report else ""
@@ -292,9 +299,6 @@ def _request(
             raise Refusal(f"{output} exists; name the rules file to write with --output FILE")
     if reason := why_not_writable(output):
         raise Refusal(f"--output {output}: {reason}")
-    if not resume and (state := _state_of(output)).exists():
-        raise Refusal(f"{state} has the runs of an interrupted tuning: continue it with --resume, or remove "
-                      "the file to tune anew")  # fmt: skip
     return _Request(mpirun, output.absolute(), names, limits, report, seconds, resume)
 
 
@@ -326,6 +330,29 @@ def _checked(
     finally:
         unchecked.unlink(missing_ok=True)
     return request.write(tuner, request.output), checks
+
+
+def _measured(
+    request: _Request, run: Run
+) -> tuple[_Work, Tuner, list[dict[str, Any]], list[Check]]:
+    """Tunes, and writes the rules."""
+    start = time.monotonic()
+    end = start + (request.seconds or math.inf)
+    job = tuning_run.job_of(run)
+    start_up = time.monotonic() - start
+    state = request.state(job)
+    bar = _Bar(sys.stderr.isatty(), request.seconds)
+    try:
+        with request.work(job, start_up) as work, bar:
+            tuner = _tuned(request, run, job, start_up, work, state, bar)
+            rules, checks = _checked(request, run, work, tuner, bar, end)
+    except (KeyboardInterrupt, Refusal):
+        if state.path.exists():
+            print("tutti: stopped; the same command with --resume continues from "
+                  f"{state.path}", file=sys.stderr)  # fmt: skip
+        raise
+    state.remove()
+    return work, tuner, rules, checks
 
 
 def tune(
@@ -368,23 +395,9 @@ def tune(
     if plot is not None:
         check_plot(plot, "--plot")
     request = _request(mpirun, output, collective, sizes, budget, report, resume)
-    run = tuning_run.under(mpirun)
-    start = time.monotonic()
-    end = start + (request.seconds or math.inf)
-    job = tuning_run.job_of(run)
-    start_up = time.monotonic() - start
-    state = request.state(job)
-    bar = _Bar(sys.stderr.isatty(), request.seconds)
-    try:
-        with request.work(job, start_up) as work, bar:
-            tuner = _tuned(request, run, job, start_up, work, state, bar)
-            rules, checks = _checked(request, run, work, tuner, bar, end)
-    except (KeyboardInterrupt, Refusal):
-        if state.path.exists():
-            print("tutti: stopped; the same command with --resume continues from "
-                  f"{state.path}", file=sys.stderr)  # fmt: skip
-        raise
-    state.remove()
+    with supervised.terminable(), tuning_run.alone(request.output):
+        request.refuse_interrupted()
+        work, tuner, rules, checks = _measured(request, tuning_run.under(mpirun))
     if plot is not None:
         crossovers.draw(tuner, plot)
     if as_json:
