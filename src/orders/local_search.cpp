@@ -119,7 +119,7 @@ class LocalSearch {
   [[nodiscard]] Seconds now() {
     Seconds now{0, in_all_};
     for (const Round& round : rounds_) {
-      evaluations_ -= round.loads.links();
+      evaluations_ -= 1 + round.loads.links();
       const double alone = messages_[index(round.slowest)].seconds;
       now.rounds += round.times * std::max(alone, round.loads.slowest().seconds);
     }

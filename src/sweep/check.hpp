@@ -14,6 +14,13 @@ inline constexpr int buffer_kinds = 10;
 /// A kind of buffers in words, e.g. "scattered, in place".
 [[nodiscard]] std::string buffer_kind_name(int kind);
 
+/// Is a kind with MPI_IN_PLACE, where it has a meaning?
+[[nodiscard]] constexpr bool is_in_place(int kind) { return kind % 2 == 1; }
+
+/// Blocks of these sizes for the pairs of ranks of an alltoallv (see Call::pairs): what a rank
+/// sends to another one differs from what it receives from it. In place both must be equal.
+[[nodiscard]] std::vector<Bytes> one_way_pairs(const std::vector<Bytes>& sizes);
+
 /// The programs that the schedules of a call become for buffers of a kind below `buffer_kinds`:
 /// contiguous, with packed messages, scattered, of datatypes that are not contiguous, or a mix of
 /// these by rank; each with and without MPI_IN_PLACE where it has a meaning. One-sided collectives

@@ -43,8 +43,17 @@ BufferLayout layout_of(const Specification& specification, const Call& call, Ran
 
 }  // namespace
 
+std::vector<Bytes> one_way_pairs(const std::vector<Bytes>& sizes) {
+  const std::size_t p = sizes.size();
+  std::vector<Bytes> pairs;
+  for (std::size_t from = 0; from < p; ++from) {
+    for (std::size_t to = 0; to < p; ++to) pairs.push_back(sizes[(from + 2 * to) % p]);
+  }
+  return pairs;
+}
+
 std::string buffer_kind_name(int kind) {
-  return buffer_names[index(kind / 2)] + std::string(kind % 2 == 1 ? ", in place" : "");
+  return buffer_names[index(kind / 2)] + std::string(is_in_place(kind) ? ", in place" : "");
 }
 
 Programs::Programs(const Specification& specification, const Call& call, const Problems& problems,
@@ -59,7 +68,7 @@ Programs::Programs(const Specification& specification, const Call& call, const P
   const auto buffers = static_cast<Buffers>(kind / 2);
   for (Rank rank = 0; rank < call.p(); ++rank) {
     const Buffers own = buffers == Buffers::mixed ? static_cast<Buffers>(rank % 4) : buffers;
-    layouts.push_back(layout_of(specification, call, rank, own, kind % 2 == 1));
+    layouts.push_back(layout_of(specification, call, rank, own, is_in_place(kind)));
     programs.push_back(lower(schedules[index(rank)], problems.at(rank), call.sizes[index(rank)],
                              layouts.back().traits));
   }

@@ -206,20 +206,35 @@ class Sweep {
       call.unit = 2;
       for (Bytes& bytes : call.sizes) bytes *= call.unit;
     }
-    const Problems problems(unit.specification, call);
     ++result_.cases;
+    std::vector<int> kinds = kinds_for(call);
+    if (call.collective != Collective::alltoallv) return run(unit, call, kinds);
+    const auto others = std::ranges::stable_partition(kinds, is_in_place).begin();
+    run(unit, call, {kinds.begin(), others});
+    call.pairs = one_way_pairs(call.sizes);
+    run(unit, call, {others, kinds.end()});
+  }
+
+  [[nodiscard]] std::vector<int> kinds_for(const Call& call) const {
+    if (is_one_sided(call.collective)) return {0};
+    if (call.p() > all_kinds_max_p) {
+      // Multiplied by the golden ratio, so that kinds do not follow the loops over the space.
+      const auto hash = static_cast<std::uint64_t>(result_.cases) * 0x9E3779B97F4A7C15U;
+      return {static_cast<int>((hash >> 32) % buffer_kinds)};
+    }
+    std::vector<int> all(buffer_kinds);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  void run(const Unit& unit, const Call& call, const std::vector<int>& kinds) {
+    if (kinds.empty()) return;
+    const Problems problems(unit.specification, call);
     const std::vector<Schedule> schedules = problems.schedules();
     if (const auto flaw = flaw_of(schedules)) {
       return refuse(unit, call, to_text(*flaw, schedules));
     }
-    if (is_one_sided(call.collective)) return run(unit, call, problems, schedules, 0);
-    if (call.p() <= all_kinds_max_p) {
-      for (int kind = 0; kind < buffer_kinds; ++kind) run(unit, call, problems, schedules, kind);
-    } else {
-      // Multiplied by the golden ratio, so that kinds do not follow the loops over the space.
-      const auto hash = static_cast<std::uint64_t>(result_.cases) * 0x9E3779B97F4A7C15U;
-      run(unit, call, problems, schedules, static_cast<int>((hash >> 32) % buffer_kinds));
-    }
+    for (const int kind : kinds) run(unit, call, problems, schedules, kind);
   }
 
   void run(const Unit& unit, const Call& call, const Problems& problems,
@@ -239,6 +254,7 @@ class Sweep {
                        ", n_1/2 " + std::to_string(call.half_performance_length) + ", memory " +
                        std::to_string(call.memory) + ", sizes";
     for (const Bytes bytes : call.sizes) text += " " + std::to_string(bytes);
+    if (!call.pairs.empty()) text += ", other blocks each way";
     if (!call.arrivals.empty()) text += ", arrivals";
     for (const double arrival : call.arrivals) text += " " + std::to_string(arrival);
     result_.refuse(call,

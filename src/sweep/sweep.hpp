@@ -49,12 +49,13 @@ struct SweepResult {
 /// Called repeatedly with the share of the part that is done, 0 to 1, and the current case.
 using SweepProgress = std::function<void(double done, std::string_view at)>;
 
-/// Verifies every collective and algorithm with every order, runner and variation of its
-/// parameters, for every p and root, with sizes equal, zero, one huge, random, and those of all
-/// distributions. Orders by arrival use simultaneous, rising, falling and random arrivals, and one
-/// late rank; orders by distance use random matrices. With these and the background runner, sizes
-/// alternate. Then verifies the programs that the schedules become, for all kinds of buffers if p
-/// is at most 8, else for one kind of each case. Takes minutes with the default options.
+/// Verifies every collective and algorithm with every runner and variation of its parameters, for
+/// every p and root, with sizes equal, zero, one huge, random, and those of all distributions. All
+/// orders take part but single heuristics, for which `distance` stands, and two of them where an
+/// algorithm has parts. Orders by arrival use simultaneous, rising, falling and random arrivals,
+/// and one late rank; orders by distance use random matrices. With these and the background runner,
+/// sizes alternate. Then verifies the programs that the schedules become, for all kinds of buffers
+/// if p is at most 8, else for one kind of each case. Takes minutes with the default options.
 [[nodiscard]] SweepResult sweep(const SweepOptions& options, const SweepProgress& progress = {});
 
 /// The points of an algorithm's space that the sweep visits.

@@ -30,7 +30,8 @@ class ProgramVerifier {
   ///    memory that holds for all ranks of a node, and for the calls before and after;
   ///  - no operation reads undefined bytes, and none of the background thread reads the program's
   ///    input before the rank has arrived;
-  ///  - sends and receives pair up, with equal lengths; no rank receives bytes that it has;
+  ///  - sends and receives pair up, with equal lengths; no rank receives bytes that it has, unless
+  ///    they are combined;
   ///  - a flush comes between each put and the next notification of its target. Put bytes are in
   ///    the window when that notification is received, no earlier. Until then no operation there
   ///    uses them; until the flush none changes their source. Ranks act only after a notification,
