@@ -60,7 +60,7 @@ RUN: dict[str, frozenset[str]] = {
     "node": frozenset({"mpi"}),
     "arrival": frozenset({"mpi"}),
     "communicator": frozenset({"arrival", "call", "mpi", "plan", "transport"}),
-    "hierarchical": frozenset({"call", "communicator", "mpi", "node"}),
+    "hierarchical": frozenset({"call", "communicator", "mpi", "node", "plan"}),
     "rma": frozenset({"mpi", "node", "plan"}),
 }
 """The folders of src/run that each of them may include. All may include files in src/run itself."""

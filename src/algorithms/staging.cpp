@@ -46,7 +46,10 @@ Specification within(const Specification& specification, int p, Bytes bytes, Byt
     if (other.collective != specification.algorithm->collective) continue;
     if (least == nullptr || staged(&other) < staged(least)) least = &other;
   }
-  return {least, specification.order, {}, specification.runner};
+  Specification found = *tutti::specification(specification.algorithm->collective, least->name);
+  if (specification.algorithm->takes("order")) found.order = specification.order;
+  found.runner = specification.runner;
+  return found;
 }
 
 std::vector<Bytes> by_position(const std::vector<Bytes>& sizes, const Order& order) {

@@ -91,6 +91,8 @@ std::optional<Bytes> common_block(const MpiCall& call, const Communicator& commu
 }
 
 bool may_explore(const MpiCall& call, const Decision& decision, const Communicator& communicator) {
+  // In place each rank copies its data first, and no rank knows how much others copy.
+  if (call.collective == Collective::alltoallv && call.in_place()) return !decision.is_automatic;
   if (!reduces(call.collective)) return true;
   if (communicator.takes_whole(call.op)) return false;
   return !decision.is_automatic || is_order_free(call.op, call.receive.type);
@@ -161,15 +163,11 @@ void accept_one_buffer(MpiCall& call, const Communicator& communicator) {
   if (receives && call.send.address == call.receive.address) call.send.address = MPI_IN_PLACE;
 }
 
-/// The decision for a reduction's operation: another than the usual one if that does not suit
-/// operations that do not commute, or the program's own. The standard has one operation on all
-/// ranks.
-const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int& error) {
+/// Another decision than the usual one if that does not suit operations that do not commute, or
+/// the program's own. Collective.
+const Decision& decide_operation(const Decision& usual, MpiCall& call, Communicator& communicator,
+                                 int& error) {
   Selections& selections = communicator.selections();
-  const Decision& usual = selections.decide(call.collective);
-  // All calls count for the tuner, so that a rank with an invalid operation stays in step.
-  const bool is_final = usual.is_native() && usual.table == nullptr;
-  if (is_final && !usual.needs_commutativity) return usual;
   const bool whole = communicator.takes_whole(call.op);
   const bool commutes_only = usual.specification && usual.specification->algorithm->commutative;
   if (!commutes_only && !usual.needs_commutativity) {
@@ -190,6 +188,18 @@ const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int&
       looks_valid(call, communicator) && communicator.private_comm().learn_types(call);
   const bool commutative = !known || commutes(call.op);
   return commutative && !whole ? usual : selections.decide(call.collective, commutative, whole);
+}
+
+/// The decision for a reduction's operation. The standard has one operation on all ranks.
+const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int& error) {
+  const Decision& usual = communicator.selections().decide(call.collective);
+  // All calls count for the tuner, so that a rank with an invalid operation stays in step.
+  const bool is_final = usual.is_native() && usual.table == nullptr;
+  if (is_final && !usual.needs_commutativity) return usual;
+  const Decision& decided = decide_operation(usual, call, communicator, error);
+  // A rank with invalid arguments may decide otherwise; later calls are to have equal tags.
+  if (error == MPI_SUCCESS && !decided.is_deferred()) communicator.count(call, decided);
+  return decided;
 }
 
 bool uses_unexpected_messages(const Specification& specification, const ArrivedCall& arrived) {
@@ -233,6 +243,11 @@ void keep_record(const MpiCall& call, const Communicator& communicator, const Ar
   record_call(record);
 }
 
+std::string text_of_instead(const Specification* ran, const Specification& asked) {
+  return (ran == nullptr ? "native" : to_text(*ran)) + ": " + to_text(asked) +
+         " would exceed TUTTI_MEMORY";
+}
+
 int run_specification(MpiCall& call, Communicator& communicator, const Specification& specification,
                       const ArrivedCall& arrived, bool& is_native) {
   int error = communicator.open_private();
@@ -243,7 +258,13 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
   // The MPI's own algorithm need not give the same bits again.
   if (reduces(call.collective) && communicator.is_reproducible()) call.bounded = false;
   const bool valid = looks_valid(call, communicator);
-  if (valid && comm.repeat(call, specification, error)) return error;
+  const auto ended = [&](int result) {
+    if (const Specification* const ran = comm.ran_instead()) {
+      communicator.note_algorithm(call.collective, text_of_instead(ran, specification));
+    }
+    return result;
+  };
+  if (valid && comm.repeat(call, specification, error)) return ended(error);
   Profile epoch;
   error = arrived.find_epoch(specification, communicator.rank() == call.root, epoch);
   if (error != MPI_SUCCESS) return error;
@@ -254,12 +275,13 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
   context.arrival = communicator.arrival();
   context.number = arrived.number();
   const bool is_known = valid && comm.learn_types(call);
-  if (is_known && comm.fits(call, specification)) return comm.run(call, specification, context);
+  if (is_known && comm.fits(call, specification)) {
+    return ended(comm.run(call, specification, context));
+  }
   is_native = true;
   comm.give_up();
   if (is_known) {
-    communicator.note_algorithm(call.collective,
-                                "native: " + to_text(specification) + " would exceed TUTTI_MEMORY");
+    communicator.note_algorithm(call.collective, text_of_instead(nullptr, specification));
   }
   return MPI_SUCCESS;
 }
@@ -288,8 +310,10 @@ int SelectedCall::select() {
   usual_ = decision_;
   if (error == MPI_SUCCESS && !exchanges) error = resolve();
   if (error != MPI_SUCCESS) return error;
-  const bool by_arrivals = exchanges || decision_->uses_background();
-  if (by_arrivals) error = learn_arrivals(communicator_, *decision_);
+  // By what does not depend on arguments: a rank with invalid ones counts as the others do.
+  const Decision& for_all = communicator_.selections().decide(call_.collective);
+  const bool by_arrivals = exchanges || for_all.uses_background() || for_all.uses_arrivals;
+  if (by_arrivals) error = learn_arrivals(communicator_, for_all);
   if (error != MPI_SUCCESS) return error;
   arrived_.emplace(by_arrivals ? communicator_.arrival().get() : nullptr, call_.collective,
                    record_.site);
@@ -313,23 +337,22 @@ int SelectedCall::run(bool& is_native) {
     communicator_.receive_nothing_unexpected();
   }
   if (decision.level.hierarchical) {
-    std::string refused;
+    bool is_refused = false;
     const int error =
-        run_hierarchical(call_, communicator_, decision, *arrived_, refused, is_native);
-    if (refused.empty()) {
+        run_hierarchical(call_, communicator_, decision, *arrived_, is_refused, is_native);
+    if (!is_refused) {
       communicator_.end_elsewhere(call_, decision);
       return error;
     }
-    communicator_.note_refusal(call_.collective, decision, refused);
     record_.measured = {};
   }
-  is_native = !decision.specification || (decision.level.hierarchical && decision.is_by_rule);
+  const Specification* const flat = decision.when_flat();
+  is_native = flat == nullptr;
   if (is_native) {
     communicator_.end_elsewhere(call_, decision);
     return MPI_SUCCESS;
   }
-  const int error =
-      run_specification(call_, communicator_, *decision.specification, *arrived_, is_native);
+  const int error = run_specification(call_, communicator_, *flat, *arrived_, is_native);
   if (is_native) record_.measured = {};
   return error;
 }

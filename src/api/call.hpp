@@ -82,9 +82,9 @@ template <class... Kinds, class... Arguments>
 [[nodiscard]] std::optional<Bytes> common_block(const MpiCall& call,
                                                 const Communicator& communicator);
 
-/// May `auto` explore the call? A reduction only if its result does not depend on how it is
-/// associated (see is_order_free), unless the user asked for a hierarchical one, and never with
-/// parts of vectors for an operation that gets whole ones.
+/// May `auto` explore the call? Nothing that it could stage without bound. A reduction only if its
+/// result does not depend on how it is associated (see is_order_free), unless the user asked for a
+/// hierarchical one, and never with parts of vectors for an operation that gets whole ones.
 [[nodiscard]] bool may_explore(const MpiCall& call, const Decision& decision,
                                const Communicator& communicator);
 
@@ -99,17 +99,21 @@ template <class... Kinds, class... Arguments>
 void keep_record(const MpiCall& call, const Communicator& communicator, const Arrival* arrival,
                  CallRecord record);
 
+/// "linear: bine would exceed TUTTI_MEMORY", or "native" for null.
+[[nodiscard]] std::string text_of_instead(const Specification* ran, const Specification& asked);
+
 /// Runs a specification. Sets `is_native` instead if the arguments are invalid at this rank.
 /// Collective, whatever they are. Returns an MPI error code.
 int run_specification(MpiCall& call, Communicator& communicator, const Specification& specification,
                       const ArrivedCall& arrived, bool& is_native);
 
 /// Runs a hierarchical call as selected. If the selection asks for it, the order between nodes is
-/// that of arrival, if known, or of distance. If the call must stay flat, sets `refused`
-/// to the reason, equally on all ranks. Sets `is_native` if this rank's arguments are invalid: it
-/// has taken part as a dummy, and the program's MPI reports the error. Returns an MPI error code.
+/// that of arrival, if known, or of distance. If the call must stay flat, sets `is_refused`,
+/// equally on all ranks, and notes why: Decision::when_flat() is to run. Sets `is_native` if this
+/// rank's arguments are invalid: it has taken part as a dummy, and the program's MPI reports the
+/// error. Returns an MPI error code.
 int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& decision,
-                     const ArrivedCall& arrived, std::string& refused, bool& is_native);
+                     const ArrivedCall& arrived, bool& is_refused, bool& is_native);
 
 /// Runs the decision for one call, whose record has begun, and finds the arrivals that it uses.
 class SelectedCall {

@@ -354,9 +354,8 @@ int Communicator::open_arrival() {
 
 void Communicator::note_refusal(Collective collective, const Decision& decision,
                                 const std::string& why) {
-  const std::string name = decision.specification && !decision.is_by_rule
-                               ? to_text(*decision.specification)
-                               : std::string("native");
+  const Specification* const flat = decision.when_flat();
+  const std::string name = flat != nullptr ? to_text(*flat) : "native";
   note_algorithm(collective, name + ": runs flat because " + why);
 }
 

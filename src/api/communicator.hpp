@@ -45,6 +45,11 @@ struct Decision {
   [[nodiscard]] bool is_deferred() const { return is_tuned || table != nullptr; }
   /// Does it run the MPI's own, unless it is deferred?
   [[nodiscard]] bool is_native() const { return !specification && !level.hierarchical; }
+  /// What runs where the call must stay flat; null: the MPI's own, as for whatever a rule selects
+  /// between nodes.
+  [[nodiscard]] const Specification* when_flat() const {
+    return specification && !(level.hierarchical && is_by_rule) ? &*specification : nullptr;
+  }
   /// Do arrivals or the background thread take part? Progress hints count only such calls.
   [[nodiscard]] bool uses_background() const {
     return specification && specification->uses_background();

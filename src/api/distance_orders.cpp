@@ -122,32 +122,34 @@ int DistanceOrders::broadcast(std::vector<Rank>& ranks) const {
                      comm_);
 }
 
-const RankOrders* DistanceOrders::look_up(const Entries& entries,
-                                          const Specification& specification, Rank root) {
-  for (const Entry& entry : entries) {
-    if (entry.root == root && entry.specification == specification) return &entry.rank_orders;
+DistanceOrders::Entry& DistanceOrders::entry(const Specification& specification, Rank root) {
+  for (Entry& known : entries_) {
+    if (known.root == root && known.specification == specification) return known;
   }
-  return nullptr;
+  return entries_.emplace_back(Entry{specification, root});
 }
 
 /// Only where the fabric is known.
 const RankOrders& DistanceOrders::rank_orders_here(const Specification& specification, Rank root) {
-  if (const RankOrders* known = look_up(found_, specification, root)) return *known;
-  found_.push_back({specification, root, rank_orders_of(specification, *fabric_, root)});
-  return found_.back().rank_orders;
+  Entry& own = entry(specification, root);
+  if (!own.is_found) own.rank_orders = rank_orders_of(specification, *fabric_, root);
+  own.is_found = true;
+  return own.rank_orders;
 }
 
 int DistanceOrders::rank_orders(const Specification& specification, Rank root,
                                 const RankOrders*& found) {
-  found = known_ ? look_up(broadcast_, specification, root) : nullptr;
-  if (!known_ || found != nullptr) return MPI_SUCCESS;
-  RankOrders orders;
-  if (rank_ == 0) orders = rank_orders_here(specification, root);
-  for (std::vector<Rank>& ranks : orders.of_class) {
-    if (const int error = broadcast(ranks)) return error;
+  found = nullptr;
+  if (!known_) return MPI_SUCCESS;
+  Entry& common = entry(specification, root);
+  if (!common.is_common) {
+    if (rank_ == 0) rank_orders_here(specification, root);
+    for (std::vector<Rank>& ranks : common.rank_orders.of_class) {
+      if (const int error = broadcast(ranks)) return error;
+    }
+    common.is_common = true;
   }
-  broadcast_.push_back({specification, root, std::move(orders)});
-  found = &broadcast_.back().rank_orders;
+  found = &common.rank_orders;
   return MPI_SUCCESS;
 }
 

@@ -63,28 +63,27 @@ class DistanceOrders {
   struct Entry {
     Specification specification;
     Rank root = 0;
-    RankOrders rank_orders;
+    RankOrders rank_orders = {};
+    bool is_found = false;   ///< computed here from the fabric
+    bool is_common = false;  ///< rank 0's, on all ranks
   };
-  using Entries = std::deque<Entry>;  ///< with stable addresses
 
   DistanceOrders(MPI_Comm comm, int p, const Machine& machine)
       : comm_(comm), rank_(rank_in(comm)), p_(p), machine_(machine) {}
   int agree();
   void find_fabric();
   int broadcast(std::vector<Rank>& ranks) const;
-  static const RankOrders* look_up(const Entries& entries, const Specification& specification,
-                                   Rank root);
+  Entry& entry(const Specification& specification, Rank root);
   const RankOrders& rank_orders_here(const Specification& specification, Rank root);
 
   MPI_Comm comm_;
   Rank rank_;
   int p_;
   Machine machine_;
-  bool known_ = false;            ///< equal on all ranks
-  std::vector<int> rows_;         ///< at rank 0: row of the distances by rank
-  std::optional<Fabric> fabric_;  ///< at rank 0, or on all
-  Entries found_;                 ///< computed here from the fabric
-  Entries broadcast_;
+  bool known_ = false;                       ///< equal on all ranks
+  std::vector<int> rows_;                    ///< at rank 0: row of the distances by rank
+  std::optional<Fabric> fabric_;             ///< at rank 0, or on all
+  std::deque<Entry> entries_;                ///< with stable addresses
   std::unique_ptr<DistanceOrders> between_;  ///< orders of nodes
 };
 

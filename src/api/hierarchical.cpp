@@ -47,7 +47,8 @@ void note_between(Collective collective, const Decision& decision, const Nodes& 
 }  // namespace
 
 int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& decision,
-                     const ArrivedCall& arrived, std::string& refused, bool& is_native) {
+                     const ArrivedCall& arrived, bool& is_refused, bool& is_native) {
+  is_refused = false;
   Profile epoch;
   int error = MPI_SUCCESS;
   // Any rank of the root's node may be the root between nodes.
@@ -72,11 +73,14 @@ int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& 
   if (error != MPI_SUCCESS) return error;
   if (fault_of(call, communicator) == MPI_ERR_ROOT) return MPI_SUCCESS;  // it has no part
   SideMemory memory(comm.transport());
+  std::string refused;
   const int described =
       describe(call, communicator.rank(), communicator.p(), !valid, memory, hierarchical, refused);
-  if (!refused.empty()) return described;  // a dummy does not know that, and takes part
-  error = runner.run(hierarchical, refused);
-  if (!refused.empty() || !valid) return error;
+  // A dummy does not know that the call is refused, and takes part.
+  error = refused.empty() ? runner.run(hierarchical, refused) : described;
+  is_refused = !refused.empty();
+  if (is_refused) communicator.note_refusal(call.collective, decision, refused);
+  if (is_refused || !valid) return error;
   if (error == MPI_SUCCESS) error = described;
   return error == MPI_SUCCESS ? memory.finish() : error;
 }

@@ -250,7 +250,8 @@ int open_output(const std::string& destination, bool appends) {
   }
 }
 
-void put(ReportContent content, const std::string& named) {
+/// `is_part`: other processes write theirs into the same file.
+void put(ReportContent content, const std::string& named, bool is_part) {
   const std::string destination = expanded(named);
   content.program = path_of_program();
   content.modules = modules_of_sites();
@@ -262,7 +263,7 @@ void put(ReportContent content, const std::string& named) {
   }
   const std::string why = why_no_output(destination);
   if (!why.empty()) return complain(destination, why.c_str());
-  const int file = open_output(destination, !content.partial.empty());
+  const int file = open_output(destination, is_part);
   if (file < 0) return complain(destination, std::strerror(errno));
   if (!write_all(file, text)) complain(destination, std::strerror(errno));
   close(file);
@@ -281,8 +282,8 @@ void put_own(const Recorder& all, int ranks) {
       content_of(summary, is_empty ? library_version() : all.mpi, is_empty ? "" : who);
   content.ranks = ranks;
   content.nodes.reset();
-  if (is_empty) content.notes.push_back("rank 0 made no collective call that Tutti handles");
-  put(std::move(content), summary.destination);
+  if (is_empty) content.notes.push_back("rank 0 recorded no collective call that Tutti handles");
+  put(std::move(content), summary.destination, true);
 }
 
 /// For programs that end without MPI_Finalize, or only use sessions. MPI may have ended. Runs when
@@ -348,7 +349,7 @@ void write_report(bool all_ranks) noexcept {
     if (!whole) return;
     ReportContent content = content_of(*whole, library_version());
     content.one_sided = progress_of_rma();
-    put(std::move(content), whole->destination);
+    put(std::move(content), whole->destination, false);
   } catch (const std::exception& error) {
     complain(environment().report, error.what());
   }

@@ -48,16 +48,15 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
     // Each start sets the selected specification.
     return open_schedule(communicator, *specification(call_.collective, "linear"));
   }
-  const Decision& decision =
-      usual.is_tuned ? usual : communicator.selections().resolved(usual, call_, nullptr, error);
+  const Decision& decision = communicator.selections().resolved(usual, call_, nullptr, error);
   communicator.end_elsewhere(call_, decision);
   if (error != MPI_SUCCESS) return error;
   // Counts the call that is resolved here: a start may follow much later or never.
   if (by_size && decision.level.hierarchical) communicator.hierarchical().skip();
   settled_text_ = decision.text;
   if (decision.level.hierarchical) hierarchical_ = decision;
-  return decision.specification ? open_schedule(communicator, *decision.specification)
-                                : MPI_SUCCESS;
+  const Specification* const flat = decision.when_flat();
+  return flat != nullptr ? open_schedule(communicator, *flat) : MPI_SUCCESS;
 }
 
 int PersistentRequest::agree_on_arguments(Communicator& communicator, bool usable,
@@ -196,7 +195,12 @@ int PersistentRequest::finish(const void* site) {
 void PersistentRequest::end(Communicator& communicator, int error, TunedSelection::NotedCall& noted,
                             CallRecord& record) {
   communicator.selections().tuned.end_call(noted, error);
-  if (error != MPI_SUCCESS || !communicator.is_reported()) return;
+  if (error != MPI_SUCCESS) return;
+  if (is_schedule_ && plan_ != nullptr && plan_->instead) {
+    text_ = text_of_instead(&*plan_->instead, specification_);
+    communicator.note_algorithm(call_.collective, text_);
+  }
+  if (!communicator.is_reported()) return;
   record.call = counted_;
   record.decision = &text_;
   record.site = program_site(record.site);
@@ -208,18 +212,21 @@ int PersistentRequest::run(const ArrivedCall& arrived, bool& is_native) {
     Communicator& communicator = *Communicator::known(call_.comm);
     const HierarchicalRunner::Turn turn(nodes_of(*hierarchical_, communicator));
     communicator.note_algorithm(call_.collective, hierarchical_->text);
-    std::string refused;
+    bool is_refused = false;
     bool runs_native = false;
-    const int error =
-        run_hierarchical(call_, communicator, *hierarchical_, arrived, refused, runs_native);
-    if (!refused.empty()) communicator.note_refusal(call_.collective, *hierarchical_, refused);
+    int error =
+        run_hierarchical(call_, communicator, *hierarchical_, arrived, is_refused, runs_native);
     text_ = communicator.last(call_.collective);
-    is_native = refused.empty() && runs_native;
-    if (refused.empty()) return error;
+    is_native = !is_refused && runs_native;
+    if (!is_refused) return error;
+    if (const Specification* const flat = hierarchical_->when_flat()) {
+      error = set(*flat, communicator);
+      if (error != MPI_SUCCESS) return error;
+      is_schedule_ = true;
+    }
     // All ranks refuse the same call again: it is flat from now on.
-    settled_text_ = text_;
+    if (!tuned_) settled_text_ = text_;
     hierarchical_.reset();
-    is_schedule_ = schedule_comm_ != nullptr && !tuned_;
     if (is_schedule_) start_schedule();
   }
   is_native = !is_schedule_;

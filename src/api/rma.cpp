@@ -211,10 +211,12 @@ int complete(TUTTI_Rma_request* request, bool waits, bool& over) {
   const std::shared_ptr<RmaComm> owner = known->owner;
   RmaSystem& system = owner->system();
   const auto is_over = [&] { return known->outcome->is_over.load(); };
-  const int error = waits ? system.wait(is_over) : is_over() ? MPI_SUCCESS : system.go_on();
-  if (error != MPI_SUCCESS) return raise(owner->comm(), error);
-  over = is_over();
-  return over ? raise_if(owner->comm(), forget(request)) : MPI_SUCCESS;
+  const int error = contained([&] {
+    const int waited = waits ? system.wait(is_over) : is_over() ? MPI_SUCCESS : system.go_on();
+    over = waited == MPI_SUCCESS && is_over();
+    return over ? forget(request) : waited;
+  });
+  return raise_if(owner->comm(), error);
 }
 
 int open(MPI_Comm comm) {

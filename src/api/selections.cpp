@@ -218,7 +218,11 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
   error = MPI_SUCCESS;
   if (decision.level.hierarchical) {
     const Decision& asked = with_several_ranks(decision, error);
-    if (error != MPI_SUCCESS || &asked != &decision) return asked;
+    if (error != MPI_SUCCESS) return asked;
+    if (&asked != &decision) {
+      communicator_.count(call, asked);
+      return asked;
+    }
   }
   if (!decision.is_deferred()) return decision;
   if (decision.is_tuned) {

@@ -126,6 +126,10 @@ class Mpi:
         """Runs a command as `launch` starts it, to its end."""
         report_file = self.folder / "report.json"
         report_file.unlink(missing_ok=True)
+        errors = self.folder / "errors"
+        errors.write_text("")
+        if self.name == "mpich":  # its launcher may lose what aborted ranks have said
+            command = ("sh", "-c", f'exec "$@" 2>>{errors}', "sh", *command)
         reporting = {"TUTTI_REPORT": str(report_file)} if report else {}
         line, environment = self.launch(
             *command, np=np, preload=preload, settings={**settings, **reporting}
@@ -133,7 +137,8 @@ class Mpi:
         done = subprocess.run(
             line, capture_output=True, text=True, timeout=SECONDS, env=environment
         )
-        return Outcome(done.returncode, done.stdout, done.stderr, read_report(report_file))
+        said = errors.read_text() + done.stderr
+        return Outcome(done.returncode, done.stdout, said, read_report(report_file))
 
     def python(self) -> Path:
         """The interpreter of these tests with mpi4py for this MPI. Its wheel serves an MPI with all

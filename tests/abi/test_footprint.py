@@ -40,7 +40,8 @@ CALLS = "open,openat,socket,connect,memfd_create,clone,clone3"
 def trace(mpi, folder, program, settings, preload):
     """What each rank asked of the system: the text of all calls that succeeded."""
     folder.mkdir()
-    command = ["strace", "-f", "-qq", "-e", f"trace={CALLS}", "-e", "signal=none", "-o"]
+    # A file for each thread: calls of two in one file would be cut in two lines.
+    command = ["strace", "-ff", "-qq", "-e", f"trace={CALLS}", "-e", "signal=none", "-o"]
     rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
     script = f'trace=$1; shift; exec {" ".join(command)} "$trace/{rank}" "$@"'
     line, environment = mpi.launch(

@@ -113,7 +113,7 @@ def test_other_calls_run_with_tutti_off(mpi):
 def test_a_report_says_that_nothing_was_handled(mpi):
     outcome = mpi.run(mpi.compile("others.c", "-ldl"))
     assert outcome.report["calls"] == []
-    assert outcome.report["notes"] == ["rank 0 made no collective call that Tutti handles"]
+    assert outcome.report["notes"] == ["rank 0 recorded no collective call that Tutti handles"]
     check_counted(outcome, 1)
 
 

@@ -1,7 +1,8 @@
-"""Programs without MPI_Init: sessions, on the MPIs that have them."""
+"""Programs without MPI_Init: sessions, on the MPIs that have them. Reports in parts."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
@@ -38,3 +39,12 @@ def test_parts_of_a_report_do_not_join_those_of_an_earlier_run(mpi, tmp_path):
     former = tmp_path / "report.json.1"
     assert len(former.read_text().splitlines()) == len(file.read_text().splitlines()) > 0
     assert sorted(tmp_path.iterdir()) == [file, former]
+
+
+def test_the_parts_of_workers_are_no_former_report(mpi, tmp_path):
+    file = tmp_path / "report.json"
+    line, environment = mpi.launch(mpi.compile("workers.c"), settings={"TUTTI_REPORT": str(file)})
+    subprocess.run(line, env=environment, check=True, timeout=SECONDS, capture_output=True)
+    parts = [json.loads(line) for line in file.read_text().splitlines()]
+    assert sorted(len(part["calls"]) for part in parts) == [0, 1]
+    assert list(tmp_path.iterdir()) == [file]

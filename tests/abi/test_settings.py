@@ -29,6 +29,18 @@ def test_verbose_tells_version_mpi_and_settings_in_one_line(mpi):
     assert {"gather=auto", "gatherv=ordered_tree", "TUTTI_MEMORY=1M"} <= {*line.split()}, line
 
 
+@pytest.mark.parametrize(("memory", "alltoall", "gather"), [
+    ("64M", "pairwise: requested", "bine: requested"),
+    ("1K", "native: pairwise would exceed TUTTI_MEMORY", "linear: bine would exceed TUTTI_MEMORY"),
+])  # fmt: skip
+def test_what_exceeds_the_memory_limit_is_named_with_what_ran_instead(mpi, memory, alltoall, gather):
+    settings = {"TUTTI_ALLTOALL": "pairwise", "TUTTI_GATHER": "bine", "TUTTI_MEMORY": memory}
+    outcome = mpi.run(mpi.compile("bounded.c"), settings=settings)
+    assert outcome.status == 0 and "correct" in outcome.out.split(), outcome.err
+    told = {line["collective"]: f"{line['algorithm']}: {line['reason']}" for line in outcome.report["calls"]}
+    assert (told["alltoall"], told["gather"]) == (alltoall, gather)
+
+
 def test_all_collectives_through_nodes_but_those_that_have_a_setting(mpi):
     settings = {"TUTTI_HIERARCHY": "hierarchical(leaders=2)", "TUTTI_NODE": "1,2", "TUTTI_SCATTER": "binomial",
                 "TUTTI_GATHER": "auto:hierarchy=flat", "TUTTI_EXPLORE": "0"}

@@ -237,6 +237,32 @@ void survive_contradictions(Context& context) {
   PMPI_Errhandler_free(&before);
 }
 
+/// The root has an invalid datatype where the others have an operation that does not commute, for
+/// which the requested algorithm does not do. The root finds neither, and the next call is sound.
+void stay_in_step(Context& context) {
+  const OwnComm comm;
+  if (context.options().native || comm.size() == 1) return;
+  MPI_Op op = MPI_OP_NULL;
+  PMPI_Op_create([](void*, void*, int*, MPI_Datatype*) {}, 0, &op);
+  const Asked asked(context, "reduce", "binomial");
+  const Reduction good = {"reduce", comm.get(), 0, {3}, &Values::all()[0]};
+  check_reduction(context, good, "binomial");
+  context.step("one invalid call");
+  // No other rank waits for this one: it gets the result, and sends nothing before.
+#if defined(OPEN_MPI)
+  const int root = comm.size() - 1;
+#else
+  const int root = 0;
+#endif
+  const int value = 1;
+  int result = 0;
+  const MPI_Datatype type = comm.rank() == root ? MPI_DATATYPE_NULL : MPI_INT;
+  const int code = TUTTI_Reduce(&value, &result, 1, type, op, root, comm.get());
+  if ((code != MPI_SUCCESS) != (comm.rank() == root)) context.fail("an error on the wrong rank");
+  check_reduction(context, good, "binomial");
+  PMPI_Op_free(&op);
+}
+
 }  // namespace
 
 void add_reductions(Suite& suite) {
@@ -250,6 +276,7 @@ void add_reductions(Suite& suite) {
   suite.add("reductions: own operations get parts", check_parts);
   suite.add("reductions: handles of freed operations", check_reused_operations);
   suite.add("reductions: bad arguments", refuse_bad_arguments);
+  suite.add("reductions: bad arguments beside an operation that does not commute", stay_in_step);
   suite.add("reductions: contradicting counts", survive_contradictions);
 }
 

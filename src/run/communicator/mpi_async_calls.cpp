@@ -149,7 +149,12 @@ int AsyncCalls::proceed(bool& moved) {
     if (begun_ == nullptr) return MPI_SUCCESS;
   }
   bool more = false;
-  const int error = comm_.executor().progress(more);
+  int error = MPI_ERR_NO_MEM;
+  try {
+    error = comm_.executor().progress(more);
+  } catch (const std::bad_alloc&) {
+    // The rank's own call ends with this error.
+  }
   in_error_ = error != MPI_SUCCESS;
   begun_->error = error;
   moved = moved || more;

@@ -59,8 +59,10 @@ class AsyncCalls {
   };
   /// Takes an announcement that has arrived.
   void take(const CallAnnouncement& announcement);
+  /// The plan of the call that the thread has begun; null if there is none.
+  [[nodiscard]] const Plan* begun() const { return begun_ == nullptr ? nullptr : begun_->plan; }
   /// True while announcements are in flight to this rank.
-  [[nodiscard]] bool expects_announcements() const { return expected_ > 0 && !in_error_; }
+  [[nodiscard]] bool expects_announcements() const { return expected_ > 0; }
   /// Begins or continues the next call, if it is announced and the rank is not in a call. Sets
   /// `moved` if it made progress. Returns an MPI error code.
   int proceed(bool& moved);

@@ -124,17 +124,27 @@ int PrivateComm::learn_sizes(const MpiCall& call, std::vector<Bytes>& sizes) {
 }
 
 /// Counts the bytes of a vector, or of all blocks that a rank sends or receives. All ranks know
-/// that number for every algorithm that stages data.
+/// that number for every algorithm that stages data. An alltoall in place is copied first.
 bool PrivateComm::fits(const MpiCall& call, const Specification& specification) {
-  const bool bounded = call.bounded && !is_gather_or_scatter(call.collective);
-  if (!bounded || specification.algorithm->staging == Staging::nothing) return true;
+  const bool bounded = call.bounded && staging() > 0 && !is_gather_or_scatter(call.collective);
+  const bool is_copied = call.collective == Collective::alltoall && call.in_place();
+  const bool stages = specification.algorithm->staging != Staging::nothing;
+  if (!bounded || !(stages || is_copied)) return true;
   find_sizes(call);
   const bool is_vector = block_kind(call.collective) == BlockKind::parts;
   const Bytes all = is_irregular(call.collective) || is_vector
                         ? std::accumulate(sizes_.begin(), sizes_.end(), Bytes{0})
                         : sizes_.front() * p_;
-  return tutti::fits(specification, p_, all, staging());
+  return staging_of(specification, p_, all, staging()) + (is_copied ? all : 0) <= staging();
 }
+
+namespace {
+
+const Specification* instead_of(const Plan& plan) {
+  return plan.instead ? &*plan.instead : nullptr;
+}
+
+}  // namespace
 
 /// Runs a call, unless the background thread has begun it, and keeps that thread out meanwhile.
 template <class Run>
@@ -143,7 +153,9 @@ int PrivateComm::in_turn(const MpiCall& call, Bytes own, const Specification& sp
   const auto turn = take_turn();
   if (!async_) return run();
   AsyncCalls& async = async_->calls();
-  const int error = async.has_begun(call, own, specification) ? async.finish(call) : run();
+  const bool has_begun = async.has_begun(call, own, specification);
+  if (has_begun) instead_ = instead_of(*async.begun());
+  const int error = has_begun ? async.finish(call) : run();
   async.leave();
   return error;
 }
@@ -181,6 +193,7 @@ int PrivateComm::execute_reduction(const MpiCall& call, const Plan& plan) {
 }
 
 int PrivateComm::execute(const MpiCall& call, const Plan& plan, const CallContext& context) {
+  instead_ = instead_of(plan);
   if (reduces(call.collective)) return execute_reduction(call, plan);
   const bool may_begin = is_gather_or_scatter(call.collective) && !is_irregular(call.collective);
   if (async_ && may_begin) {

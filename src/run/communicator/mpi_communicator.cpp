@@ -68,6 +68,7 @@ void PrivateComm::receive_nothing_unexpected() {
 
 void PrivateComm::begin(MpiCall& call) {
   if (std::exchange(call.begun, true)) return;
+  instead_ = nullptr;
   const auto turn = take_turn();
   if (!async_ || async_->calls().enter()) executor_.begin_call();
 }

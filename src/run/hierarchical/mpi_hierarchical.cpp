@@ -7,6 +7,12 @@
 
 namespace tutti {
 
+std::size_t bytes_of(const LoweredCall& call) {
+  const HierarchicalSizes& sizes = call.key.sizes;
+  return sizeof call + bytes_of(call.program) +
+         sizeof(Bytes) * (sizes.by_rank.size() + sizes.sent.size() + sizes.received.size());
+}
+
 int HierarchicalRunner::open(MPI_Comm comm, Nodes nodes, const NodeSettings& settings,
                              std::unique_ptr<HierarchicalRunner>& made) {
   std::unique_ptr<HierarchicalRunner> runner(new HierarchicalRunner(comm));
@@ -132,9 +138,7 @@ void HierarchicalRunner::skip() {
 /// The program of this rank; null if the call must stay flat, with the reason in `refused`.
 const Program* HierarchicalRunner::program_of(const HierarchicalProblem& call,
                                               std::string& refused) {
-  for (const Lowered& known : lowered_) {
-    if (known.program.sequence_numbers > 0 && known.call == call) return &known.program;
-  }
+  if (const LoweredCall* const known = lowered_.find(call)) return &known->program;
   const Nodes& nodes = node_->nodes();
   HierarchicalProblem cut = call;
   if (!exchanges_sizes(call.collective)) {
@@ -150,11 +154,7 @@ const Program* HierarchicalRunner::program_of(const HierarchicalProblem& call,
     refused = program.error();
     return nullptr;
   }
-  Lowered& kept = lowered_[next_lowered_];
-  next_lowered_ = (next_lowered_ + 1) % lowered_.size();
-  kept.call = call;
-  kept.program = std::move(*program);
-  return &kept.program;
+  return &lowered_.keep({call, std::move(*program)}).program;
 }
 
 }  // namespace tutti

@@ -1,7 +1,6 @@
 /// Runs hierarchical calls: copies through node memory around collectives between nodes.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -11,8 +10,17 @@
 
 #include "run/hierarchical/mpi_node_buffers.hpp"
 #include "run/mpi/exchange.hpp"
+#include "run/plan/planner.hpp"
 
 namespace tutti {
+
+/// The program of a call at this rank.
+struct LoweredCall {
+  HierarchicalProblem key;
+  Program program;
+};
+/// Approximate memory in bytes. O(operations).
+[[nodiscard]] std::size_t bytes_of(const LoweredCall& call);
 
 /// Runs the hierarchical calls of one communicator.
 class HierarchicalRunner {
@@ -122,11 +130,6 @@ class HierarchicalRunner {
   int signal_and_await(NodeSignal::Count sequence, int first, int last);
   const Program* program_of(const HierarchicalProblem& call, std::string& refused);
 
-  struct Lowered {
-    HierarchicalProblem call;
-    Program program;
-  };
-
   MPI_Comm comm_;
   Bytes staging_ = 0;
   std::unique_ptr<SharedNode> node_;
@@ -136,8 +139,7 @@ class HierarchicalRunner {
   /// By the local ranks of the leaders, one for each node: numbers of leaders share some.
   std::map<std::vector<int>, std::unique_ptr<PrivateComm>> communicators_;
   std::map<int, Lanes> lanes_;
-  std::array<Lowered, 8> lowered_;
-  std::size_t next_lowered_ = 0;
+  RecentlyUsed<LoweredCall> lowered_;
 };
 
 }  // namespace tutti

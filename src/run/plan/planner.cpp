@@ -46,33 +46,23 @@ void PlanKey::describe(const CallProblem& problem) {
 }
 
 /// Less than what is allocated: vectors may keep a reserve.
-std::size_t bytes_of(const Plan& plan) {
-  std::size_t bytes = sizeof plan + bytes_of(plan.key.known) + bytes_of(plan.key.arrival_times) +
-                      bytes_of(plan.program.operations) + bytes_of(plan.program.needs) +
-                      2 * sizeof(Rank) * index(plan.order.size());
-  for (const Operation& operation : plan.program.operations) {
+std::size_t bytes_of(const Program& program) {
+  std::size_t bytes =
+      bytes_of(program.operations) + bytes_of(program.needs) + bytes_of(program.calls);
+  for (const Operation& operation : program.operations) {
     bytes += bytes_of(operation.from.blocks.holes) + bytes_of(operation.to.blocks.holes);
+  }
+  for (const InnerCall& call : program.calls) {
+    for (const InnerBuffer* buffer : {&call.send, &call.receive}) {
+      bytes += bytes_of(buffer->counts) + bytes_of(buffer->displacements);
+    }
   }
   return bytes;
 }
 
-const Plan* PlanCache::find(const PlanKey& key) {
-  const auto found =
-      std::ranges::find_if(plans_, [&](const auto& plan) { return plan->key == key; });
-  if (found == plans_.end()) return nullptr;
-  std::rotate(plans_.begin(), found, found + 1);
-  return plans_.front().get();
-}
-
-const Plan& PlanCache::keep(Plan plan) {
-  bytes_ += bytes_of(plan);
-  plans_.insert(plans_.begin(), std::make_unique<Plan>(std::move(plan)));
-  while (plans_.size() > max_plans || (plans_.size() > 1 && bytes_ > max_bytes_)) {
-    bytes_ -= bytes_of(*plans_.back());
-    plans_.pop_back();
-    ++dropped_;
-  }
-  return *plans_.front();
+std::size_t bytes_of(const Plan& plan) {
+  return sizeof plan + bytes_of(plan.key.known) + bytes_of(plan.key.arrival_times) +
+         bytes_of(plan.program) + 2 * sizeof(Rank) * index(plan.order.size());
 }
 
 int Planner::prepare(const CallProblem& problem, Executor& executor, Transport& transport,
@@ -199,6 +189,7 @@ Plan Planner::build(const CallProblem& problem) const {
   plan.key = key_;
   plan.order = whole.order;
   plan.program = lower(schedule_of(specification, whole), whole, problem.own, problem.traits);
+  if (specification != *problem.specification) plan.instead = specification;
   return plan;
 }
 

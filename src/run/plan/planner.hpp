@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "lowering/program.hpp"
 #include "protocols/tree_construction.hpp"
 #include "run/plan/executor.hpp"
+#include "run/plan/recently_used.hpp"
 
 namespace tutti {
 
@@ -65,32 +65,16 @@ struct Plan {
   PlanKey key;
   Order order = Order::identity(1);
   Program program;
+  /// What runs instead of the key's specification, which would stage too much.
+  std::optional<Specification> instead;
 };
 
-/// A plan's approximate memory in bytes. O(operations).
+/// Approximate memory in bytes. O(operations).
+[[nodiscard]] std::size_t bytes_of(const Program& program);
 [[nodiscard]] std::size_t bytes_of(const Plan& plan);
 
-/// The plans of one communicator, most recently used first. Finding one allocates nothing.
-class PlanCache {
- public:
-  static constexpr std::size_t max_plans = 32;
-  /// The latest plan is kept even if it alone takes more than `max_bytes`.
-  explicit PlanCache(std::size_t max_bytes = std::size_t{32} << 20) : max_bytes_(max_bytes) {}
-
-  /// The plan for `key`, or null.
-  [[nodiscard]] const Plan* find(const PlanKey& key);
-  /// Keeps `plan`. Drops the least recently used plans if there are too many or they take too much
-  /// memory.
-  const Plan& keep(Plan plan);
-  /// Plans found earlier are valid until this number changes.
-  [[nodiscard]] unsigned dropped() const { return dropped_; }
-
- private:
-  unsigned dropped_ = 0;
-  std::size_t max_bytes_;
-  std::size_t bytes_ = 0;
-  std::vector<std::unique_ptr<Plan>> plans_;
-};
+/// The plans of one communicator.
+using PlanCache = RecentlyUsed<Plan>;
 
 /// Prepares and keeps the plans of one communicator.
 class Planner {

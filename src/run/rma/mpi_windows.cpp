@@ -9,7 +9,10 @@ namespace tutti {
 int RmaSystem::add_window(MPI_Win handle, int (*watch)(MPI_Win, RmaSystem&), int& number) {
   std::unique_ptr<RmaWindow> window;
   if (const int error = RmaWindow::open(handle, comm(), window)) return error;
-  if (const int error = find_number(number)) return error;
+  if (const int error = find_number(number)) {
+    window->close();
+    return error;
+  }
   {
     const std::lock_guard lock(mutex_);
     windows_[number] = std::move(window);
@@ -72,10 +75,9 @@ int RmaSystem::remove_window(int number) {
 int RmaSystem::meet() {
   MPI_Request request = mpi().request_null;
   int error = mpi().Ibarrier(comm(), &request);
-  if (error != MPI_SUCCESS) return error;
   const int stopped = wait([&] {
     int met = 0;
-    error = mpi().Test(&request, &met, MPI_STATUS_IGNORE);
+    if (error == MPI_SUCCESS) error = mpi().Test(&request, &met, MPI_STATUS_IGNORE);
     return error != MPI_SUCCESS || met != 0;
   });
   const std::lock_guard lock(mutex_);

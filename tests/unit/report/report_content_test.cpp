@@ -159,10 +159,10 @@ TEST(ReportText, SaysThatNothingWasSeen) {
   ReportContent content = content_of(nothing, mpich);
   content.ranks = 8;
   content.nodes.reset();
-  content.notes = {"rank 0 made no collective call that Tutti handles"};
+  content.notes = {"rank 0 recorded no collective call that Tutti handles"};
   const std::string text = to_text(content);
   EXPECT_NE(text.find(", 8 ranks\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("note: rank 0 made no collective call that Tutti handles\n"),
+  EXPECT_NE(text.find("note: rank 0 recorded no collective call that Tutti handles\n"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("4 MPI_Iallreduce"), std::string::npos) << text;
