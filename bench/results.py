@@ -15,12 +15,13 @@ HEAD = """# tutti-bench on one machine
 
 This page shows Tutti's gatherv and scatterv on one machine with more ranks than cores; `bench/results.sh`
 writes it. Every sample is in the JSON files beside it. Ratios are Tutti's median time over native's in the same run:
-**bold** is significantly faster and ✗ significantly slower (95 % interval). `TUW` is the paper's algorithm, `traff` extends it,
-`auto` is Tutti's choice; blocks count ints.
+**bold** is significantly faster and ✗ significantly slower (95 % interval). `traff` is `ordered_tree`, `TUW` the paper's form of
+it, `auto` is Tutti's choice; blocks count ints.
 
 **Settings.** Only `TUTTI_GATHERV` and `TUTTI_SCATTERV`, which name the column's algorithm; the machine numbers are
 built-in. In the samples of 2026-11-21 `auto` still replaced calls without a measurement where MPICH busy-waits, and ran
-`linear`; now it [explores](../selection.md) first.
+`linear` in all problems; now it [explores](../selection.md) first, so `--algorithm linear` in `bench/results.sh` repeats these
+figures.
 
 **Limitations.** With more ranks than cores times depend on the scheduler as much as on the algorithm. MPICH
 busy-waits and never yields, so a native call often lasts until waiting ranks' time slices end, while Tutti tests

@@ -62,7 +62,7 @@ def simgrid(
     ```
     smpicc app.c -o app
     tutti simgrid --platform fat-tree:1024:taper=2 --ppn 16 -- ./app
-    tutti simgrid --platform vsc3-100x16 -- tutti-bench gatherv --block 100
+    tutti simgrid --platform gbe48 -- tutti-bench gatherv --repetitions 3 --block 100
     ```
     """
     if not platform:
