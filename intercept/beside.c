@@ -28,12 +28,21 @@ __attribute__((constructor)) static void note_folder(void) {
   if (path != NULL && path[0] != '/') absolute = realpath(path, NULL);
 }
 
-/* True if a group has this user alone, as many systems create for each user. */
+/* True if a group has this user alone, as many systems create for each user, with the same number
+ * or name. Leaves the program's results of getgrgid and getpwuid alone. */
 static int is_private(gid_t group, uid_t user) {
-  if (group == (gid_t)user) return 1;
-  const struct group* named = getgrgid(group);
-  const struct passwd* owner = getpwuid(user);
-  return named != NULL && owner != NULL && strcmp(named->gr_name, owner->pw_name) == 0;
+  struct group of_group;
+  struct group* named = NULL;
+  struct passwd of_user;
+  struct passwd* owner = NULL;
+  char texts[2][1 << 14];
+  getgrgid_r(group, &of_group, texts[0], sizeof texts[0], &named);
+  getpwuid_r(user, &of_user, texts[1], sizeof texts[1], &owner);
+  if (named == NULL || owner == NULL) return group == (gid_t)user;
+  for (char** member = named->gr_mem; *member != NULL; ++member) {
+    if (strcmp(*member, owner->pw_name) != 0) return 0;
+  }
+  return group == (gid_t)user || strcmp(named->gr_name, owner->pw_name) == 0;
 }
 
 /* True if only root, the user and the owner of this library can write, and those whom root

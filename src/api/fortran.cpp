@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <mutex>
 #include <string>
 #include <tuple>
 
@@ -92,8 +94,15 @@ Sentinels find_sentinels() {
   return {{find("mpi_fortran_in_place_")}, {find("mpi_fortran_bottom_")}};
 }
 #elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
-/// MPICH keeps addresses for mpif.h and the module mpi, and has variables for mpi_f08.
+/// MPICH keeps addresses for mpif.h and the module mpi, and has variables for mpi_f08. The first
+/// call from Fortran sets the addresses; MPI_Init in C and in mpi_f08 does not.
 Sentinels find_sentinels() {
+  auto* const needs_addresses = static_cast<int*>(dlsym(RTLD_DEFAULT, "MPIR_F_NeedInit"));
+  void* const set_addresses = dlsym(RTLD_DEFAULT, "mpirinitf_");
+  if (needs_addresses != nullptr && *needs_addresses != 0 && set_addresses != nullptr) {
+    reinterpret_cast<void (*)()>(set_addresses)();
+    *needs_addresses = 0;
+  }
   const auto kept = [](const char* name) -> const void* {
     void* const* const address = static_cast<void* const*>(dlsym(RTLD_DEFAULT, name));
     return address == nullptr ? nullptr : *address;
@@ -106,11 +115,22 @@ Sentinels find_sentinels() {
 Sentinels find_sentinels() { return {}; }
 #endif
 
+/// Those of the process, once the MPI's Fortran is loaded.
+Sentinels known_sentinels() {
+  static std::mutex mutex;
+  static Sentinels found;
+  static std::atomic<bool> is_complete = false;
+  if (is_complete.load(std::memory_order_acquire)) return found;
+  const std::lock_guard lock(mutex);
+  found = find_sentinels();
+  is_complete.store(found.in_place[0] != nullptr, std::memory_order_release);
+  return found;
+}
+
 /// Converts a buffer: in mpif.h and the modules, MPI_IN_PLACE and MPI_BOTTOM are variables of their
 /// own.
 void* buffer_from_fortran(void* address) {
-  // Looked up after MPI_Init, which sets MPICH's addresses.
-  static const Sentinels sentinels = find_sentinels();
+  const Sentinels sentinels = known_sentinels();
   const auto is_one_of = [address](const std::array<const void*, 2>& all) {
     return address != nullptr && std::ranges::find(all, address) != all.end();
   };
@@ -186,6 +206,7 @@ TUTTI_FORTRAN(rma_flush, Rma_flush, 1, (Integer))
 TUTTI_FORTRAN(rma_test, Rma_test, 2, (Integer, Integer))
 TUTTI_FORTRAN(rma_arrived, Rma_arrived, 3, (Window, Root, Numbers))
 TUTTI_FORTRAN(rma_wait, Rma_wait, 3, (Window, Root, Number))
+TUTTI_FORTRAN(rma_progress, Rma_progress, 2, (Comm, Integer))
 TUTTI_FORTRAN(start, Start, 1, (Request))
 TUTTI_FORTRAN(request_free, Request_free, 1, (Request))
 

@@ -70,7 +70,10 @@ if [[ ! -d $source ]]; then
   "$python" -m pip download -q --no-deps --no-build-isolation --no-binary mpi4py \
     -d "$cache" "mpi4py==$version" 2>/dev/null ||
     "$python" -m pip download -q --no-deps --no-binary mpi4py -d "$cache" "mpi4py==$version"
-  tar xf "$cache/mpi4py-$version.tar.gz" -C "$cache"
+  unpacked=$(mktemp -d -p "$cache")  # whole or absent, also after an interrupt
+  tar xf "$cache/mpi4py-$version.tar.gz" -C "$unpacked"
+  mv "$unpacked/mpi4py-$version" "$cache"
+  rmdir "$unpacked"
 fi
 
 launch=("mpirun.$mpi" -n "$np")

@@ -98,6 +98,14 @@ def check_counted(outcome, ranks):
     assert counted == {"MPI_Ibcast": 3 * ranks, "MPI_Iscan": ranks}
 
 
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # handles of Open MPI differ in C
+def test_fortran_after_c_has_initialised_the_mpi(mpi):
+    library = (f"-L{LIBRARIES}", f"-ltutti-{mpi.name}", f"-Wl,-rpath,{LIBRARIES}")
+    program = mpi.compile("begun_in_c.f90", "-fallow-argument-mismatch", *library)
+    outcome = mpi.run(program, np=3, settings={"TUTTI_GATHER": "linear"}, report=False)
+    assert (outcome.status, outcome.out.split()) == (0, ["correct"]), outcome.out + outcome.err
+
+
 def test_other_calls_are_counted(mpi):
     outcome = mpi.run(mpi.compile("others.c", "-ldl"), "bcast")
     check_counted(outcome, RANKS)

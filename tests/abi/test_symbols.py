@@ -28,6 +28,13 @@ def test_front_has_what_the_header_declares():
     assert {name for name in exported(FRONT) if name.startswith("TUTTI_")} == declared()
 
 
+def test_fortran_has_what_the_header_says():
+    """One-sided, shared and persistent functions, but those for large counts."""
+    named = {name for name in declared() if re.match(r"TUTTI_(Rma|Arrival|Shared)_|\w+_(shared|init)$", name)}
+    assert len(named) > 20
+    assert {f"{name.lower()}_" for name in named} <= exported(FRONT)
+
+
 def test_front_and_backends_have_the_same_functions(mpi):
     assert "tutti_arrival_edge_" in exported(FRONT)
     assert exported(LIBRARIES / f"libtutti-{mpi.name}.so") == exported(FRONT)
