@@ -3,6 +3,7 @@
 #include "beside.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
@@ -36,7 +37,8 @@ static int is_private(gid_t group, uid_t user) {
   struct passwd of_user;
   struct passwd* owner = NULL;
   char texts[2][1 << 14];
-  getgrgid_r(group, &of_group, texts[0], sizeof texts[0], &named);
+  /* A group with more members than fit is not private. */
+  if (getgrgid_r(group, &of_group, texts[0], sizeof texts[0], &named) == ERANGE) return 0;
   getpwuid_r(user, &of_user, texts[1], sizeof texts[1], &owner);
   if (named == NULL || owner == NULL) return group == (gid_t)user;
   for (char** member = named->gr_mem; *member != NULL; ++member) {

@@ -100,8 +100,11 @@ def _locked(path: Path, output: Path) -> TextIO:
             raise Refusal(f"--output {output}: another tutti tune is writing these rules") from None
         except OSError:  # no locks there
             return lock
-        if os.fstat(lock.fileno()).st_nlink:
-            return lock
+        try:
+            if os.path.samestat(os.fstat(lock.fileno()), path.stat()):
+                return lock
+        except OSError:
+            pass
         lock.close()  # the one before has removed it
 
 

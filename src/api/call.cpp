@@ -90,9 +90,21 @@ std::optional<Bytes> common_block(const MpiCall& call, const Communicator& commu
   return block || !send_decides ? block : mean_block(call.send, ranks);
 }
 
+namespace {
+
+/// In place each rank of an alltoall copies its data first; may that exceed the bound? Of an
+/// alltoallv no rank knows how much others copy.
+bool copies_too_much(const MpiCall& call, const Communicator& communicator) {
+  if (block_kind(call.collective) != BlockKind::pairs || !call.in_place()) return false;
+  const Bytes bound = communicator.node_settings().staging;
+  const Bytes block = common_block(call, communicator).value_or(0);
+  return is_irregular(call.collective) || (bound > 0 && block * communicator.p() > bound);
+}
+
+}  // namespace
+
 bool may_explore(const MpiCall& call, const Decision& decision, const Communicator& communicator) {
-  // In place each rank copies its data first, and no rank knows how much others copy.
-  if (call.collective == Collective::alltoallv && call.in_place()) return !decision.is_automatic;
+  if (decision.is_automatic && copies_too_much(call, communicator)) return false;
   if (!reduces(call.collective)) return true;
   if (communicator.takes_whole(call.op)) return false;
   return !decision.is_automatic || is_order_free(call.op, call.receive.type);
@@ -259,8 +271,8 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
   if (reduces(call.collective) && communicator.is_reproducible()) call.bounded = false;
   const bool valid = looks_valid(call, communicator);
   const auto ended = [&](int result) {
-    if (const Specification* const ran = comm.ran_instead()) {
-      communicator.note_algorithm(call.collective, text_of_instead(ran, specification));
+    if (const auto& ran = comm.ran_instead()) {
+      communicator.note_algorithm(call.collective, text_of_instead(&*ran, specification));
     }
     return result;
   };
@@ -311,7 +323,8 @@ int SelectedCall::select() {
   if (error == MPI_SUCCESS && !exchanges) error = resolve();
   if (error != MPI_SUCCESS) return error;
   // By what does not depend on arguments: a rank with invalid ones counts as the others do.
-  const Decision& for_all = communicator_.selections().decide(call_.collective);
+  const Decision& for_all =
+      reduces(call_.collective) ? communicator_.selections().decide(call_.collective) : *usual_;
   const bool by_arrivals = exchanges || for_all.uses_background() || for_all.uses_arrivals;
   if (by_arrivals) error = learn_arrivals(communicator_, for_all);
   if (error != MPI_SUCCESS) return error;

@@ -169,7 +169,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// decision has an algorithm, run_specification() or end_elsewhere() must follow, once, unless an
   /// error ends the call before. Local.
   void count(MpiCall& call, const Decision& selected) {
-    if (!private_) return;
+    if (!private_ || call.begun) return;
     count_passed();
     private_->begin(call);
     if (!selected.specification) private_->give_up();  // it never runs there

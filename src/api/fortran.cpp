@@ -122,6 +122,7 @@ Sentinels known_sentinels() {
   static std::atomic<bool> is_complete = false;
   if (is_complete.load(std::memory_order_acquire)) return found;
   const std::lock_guard lock(mutex);
+  if (is_complete.load(std::memory_order_relaxed)) return found;
   found = find_sentinels();
   is_complete.store(found.in_place[0] != nullptr, std::memory_order_release);
   return found;

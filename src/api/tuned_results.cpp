@@ -129,7 +129,7 @@ Rules TunedSelection::learned() const {
     for (const auto& [size_class, candidates] : state->candidates) {
       const auto evidence = state->tuner.evidence(size_class);
       const Features features = nodes_.features(state->collective, largest_of(size_class));
-      // What is still as it was kept keeps its date. What was never run shows nothing.
+      // An entry that holds as it was kept keeps its date. One that never ran stays as it is.
       if (evidence ? !evidence->date.empty() : !state->started.contains(size_class)) continue;
       const Setting use = evidence ? candidates[index(evidence->candidate)] : Setting{};
       found.all.push_back(learned_rule(features, use, evidence.value_or(TuningEvidence{})));

@@ -42,13 +42,12 @@ Nanoseconds CallSamples::trimmed_mean() const {
   std::ranges::sort(longest_first, std::greater<>());
   int outliers = std::max(1, count() / calls_per_outlier);
   const Nanoseconds all = std::accumulate(weights_.begin(), weights_.end(), Nanoseconds{0});
-  Nanoseconds left = 2 * all * outliers / count();  // twice their share: weights vary
+  const Nanoseconds heaviest = 2 * all / count();  // twice a call's share: weights vary
   Nanoseconds sum = 0;
   int kept = 0;
   for (const auto& [time, weight] : longest_first) {
-    if (outliers > 0 && weight <= left) {
+    if (outliers > 0 && weight <= heaviest) {
       --outliers;
-      left -= weight;
       continue;
     }
     sum += time;

@@ -205,7 +205,7 @@ def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_pat
     pattern, again = tmp_path / "pattern.csv", tmp_path / "again.json"
     assert command("report", name, "--pattern", "1", "-o", str(pattern)).status == 0
     run(mpi.mpirun, "-n", 3, PREFIX / "bin" / "tutti-bench", "gather", "--delay",
-        f"recorded:{pattern}", "--algorithm", "linear", "--block", "8", "--repetitions", "4",
+        f"recorded:{pattern}", "--algorithm", "linear", "--block", "8", "--repetitions", "8",
         TUTTI_REPORT=str(again))  # fmt: skip
     sites = reports.sites_of(reports.read(again))
     (recorded,) = [site for site in sites if site.fields["algorithm"] == "linear"]

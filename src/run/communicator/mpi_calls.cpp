@@ -138,14 +138,6 @@ bool PrivateComm::fits(const MpiCall& call, const Specification& specification) 
   return staging_of(specification, p_, all, staging()) + (is_copied ? all : 0) <= staging();
 }
 
-namespace {
-
-const Specification* instead_of(const Plan& plan) {
-  return plan.instead ? &*plan.instead : nullptr;
-}
-
-}  // namespace
-
 /// Runs a call, unless the background thread has begun it, and keeps that thread out meanwhile.
 template <class Run>
 int PrivateComm::in_turn(const MpiCall& call, Bytes own, const Specification& specification,
@@ -154,7 +146,7 @@ int PrivateComm::in_turn(const MpiCall& call, Bytes own, const Specification& sp
   if (!async_) return run();
   AsyncCalls& async = async_->calls();
   const bool has_begun = async.has_begun(call, own, specification);
-  if (has_begun) instead_ = instead_of(*async.begun());
+  if (has_begun) instead_ = async.begun()->instead;
   const int error = has_begun ? async.finish(call) : run();
   async.leave();
   return error;
@@ -193,7 +185,7 @@ int PrivateComm::execute_reduction(const MpiCall& call, const Plan& plan) {
 }
 
 int PrivateComm::execute(const MpiCall& call, const Plan& plan, const CallContext& context) {
-  instead_ = instead_of(plan);
+  instead_ = plan.instead;
   if (reduces(call.collective)) return execute_reduction(call, plan);
   const bool may_begin = is_gather_or_scatter(call.collective) && !is_irregular(call.collective);
   if (async_ && may_begin) {

@@ -68,7 +68,7 @@ void PrivateComm::receive_nothing_unexpected() {
 
 void PrivateComm::begin(MpiCall& call) {
   if (std::exchange(call.begun, true)) return;
-  instead_ = nullptr;
+  instead_.reset();
   const auto turn = take_turn();
   if (!async_ || async_->calls().enter()) executor_.begin_call();
 }

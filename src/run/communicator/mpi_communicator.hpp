@@ -68,8 +68,8 @@ class PrivateComm {
   int run(const MpiCall& call, const Specification& specification, const CallContext& context);
 
   /// What the latest call that this rank ran had instead of its specification, which would have
-  /// staged too much; null: nothing. Until the next call.
-  [[nodiscard]] const Specification* ran_instead() const { return instead_; }
+  /// staged too much; none: it ran as specified. Until the next call.
+  [[nodiscard]] const std::optional<Specification>& ran_instead() const { return instead_; }
 
   /// Sets `plan` to this rank's plan for such a call, after the exchanges that it needs. It lasts
   /// until the next plan is made. Collective; moves no data of the program. Returns an MPI error
@@ -136,9 +136,9 @@ class PrivateComm {
   Scratch scratch_;
   TypeCache types_;
   Iov iov_;
-  std::vector<Bytes> sizes_;                ///< of the current call
-  const Specification* instead_ = nullptr;  ///< of the latest one
-  ElementLayout layout_;                    ///< of the current reduction
+  std::vector<Bytes> sizes_;              ///< of the current call
+  std::optional<Specification> instead_;  ///< of the latest one
+  ElementLayout layout_;                  ///< of the current reduction
   OperationCache operations_;
   std::vector<TypeInfo> send_infos_;
   std::vector<TypeInfo> receive_infos_;

@@ -1,4 +1,4 @@
-/// What was made for some key, most recently used first, in bounded memory.
+/// Results by key, most recently used first, in bounded memory.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class RecentlyUsed {
     }
     return *all_.front();
   }
-  /// What was found earlier is valid until this number changes.
+  /// Results of find() and keep() are valid until this number changes.
   [[nodiscard]] unsigned dropped() const { return dropped_; }
 
  private:

@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, rank, &workers);
-  if (rank == 0) sleep(1);
+  sleep(rank == 0 ? 2 : 1);
   if (rank != 0) {
     MPI_Allreduce(&rank, &largest, 1, MPI_INT, MPI_MAX, workers);
     MPI_Comm_free(&workers);

@@ -155,9 +155,8 @@ TEST(Tuner, ConvergesInAClassOfSeveralSizes) {
             18);  // of 20 after 500 calls of each size; 0 where times are compared as they are
 }
 
-// Many small calls gain less than the few large ones lose.
-/// One call in so many is large. A candidate is faster in all others, and takes longer in these: it
-/// may run in so many of 1000 calls.
+/// One call in so many is large. A candidate is faster in all others, which gain less than the
+/// large ones lose: it may run in so many of 1000 calls.
 void expect_that_large_calls_count(int one_in, int lost_of_1000) {
   int lost = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {

@@ -156,6 +156,9 @@ TEST(CallSamples, CallsWithMoreThanTheirShareOfTheTimeAreNoOutliers) {
   for (int call = 0; call < 8; ++call) samples.add(call == 3 ? 1000 : 10, call == 3 ? 4000 : 10);
   EXPECT_EQ(samples.trimmed_mean(), (1000 + 6 * 10) / 7);
   EXPECT_EQ(samples.latest(4).trimmed_mean(), 10);
+  CallSamples many(32);
+  for (int call = 0; call < 32; ++call) many.add(call == 3 ? 1000 : 10, call == 3 ? 100 : 10);
+  EXPECT_EQ(many.trimmed_mean(), (1000 + 27 * 10) / 28);
 }
 
 TEST(CallSamples, AStallIsAnOutlierThoughWeightsVaryALittle) {
