@@ -50,7 +50,7 @@ double seconds_of(const Specification& specification, const Features& features, 
                   std::vector<Bytes>(static_cast<std::size_t>(p), features.block)};
   const Problems problems(specification, call);
   const bool is_pipelined = specification.algorithm->takes("parts");
-  constexpr long max_messages = 1 << 17;  // some 0.1 s
+  constexpr long max_messages = 1 << 17;  // some 0.3 s
   if (is_pipelined && long{p} * problems.schedule(0).parts > max_messages) {
     Features of_p = features;
     of_p.p = p;

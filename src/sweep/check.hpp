@@ -14,7 +14,7 @@ inline constexpr int buffer_kinds = 10;
 /// A kind of buffers in words, e.g. "scattered, in place".
 [[nodiscard]] std::string buffer_kind_name(int kind);
 
-/// Is a kind with MPI_IN_PLACE, where it has a meaning?
+/// True for the kinds in which ranks pass MPI_IN_PLACE, where MPI permits it.
 [[nodiscard]] constexpr bool is_in_place(int kind) { return kind % 2 == 1; }
 
 /// Blocks of these sizes for the pairs of ranks of an alltoallv (see Call::pairs): what a rank
