@@ -32,6 +32,7 @@ from typing import Any
 
 from tutti.c_api import call as _call
 from tutti.c_api import handle as _handle
+from tutti.c_api import to_the_end
 
 __all__ = [
     "Request", "edge", "edges", "finalize", "gather_init", "gatherv_init", "init",
@@ -182,6 +183,11 @@ class _Buffer:
         return [self.address, *self.arrays, _handle(self.type)]
 
 
+_started: set[Request] = to_the_end(set())
+"""The requests between start() and wait(). They hold the buffers that Tutti's thread may use, also
+if the program drops a request."""
+
+
 class Request:
     """A persistent call, made by a function *_init and started any number of times."""
 
@@ -193,14 +199,17 @@ class Request:
     def start(self) -> None:
         """Hands the receive buffer to Tutti, and waits for no rank. See TUTTI_Start."""
         _call("TUTTI_Start", ctypes.byref(self._content))
+        _started.add(self)
 
     def wait(self) -> None:
         """Hands the send buffer to Tutti, and completes the call. See TUTTI_Wait."""
         _call("TUTTI_Wait", ctypes.byref(self._content))
+        _started.discard(self)
 
     def free(self) -> None:
         """Frees an inactive request. Collective. See TUTTI_Request_free."""
         _call("TUTTI_Request_free", ctypes.byref(self._content))
+        _started.discard(self)  # after a wait that raised
 
 
 def _init_function(collective: str, doc: str) -> Callable[..., Request]:

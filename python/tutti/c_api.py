@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from tutti import libraries
 from tutti.refusal import Refusal
@@ -45,3 +45,14 @@ def call(name: str, *arguments: Any) -> None:
 def handle(of: Any) -> Any:
     """The C handle of an mpi4py object, such as a communicator or datatype."""
     return library()[1](of.handle)
+
+
+Holder = TypeVar("Holder")
+
+
+def to_the_end(holder: Holder) -> Holder:
+    """Keeps an object, and what it holds by then, to the end of the process: Python clears its
+    modules before mpi4py ends the MPI, which Tutti's thread serves until then.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(holder))
+    return holder

@@ -23,9 +23,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tutti.arrival import _call, _handle
+from tutti.c_api import call as _call
+from tutti.c_api import handle as _handle
+from tutti.c_api import to_the_end
 
 __all__ = ["Request", "Window", "finalize", "init", "opened", "progresses", "register", "registered"]
+
+_windows: dict[int, Window] = to_the_end({})
+"""The registered windows by number. They hold all memory that Tutti's thread may use, also if the
+program drops a window, for example because an exception has left its block."""
 
 
 def init(comm: Any) -> None:
@@ -36,11 +42,16 @@ def init(comm: Any) -> None:
 def finalize(comm: Any) -> None:
     """Completes all operations and ends one-sided collectives on a communicator. Collective."""
     _call("TUTTI_Rma_finalize", _handle(comm))
+    for number in [number for number, window in _windows.items() if window._comm == comm.handle]:
+        _windows.pop(number)._pending.clear()
 
 
 @contextmanager
 def opened(comm: Any) -> Iterator[None]:
-    """Calls init(), runs a block, and calls finalize(). Collective at both ends."""
+    """Calls init(), runs a block, and calls finalize(). Collective at both ends.
+
+    A block that raises skips finalize(), in which the rank would wait for all others.
+    """
     init(comm)
     yield
     finalize(comm)
@@ -90,10 +101,13 @@ def _count(nbytes: int, unit: int) -> ctypes.c_int:
 class Window:
     """A registered window."""
 
-    def __init__(self, number: ctypes.c_int, ranks: int):
+    def __init__(self, number: ctypes.c_int, win: Any, comm: Any):
         self._number = number
-        self._ranks = ranks
+        self._win = win  # whose memory other ranks write
+        self._comm = comm.handle
+        self._ranks = comm.size
         self._pending: set[Request] = set()
+        _windows[number.value] = self
 
     @property
     def number(self) -> int:
@@ -160,8 +174,9 @@ class Window:
 
     def release(self) -> None:
         """Completes all operations, and returns the window to the program. Collective."""
+        number = self.number
         _call("TUTTI_Rma_window_release", ctypes.byref(self._number))
-        self._pending.clear()
+        _windows.pop(number)._pending.clear()
 
 
 def register(win: Any, comm: Any) -> Window:
@@ -171,12 +186,16 @@ def register(win: Any, comm: Any) -> Window:
     """
     number = ctypes.c_int()
     _call("TUTTI_Rma_window_register", _handle(win), _handle(comm), ctypes.byref(number))
-    return Window(number, comm.size)
+    return Window(number, win, comm)
 
 
 @contextmanager
 def registered(win: Any, comm: Any) -> Iterator[Window]:
-    """Calls register(), runs a block, and calls release(). Collective at both ends."""
+    """Calls register(), runs a block, and calls release(). Collective at both ends.
+
+    A block that raises skips release(): the window and the buffers of its operations stay in use
+    until finalize().
+    """
     window = register(win, comm)
     yield window
     window.release()

@@ -1,6 +1,8 @@
 """Progress hints and persistent calls from Python; checks its own data."""
 
 import ctypes
+import gc
+import weakref
 
 import numpy as np
 from mpi4py import MPI
@@ -67,6 +69,16 @@ request.start()
 request.wait()
 request.free()
 check(rank != 0 or (everything == np.arange(size)[:, None]).all())
+
+# A started request lives until its wait, with its buffers.
+request = arrival.scatter_init(comm, np.arange(size) if rank == 0 else None, np.empty(1, dtype="i8"))
+kept = weakref.ref(request)
+request.start()
+del request
+gc.collect()
+check(kept() is not None)
+kept().wait()
+check(kept() is None)
 
 
 def refused(error, init, *buffers):

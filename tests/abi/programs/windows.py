@@ -1,12 +1,15 @@
 """One-sided collectives from Python, of every root; checks its own data."""
 
+import gc
+import weakref
+
 import numpy as np
 from mpi4py import MPI
 from tutti import rma
 
 comm = MPI.COMM_WORLD
 rank, size = comm.rank, comm.size
-SLOTS = 4  # for a broadcast, a scatter and a sum; MPICH 4.0 needs a multiple of 16 bytes
+SLOTS = 4  # for a broadcast, a scatter, a sum and a broadcast that is left; MPICH 4.0 needs a multiple of 16 bytes
 
 
 def check(condition):
@@ -21,6 +24,17 @@ def refused(function, *arguments):
     except ValueError as error:
         return "expected a multiple of" in str(error)
     return False
+
+
+def leave(win):
+    """Leaves a block by an exception; returns a weak reference to the buffer of its operation."""
+    try:
+        with rma.registered(win, comm) as window:
+            buffer = np.full(1, -1.0)
+            window.bcast(buffer, SLOTS * rank + 3)
+            raise LookupError
+    except LookupError:
+        return weakref.ref(buffer)
 
 
 win = MPI.Win.Allocate(8 * SLOTS * size, disp_unit=8, comm=comm)
@@ -44,6 +58,11 @@ with rma.opened(comm):
     check((memory[:, 0] == 100.0 + roots).all())
     check((memory[:, 1] == 200.0 * roots + rank).all())
     check((memory[:, 2] == rank).all())
+    left = leave(win)
+    gc.collect()
+    check(left() is not None)
+check(left() is None)
+check((memory[:, 3] == -1).all())
 win.Free()
 comm.Barrier()
 if rank == 0:
