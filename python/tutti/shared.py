@@ -85,15 +85,11 @@ def _data(array: Any) -> Any:
     return data.reshape(np.shape(array))
 
 
-def _typed(dtype: Any, items: int) -> tuple[ctypes.c_int, Any]:
-    """A count and an MPI datatype for `items` items; equal on all ranks for an equal dtype."""
+def _bytes(dtype: Any, items: int) -> tuple[ctypes.c_longlong, Any]:
+    """The MPI count and datatype of so many items; equal on all ranks for an equal dtype."""
     from mpi4py import MPI
 
-    words = dtype.itemsize % 8 == 0
-    count = items * dtype.itemsize // (8 if words else 1)
-    if count >= 1 << 31:
-        raise ValueError(f"{items} items of {dtype} are more than an MPI count holds")
-    return ctypes.c_int(count), _handle(MPI.INT64_T if words else MPI.BYTE)
+    return ctypes.c_longlong(items * dtype.itemsize), _handle(MPI.BYTE)
 
 
 def _shared(name: str, arguments: list[Any], comm: Any, shape: tuple[int, ...], dtype: Any,
@@ -107,10 +103,10 @@ def _shared(name: str, arguments: list[Any], comm: Any, shape: tuple[int, ...], 
 def allgather_shared(comm: Any, array: Any, *, writable: bool = False) -> SharedResult:
     """Gathers the arrays of all ranks, of equal shapes and types: result.array[rank]."""
     data = _data(array)
-    count, datatype = _typed(data.dtype, data.size)
+    count, datatype = _bytes(data.dtype, data.size)
     arguments = [ctypes.c_void_p(data.ctypes.data), count, datatype, count, datatype]
     shape = (comm.size, *data.shape)
-    return _shared("TUTTI_Allgather_shared", arguments, comm, shape, data.dtype, writable)
+    return _shared("TUTTI_Allgather_shared_c", arguments, comm, shape, data.dtype, writable)
 
 
 def allgatherv_shared(
@@ -118,14 +114,14 @@ def allgatherv_shared(
 ) -> SharedResult:
     """Concatenates the items of all ranks; `counts` has the number of items of each rank."""
     data = _data(array)
-    own, datatype = _typed(data.dtype, data.size)
-    numbers = [_typed(data.dtype, int(count))[0].value for count in counts]
+    own, datatype = _bytes(data.dtype, data.size)
+    numbers = [int(count) * data.dtype.itemsize for count in counts]
     if len(numbers) != comm.size:
         raise ValueError(f"{len(numbers)} counts for {comm.size} ranks")
     arguments = [ctypes.c_void_p(data.ctypes.data), own, datatype,
-                 (ctypes.c_int * len(numbers))(*numbers), datatype]  # fmt: skip
+                 (ctypes.c_longlong * len(numbers))(*numbers), datatype]  # fmt: skip
     shape = (int(sum(counts)),)
-    return _shared("TUTTI_Allgatherv_shared", arguments, comm, shape, data.dtype, writable)
+    return _shared("TUTTI_Allgatherv_shared_c", arguments, comm, shape, data.dtype, writable)
 
 
 def bcast_shared(
@@ -146,9 +142,9 @@ def bcast_shared(
         except TypeError:
             shape = tuple(shape)
         dtype, address = np.dtype(dtype), None
-    count, datatype = _typed(dtype, int(np.prod(shape, dtype=np.int64)))
+    count, datatype = _bytes(dtype, int(np.prod(shape, dtype=np.int64)))
     arguments = [ctypes.c_void_p(address), count, datatype, ctypes.c_int(root)]
-    return _shared("TUTTI_Bcast_shared", arguments, comm, shape, dtype, writable)
+    return _shared("TUTTI_Bcast_shared_c", arguments, comm, shape, dtype, writable)
 
 
 def allreduce_shared(comm: Any, array: Any, op: Any = None, *, writable: bool = False) -> SharedResult:
@@ -164,8 +160,6 @@ def allreduce_shared(comm: Any, array: Any, op: Any = None, *, writable: bool = 
     datatype = MPI._typedict.get(data.dtype.char) if data.dtype.isnative else None
     if datatype is None:
         raise ValueError(f"MPI cannot reduce {data.dtype}")
-    if data.size >= 1 << 31:
-        raise ValueError(f"{data.size} items are more than an MPI count holds")
-    arguments = [ctypes.c_void_p(data.ctypes.data), ctypes.c_int(data.size), _handle(datatype),
+    arguments = [ctypes.c_void_p(data.ctypes.data), ctypes.c_longlong(data.size), _handle(datatype),
                  _handle(MPI.SUM if op is None else op)]  # fmt: skip
-    return _shared("TUTTI_Allreduce_shared", arguments, comm, data.shape, data.dtype, writable)
+    return _shared("TUTTI_Allreduce_shared_c", arguments, comm, data.shape, data.dtype, writable)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import ctypes
 import math
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import tutti
@@ -38,15 +40,66 @@ def test_the_lists_are_those_of_the_source():
     assert "ordered_tree" in {a.name for a in tutti.algorithms()}
 
 
-def test_a_shared_broadcast_takes_any_integer_as_its_shape(monkeypatch):
-    numpy = pytest.importorskip("numpy")
+@pytest.fixture
+def shared_calls(monkeypatch):
+    """The calls of shared results, which reach no library: function, counts in bytes or items, shape."""
     calls = []
-    monkeypatch.setattr(tutti.shared, "_typed", lambda dtype, items: (items, None))
-    monkeypatch.setattr(tutti.shared, "_shared", lambda *given: calls.append(given[3]))
-    comm = type("Comm", (), {"rank": 1})
+    mpi = SimpleNamespace(BYTE=None, SUM=None, _typedict={"b": "BYTE"})
+    monkeypatch.setitem(sys.modules, "mpi4py", SimpleNamespace(MPI=mpi))
+    monkeypatch.setattr(tutti.shared, "_handle", lambda of: None)
+    monkeypatch.setattr(tutti.shared, "_data", lambda array: array)
+    monkeypatch.setattr(tutti.shared, "SharedResult", lambda address, shape, *_: calls[-1].append(shape))
+    large = ctypes.c_longlong
+
+    def call(name, *arguments):
+        counts = [one.value for one in arguments if isinstance(one, large)]
+        lists = [list(one) for one in arguments if isinstance(one, ctypes.Array) and one._type_ is large]
+        calls.append([name, *counts, *lists])
+
+    monkeypatch.setattr(tutti.shared, "_call", call)
+    return calls
+
+
+def test_a_shared_broadcast_takes_any_integer_as_its_shape(shared_calls):
+    numpy = pytest.importorskip("numpy")
+    comm = SimpleNamespace(rank=1)
     for shape in (3, numpy.int64(3), numpy.array(3), (3,), numpy.array([3])):
         tutti.bcast_shared(comm, shape=shape, dtype="f8")
-    assert calls == [(3,)] * 5
+    assert shared_calls == [["TUTTI_Bcast_shared_c", 24, (3,)]] * 5
+
+
+def test_shared_results_take_large_counts(shared_calls):
+    numpy = pytest.importorskip("numpy")
+    comm = SimpleNamespace(rank=1, size=2)
+    items = 3 << 30
+
+    def array(size):
+        """Stands for so many bytes, without memory."""
+        place = SimpleNamespace(data=0)
+        return SimpleNamespace(size=size, shape=(size,), dtype=numpy.dtype("b"), ctypes=place)
+
+    tutti.allgather_shared(comm, array(items))
+    tutti.allgatherv_shared(comm, array(5), [items, 5])
+    tutti.bcast_shared(comm, shape=items, dtype="f4")
+    tutti.allreduce_shared(comm, array(items))
+    assert shared_calls == [
+        ["TUTTI_Allgather_shared_c", items, items, (2, items)],
+        ["TUTTI_Allgatherv_shared_c", 5, [items, 5], (items + 5,)],
+        ["TUTTI_Bcast_shared_c", 4 * items, (items,)],
+        ["TUTTI_Allreduce_shared_c", items, (items,)],
+    ]
+
+
+@pytest.mark.parametrize(("keep", "said"), [("dict", "freed\n"), ("to_the_end", "")])
+def test_memory_in_use_outlives_the_modules_of_python(keep, said):
+    program = f"""
+from tutti.c_api import to_the_end
+class Memory:
+    def __del__(self): print("freed")
+holder = {keep}({{1: Memory()}})
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout == said
 
 
 def test_every_papers_name_means_an_algorithm():
