@@ -39,8 +39,12 @@ class Line:
         return self.measured / self.meant
 
 
-def links(layout: Layout, shell: str) -> Iterator[Line]:
-    """Measures the links between nodes 1 and 2 and, with several switches, across switches."""
+def links(layout: Layout, shell: str, limit: float) -> Iterator[Line]:
+    """Measures the links between nodes 1 and 2 and, with several switches, across switches.
+
+    Raises Refusal, with the reason, if nothing arrives, or if a transfer takes longer than `limit`
+    seconds.
+    """
     pairs = [(1, 2), (2, 1)] if layout.nodes > 1 else []
     if layout.switches > 1:
         pairs.append((1, layout.nodes))
@@ -50,11 +54,15 @@ def links(layout: Layout, shell: str) -> Iterator[Line]:
         names = (layout.name(pair[0]), layout.name(pair[1]))
         what = f"link {names[0]} to {names[1]}" + (", across switches" if crosses else "")
         # Some thousand frames: shorter transfers would measure the token bucket and the scheduler.
-        seconds = max(1.0, 3e7 / rate)
+        # On a slow link it takes several times as long until all that was sent has arrived.
+        seconds = min(max(1.0, 3e7 / rate), limit / 4)
+        address = layout.address(pair[1])
         try:
-            bits = 8 * FRAME * transfer.measure(shell, names, layout.address(pair[1]), seconds)
-        except OSError as error:
+            bits = 8 * FRAME * transfer.measure(shell, names, address, seconds, limit)
+        except TimeoutError as error:
             raise Refusal(f"{error}; does a firewall filter bridged packets?") from None
+        except OSError as error:
+            raise Refusal(str(error)) from None
         advice = ""
         if bits < MIN_RATE * rate:
             advice = f"the machine cannot carry {show_rate(rate)} now"

@@ -125,13 +125,12 @@ def up(
 
 
 def _make(layout: Layout) -> None:
-    """Makes a lab; after an error removes all of it."""
+    """Makes a lab; after an error or a signal removes all of it."""
     made = state.State(layout)
     steps = layout.steps()
     try:
         made.save()
-        made.settings = machine.raise_settings(layout.settings())
-        made.save()
+        machine.raise_settings(layout.settings(), made.keep_setting)
         state.write_files(layout)
         with _progress("making the lab") as progress:
             task = progress.add_task("", total=len(steps))
@@ -140,11 +139,12 @@ def _make(layout: Layout) -> None:
                 for command in commands:
                     machine.output(command)
                 progress.advance(task)
+        made.complete = True
+        made.save()
     except BaseException:
-        _remove()
+        with session.undisturbed():
+            _remove()
         raise
-    made.complete = True
-    made.save()
 
 
 def _remove() -> list[tuple[str, str]]:
@@ -324,12 +324,15 @@ def run(
     if not native:
         start = prepare(words, settings, os.environ)
         words, added = start.command, {**added, **start.environment}
+    hosts = launch.hosts_of_ranks(layout, processes)
     if dry_run:
+        if site.hosts in words:
+            print(f"printf '%s\\n' {shlex.join(hosts.split())} > {shlex.quote(site.hosts)}")
         _print([["env", *(f"{name}={value}" for name, value in added.items()), *words]])
         return
     machine.require(f"start {count(processes.total, 'rank')} in network namespaces")
     with session.alone_in(layout) as environment:
-        Path(site.hosts).write_text(launch.hosts_of_ranks(layout, processes))
+        Path(site.hosts).write_text(hosts)
         ended = session.run(words, layout, {**environment, **added}, limit)
     if page is not None:
         lab = _words(nodes, per_node, ranks, mapping, chosen or used.mpirun)
@@ -379,7 +382,7 @@ def check(
     used = mpis.find("", chosen)
     launch.check(used, processes)
     with session.alone_in(layout) as environment:
-        lines = list(checks.links(layout, str(state.FOLDER / "nodesh")))
+        lines = list(checks.links(layout, str(state.FOLDER / "nodesh"), limit))
         lines += checks.nodes(layout, used, processes, limit, environment)
     if as_json:
         print_json([{**asdict(line), "ratio": line.ratio} for line in lines])

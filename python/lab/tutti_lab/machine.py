@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from tutti.console import Refusal
@@ -93,26 +93,32 @@ def remove(names: Names, done: Callable[[], None] = lambda: None) -> Names:
     return left
 
 
-def raise_settings(least: dict[str, int]) -> dict[str, int]:
-    """Raises kernel settings to at least `least`; returns the old values of changed ones. Skips
-    those that the kernel lacks, as in a container with a network of its own. After a failure all
-    have their old values."""
-    before: dict[str, int] = {}
+def raise_settings(least: dict[str, int], keep: Callable[[str, int], None]) -> None:
+    """Raises kernel settings to at least `least`. Skips those that the kernel lacks, as in a container
+    with a network of its own.
+
+    Args:
+        keep: gets the name and the old value of each setting before it changes.
+    """
     for name, value in least.items():
         path = Path("/proc/sys") / name
-        try:
-            now = int(path.read_text())
-            if now < value:
-                before[name] = now
-                path.write_text(str(value))
-        except FileNotFoundError:
+        if not path.exists():
             continue
-        except BaseException as error:  # also Ctrl-C
-            restore_settings(before)
-            if isinstance(error, OSError):
-                raise Refusal(f"{path}: {error.strerror}") from None
-            raise
-    return before
+        with _named(path):
+            now = int(path.read_text())
+        if now < value:
+            keep(name, now)
+            with _named(path):
+                path.write_text(str(value))
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Turns an OSError into a Refusal that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise Refusal(f"{path}: {error.strerror}") from None
 
 
 def restore_settings(before: dict[str, int]) -> None:

@@ -42,7 +42,7 @@ class Ended:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def undisturbed() -> Iterator[None]:
     """Delays Ctrl-C and signals to end: they raise KeyboardInterrupt when a cleanup is done. Those
     that are ignored, such as SIGHUP under nohup, stay ignored."""
     if threading.current_thread() is not threading.main_thread():
@@ -133,10 +133,10 @@ def run(
         try:
             output = process.communicate(timeout=limit)[0] or ""
             status = process.returncode
-        except subprocess.TimeoutExpired:
-            pass
+        except subprocess.TimeoutExpired as late:
+            output = (late.output or b"").decode(errors="replace")  # bytes in spite of text=True
         finally:
-            with _undisturbed():
+            with undisturbed():
                 _end(process)
                 left = _left(spaces, GRACE if status is not None else 0)
                 machine.kill(spaces)

@@ -46,6 +46,11 @@ class State:
         new.write_text(json.dumps(asdict(self), indent=2) + "\n")
         new.replace(FOLDER / "state.json")
 
+    def keep_setting(self, name: str, value: int) -> None:
+        """Writes the old value of a kernel setting, which is about to change, into the state."""
+        self.settings[name] = value
+        self.save()
+
 
 def load() -> State | None:
     """The state of the lab; None without a lab. Raises Refusal if it is unreadable."""

@@ -48,35 +48,59 @@ def send(host: str, port: int, seconds: float) -> None:
             peer.sendall(piece)
 
 
-def measure(shell: str, names: tuple[str, str], address: str, seconds: float) -> float:
-    """Bytes of payload per second from one node to another. Raises OSError if nothing arrives.
+def measure(
+    shell: str, names: tuple[str, str], address: str, seconds: float, limit: float
+) -> float:
+    """Bytes of payload per second from one node to another.
 
     Args:
         shell: the node shell.
         names: host names of the sender and of the receiver.
         address: the receiver's address.
         seconds: duration of the transfer.
+        limit: seconds until it must have ended.
+
+    Raises:
+        TimeoutError: there was no connection, or no end within the limit.
+        OSError: another failure, with the reason.
     """
     # The node shell joins its words with blanks, as ssh does.
     me = shlex.join([sys.executable, "-I", os.path.abspath(__file__)])
-    limit = 60 + 4 * seconds
-    quiet = subprocess.DEVNULL
+    none, pipe = subprocess.DEVNULL, subprocess.PIPE
+    what = f"no transfer from {names[0]} to {names[1]}"
     receiver = subprocess.Popen(
-        [shell, names[1], me, "receive"], stdout=subprocess.PIPE, text=True, stdin=quiet
+        [shell, names[1], me, "receive"], stdout=pipe, stderr=pipe, text=True, stdin=none
     )
     try:
         assert receiver.stdout is not None
         port = receiver.stdout.readline().strip()
-        words = ["send", address, port, str(seconds)]
-        sender = [shell, names[0], me, *words]
-        subprocess.run(sender, check=True, timeout=limit, capture_output=True, stdin=quiet)
-        counted, duration = receiver.communicate(timeout=limit)[0].split()
-    except (subprocess.SubprocessError, ValueError) as error:
-        raise OSError(f"no transfer from {names[0]} to {names[1]}: {error}") from None
+        if port:
+            words = ["send", address, port, str(seconds)]
+            sender = [shell, names[0], me, *words]
+            sent = subprocess.run(
+                sender, check=False, timeout=limit, capture_output=True, text=True, stdin=none
+            )
+            if sent.returncode:
+                raise _failure(what, sent.stderr)
+        said, errors = receiver.communicate(timeout=limit)
+        if receiver.returncode:
+            raise _failure(what, errors)
+    except subprocess.TimeoutExpired:
+        raise TimeoutError(f"{what} within {limit:g} s (--timeout)") from None
     finally:
         receiver.kill()
         receiver.wait()
+    counted, duration = said.split()
+    if float(duration) <= 0:
+        raise OSError(f"{what} of more than {counted} bytes; it needs more time (--timeout)")
     return int(counted) / float(duration)
+
+
+def _failure(what: str, errors: str) -> OSError:
+    """The error of a program that has ended with these messages."""
+    last = (errors.strip().splitlines() or ["no message"])[-1]
+    kind = TimeoutError if last.startswith("TimeoutError") else OSError
+    return kind(f"{what}: {last}")
 
 
 if __name__ == "__main__":
