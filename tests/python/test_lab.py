@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
-import signal
 import subprocess
 import time
 from dataclasses import replace
@@ -21,7 +19,7 @@ from tutti.console import Refusal
 from tutti_lab import checks, launch, machine, session, state
 from tutti_lab import command as commands
 from tutti_lab.launch import ProcessMapping, Site
-from tutti_lab.layout import FRAME, Layout
+from tutti_lab.layout import Layout
 
 GBIT = 10**9
 SITE = Site("/lab/nodesh", "/lab/ranks")
@@ -301,97 +299,6 @@ def test_networks_behind_a_gateway_are_not_the_machines_own(monkeypatch):
     assert machine.other_networks() == [("eth0", "192.168.0.0/24")]
 
 
-def test_settings_that_the_kernel_lacks_are_passed_over(monkeypatch, tmp_path):
-    (tmp_path / "has").write_text("7\n")
-    (tmp_path / "cannot").mkdir()
-    monkeypatch.setattr(machine, "Path", lambda name: tmp_path if name == "/proc/sys" else Path(name))
-    kept = {}
-    machine.raise_settings({"lacks": 9, "has": 9}, kept.__setitem__)
-    assert kept == {"has": 7} and (tmp_path / "has").read_text() == "9"
-    with pytest.raises(Refusal, match="cannot: Is a directory"):
-        machine.raise_settings({"cannot": 9}, kept.__setitem__)
-
-
-def test_no_setting_changes_before_its_old_value_is_kept(folder, monkeypatch, tmp_path):
-    (tmp_path / "has").write_text("7\n")
-    monkeypatch.setattr(machine, "Path", lambda name: tmp_path if name == "/proc/sys" else Path(name))
-    made = state.State(LAYOUT)
-
-    def keep(name, value):
-        made.keep_setting(name, value)
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        machine.raise_settings({"has": 9}, keep)
-    assert (tmp_path / "has").read_text() == "7\n"
-    assert state.load().settings == {"has": 7}
-
-
-def test_a_lab_that_cannot_be_finished_is_removed(command, folder, quiet_machine, monkeypatch):
-    ran = []
-
-    def output(words, limit=30):
-        ran.append(words)
-        if words[:2] == ["ip", "netns"] and words[-1] == "tuttilab-n2":
-            raise Refusal("ip netns add tuttilab-n2: no room")
-        return ""
-
-    monkeypatch.setattr(machine, "output", output)
-    monkeypatch.setattr(machine, "raise_settings", lambda least, keep: keep("net/x", 7))
-    put_back = []
-    monkeypatch.setattr(machine, "restore_settings", put_back.append)
-    done = command("lab", "up", "3")
-    assert done.status == 2 and "no room" in done.err
-    assert put_back == [{"net/x": 7}] and not folder.exists()
-    assert ["ip", "netns", "add", "tuttilab-n3"] not in ran
-
-
-@pytest.fixture
-def half_made(quiet_machine, monkeypatch):
-    """A machine on which commands that make a lab do nothing; what is called to remove it."""
-    removed: list[str] = []
-    monkeypatch.setattr(machine, "raise_settings", lambda least, keep: keep("net/x", 7))
-    monkeypatch.setattr(machine, "output", lambda words, limit=30: "")
-    monkeypatch.setattr(machine, "kill", lambda spaces: removed.append("processes"))
-    monkeypatch.setattr(machine, "remove", lambda names, done: removed.append("names") or [])
-    monkeypatch.setattr(machine, "restore_settings", lambda before: removed.append(str(before)))
-    return removed
-
-
-ALL_REMOVED = ["processes", "names", "{'net/x': 7}"]
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_no_second_signal_disturbs_the_removal_after_a_first_one(
-    command, folder, half_made, monkeypatch, number
-):
-    def signalled(*_):
-        os.kill(os.getpid(), number)
-        return ""
-
-    def remove(names, done):
-        signalled()
-        half_made.append("names")
-        return []
-
-    monkeypatch.setattr(machine, "output", signalled)
-    monkeypatch.setattr(machine, "remove", remove)
-    assert command("lab", "up", "3").status == 130
-    assert half_made == ALL_REMOVED and not folder.exists()
-
-
-def test_a_lab_whose_state_cannot_be_completed_is_removed(command, folder, half_made, monkeypatch):
-    def save(made, save=state.State.save):
-        if made.complete:
-            raise OSError(errno.ENOSPC, "no space")
-        save(made)
-
-    monkeypatch.setattr(state.State, "save", save)
-    done = command("lab", "up", "3")
-    assert done.status == 2 and done.err == "tutti: no space\n"
-    assert half_made == ALL_REMOVED and not folder.exists()
-
-
 def test_the_dry_run_of_a_run_shows_the_whole_command(command, folder, quiet_machine, installed,
                                                       tmp_path, monkeypatch):  # fmt: skip
     launcher(tmp_path / "bin", "mpirun", "mpirun (Open MPI) 4.1.4")
@@ -423,55 +330,6 @@ def test_the_checks_judge():
     assert checks.judge(layout, processes, {**seen, "seconds": 0.036})[2].good
     with pytest.raises(Refusal, match="wrong data"):
         checks.judge(layout, processes, {**seen, "seconds": -1})
-
-
-@pytest.mark.parametrize(
-    ("share", "advice"),
-    [
-        (0.91, ""),
-        (1.04, ""),
-        (0.89, "the machine cannot carry 1 Gbit/s now"),
-        (1.06, "the kernel does not limit this link to 1 Gbit/s"),
-    ],
-)
-def test_links_are_judged_by_their_rates(monkeypatch, share, advice):
-    """Both directions between two nodes, and the uplink between two switches."""
-    asked = []
-
-    def measure(shell, names, address, seconds, limit):
-        asked.append((*names, address))
-        rate = GBIT // 4 if names == ("node1", "node4") else GBIT
-        return share * rate / (8 * FRAME)
-
-    monkeypatch.setattr(checks.transfer, "measure", measure)
-    lines = list(checks.links(Layout(4, GBIT, 2, GBIT // 4), "/lab/nodesh", 60))
-    assert asked == [
-        ("node1", "node2", "10.77.0.2"),
-        ("node2", "node1", "10.77.0.1"),
-        ("node1", "node4", "10.77.0.4"),
-    ]
-    assert [line.meant for line in lines] == [1000, 1000, 250]
-    assert [line.good for line in lines] == [not advice] * 3
-    assert [line.advice for line in lines] == [advice] * 2 + [advice.replace("1 G", "250 M")]
-
-
-@pytest.mark.parametrize(("rate", "limit", "expected"), [(GBIT, 60, 1), (10**6, 200, 30), (10**4, 60, 15)])
-def test_a_link_is_measured_within_the_limit(monkeypatch, rate, limit, expected):
-    given = []
-    monkeypatch.setattr(checks.transfer, "measure", lambda *words: given.append(words[-2:]) or rate / (8 * FRAME))
-    assert all(line.good for line in checks.links(Layout(2, rate), "/lab/nodesh", limit))
-    assert given == [(expected, limit)] * 2
-
-
-@pytest.mark.parametrize("kind", [TimeoutError, OSError])
-def test_only_where_no_answer_comes_the_firewall_is_suspected(monkeypatch, kind):
-    def measure(*_):
-        raise kind("no transfer")
-
-    monkeypatch.setattr(checks.transfer, "measure", measure)
-    with pytest.raises(Refusal) as refused:
-        list(checks.links(LAYOUT, "/lab/nodesh", 60))
-    assert ("firewall" in str(refused.value)) == (kind is TimeoutError)
 
 
 @pytest.mark.parametrize("good", [True, False])

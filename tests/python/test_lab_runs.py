@@ -1,4 +1,4 @@
-"""tutti lab: the cleanup after a run, and the transfer that measures a link; no node is needed."""
+"""tutti lab: the cleanup after a run, and how links are measured; no node is needed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import signal
 import sys
 
 import pytest
-from tutti_lab import machine, session, transfer
-from tutti_lab.layout import Layout
+from tutti.console import Refusal
+from tutti_lab import checks, machine, session, transfer
+from tutti_lab.layout import FRAME, Layout
 
-LAYOUT = Layout(3, 10**9)
+GBIT = 10**9
+LAYOUT = Layout(3, GBIT)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -67,3 +69,52 @@ def test_a_receiver_that_does_not_start_says_why(tmp_path):
     shell.chmod(0o755)
     with pytest.raises(OSError, match="n1 to n2: n2: gone"):
         transfer.measure(str(shell), ("n1", "n2"), "127.0.0.1", 0.2, 10)
+
+
+@pytest.mark.parametrize(
+    ("share", "advice"),
+    [
+        (0.91, ""),
+        (1.04, ""),
+        (0.89, "the machine cannot carry 1 Gbit/s now"),
+        (1.06, "the kernel does not limit this link to 1 Gbit/s"),
+    ],
+)
+def test_links_are_judged_by_their_rates(monkeypatch, share, advice):
+    """Both directions between two nodes, and the uplink between two switches."""
+    asked = []
+
+    def measure(shell, names, address, seconds, limit):
+        asked.append((*names, address))
+        rate = GBIT // 4 if names == ("node1", "node4") else GBIT
+        return share * rate / (8 * FRAME)
+
+    monkeypatch.setattr(checks.transfer, "measure", measure)
+    lines = list(checks.links(Layout(4, GBIT, 2, GBIT // 4), "/lab/nodesh", 60))
+    assert asked == [
+        ("node1", "node2", "10.77.0.2"),
+        ("node2", "node1", "10.77.0.1"),
+        ("node1", "node4", "10.77.0.4"),
+    ]
+    assert [line.meant for line in lines] == [1000, 1000, 250]
+    assert [line.good for line in lines] == [not advice] * 3
+    assert [line.advice for line in lines] == [advice] * 2 + [advice.replace("1 G", "250 M")]
+
+
+@pytest.mark.parametrize(("rate", "limit", "expected"), [(GBIT, 60, 1), (10**6, 200, 30), (10**4, 60, 15)])
+def test_a_link_is_measured_within_the_limit(monkeypatch, rate, limit, expected):
+    given = []
+    monkeypatch.setattr(checks.transfer, "measure", lambda *words: given.append(words[-2:]) or rate / (8 * FRAME))
+    assert all(line.good for line in checks.links(Layout(2, rate), "/lab/nodesh", limit))
+    assert given == [(expected, limit)] * 2
+
+
+@pytest.mark.parametrize("kind", [TimeoutError, OSError])
+def test_only_where_no_answer_comes_the_firewall_is_suspected(monkeypatch, kind):
+    def measure(*_):
+        raise kind("no transfer")
+
+    monkeypatch.setattr(checks.transfer, "measure", measure)
+    with pytest.raises(Refusal) as refused:
+        list(checks.links(LAYOUT, "/lab/nodesh", 60))
+    assert ("firewall" in str(refused.value)) == (kind is TimeoutError)
