@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +15,7 @@ from tutti._engine import Machine
 from tutti.refusal import Refusal
 from tutti_reproduce import charts, page, parsons, parsons_simulated
 from tutti_reproduce.cache import Cache, sources_of
-from tutti_reproduce.tables import Course, Numbers, Plot, Result, Sweep, Table, View, network
+from tutti_reproduce.tables import AHEAD, EVEN, Course, Numbers, Plot, Result, Sweep, Table, View, network
 
 
 def pair(name: str = "table-3", title: str = "Table 3") -> Table:
@@ -48,14 +50,30 @@ def test_a_winner_needs_10_percent():
     ({"factor": 2}, {"factor": 1.05}, False),
     ({"factor": 2}, {}, None),
     ({}, {"factor": 2}, None),
-    ({"ahead": 1.0}, {"factor": 1.05}, True),
-    ({"ahead": 1.0}, {"factor": 1.0}, False),
-    ({"ahead": -1.0}, {"factor": 0.97}, True),
+    ({"ahead": 1.0}, {"factor": 1.05}, False),
+    ({"ahead": 1.0}, {"factor": 1.2}, True),
+    ({"ahead": -1.0}, {"factor": 0.97}, False),
     ({"ahead": 0.0}, {"factor": 0.97}, True),
     ({"ahead": 0.0}, {"factor": 1.5}, False),
 ])  # fmt: skip
 def test_winners_agree_or_not(published_, here, expected):
     assert pair().agrees(published_, here) is expected
+
+
+def test_of_a_crossover_s_sides_whoever_is_ahead_wins():
+    sides = replace(pair(), even=AHEAD)
+    assert [sides.winner({"factor": each}) for each in (1.05, 1.0, 0.97)] == ["tree", "even", "linear"]
+    assert [sides.agrees({"ahead": 1.0}, {"factor": each}) for each in (1.05, 1.0)] == [True, False]
+
+
+@pytest.mark.parametrize("even", [EVEN, AHEAD])
+def test_a_verdict_has_one_definition_of_a_winner(even):
+    table = replace(pair(), even=even)
+    result = result_of([{"ahead": 1.0}] * 3, factors(1.01, 1.05, 1.2))
+    wins = sum(factor > even for factor in (1.01, 1.05, 1.2))
+    assert table.verdict(result, result.views[0]) == (
+        f"same winner in {wins} of 3; tree wins 3 published and {wins} here"
+    )
 
 
 def test_single_values_agree_within_a_factor():
@@ -200,6 +218,10 @@ def test_the_document_has_all_numbers():
     (table,) = json.loads(page.document([(pair(), result)]))["tables"]
     assert table["views"][0]["numbers"] == [{"linear": 3.1235, "tree": 1.0}]
     assert table["published"] == [{"linear": 2.0, "tree": 1.0}]
+    assert "spread" not in table["views"][0]
+    view = View("lab", "here", factors(2, 3), spread=[0.123456, math.inf])
+    (table,) = json.loads(page.document([(pair(), Result(["a", "b"], [{}, {}], [view]))]))["tables"]
+    assert table["views"][0]["spread"] == [0.12346, None]
 
 
 @pytest.mark.parametrize(("values", "log"), [((1, 1000), True), ((3, 4), True), ((0.2, 90), False)])

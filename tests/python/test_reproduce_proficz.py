@@ -49,9 +49,13 @@ def test_eager_blocks_do_not_wait_for_late_ranks():
 
 def test_what_differs_beyond_doubt_is_counted():
     table = Table("proficz", "x", "X", ("A", "B"), "ms", 1, lambda done: Result([], [], []))
-    published = [{"factor": 1.0}] * 3
-    view = View("lab", "here", [{"factor": 1.3}] * 3, spread=[0.1, 0.25, math.inf])
-    assert table.doubtless(Result(["a", "b", "c"], published, [view]), view) == 1
+    even = [{"factor": 1.0}] * 4
+    # Of 1.3 +- 0.5 neither the ends nor the middle are even, but 1 is inside.
+    view = View("lab", "here", [{"factor": 1.3}] * 4, spread=[0.1, 0.25, 0.5, math.inf])
+    assert table.doubtless(Result(["a", "b", "c", "d"], even, [view]), view) == 1
+    won = [{"factor": 2.0}, {"factor": 2.0}, {"factor": 0.5}, {"factor": 0.5}]
+    view = View("lab", "here", [{"factor": 0.9}] * 4, spread=[0.1, 0.3, 0.01, math.inf])
+    assert table.doubtless(Result(["a", "b", "c", "d"], won, [view]), view) == 1
 
 
 def test_the_fft_s_gather_lies_between_both_sequences(tmp_path):
@@ -92,7 +96,7 @@ def test_figures_draw_the_lab_s_points_in_the_colours_of_the_simulator_s_lines(t
 
 
 @pytest.mark.parametrize(("factor", "spread", "known"), [
-    (1.3, 0.2, True), (1.3, 0.4, False), (0.8, 0.1, True), (0.95, 0.1, False), (1.0, 0.08, True),
+    (1.3, 0.15, True), (1.3, 0.25, False), (0.8, 0.1, True), (0.85, 0.1, False), (1.0, 0.08, True),
     (1.0, 0.12, False), (1.2, math.inf, False),
 ])  # fmt: skip
 def test_an_interval_decides_who_wins(factor, spread, known):
@@ -100,7 +104,7 @@ def test_an_interval_decides_who_wins(factor, spread, known):
 
 
 def test_undecided_winners_are_counted():
-    far, near = ([2.0, 2.2, 1.8, 2.0], [1.0, 1.0, 1.0, 1.0]), ([1.2, 1.5, 0.9, 1.4], [1.0, 1.2, 1.1, 0.9])
+    far, near = ([2.0, 2.2, 1.8, 2.0], [1.0, 1.0, 1.0, 1.0]), ([1.3, 1.6, 1.0, 1.5], [1.0, 1.2, 1.1, 0.9])
     assert proficz_lab.undecided_note([far]).endswith("Undecided: 0 of 1.")
     # 30 repetitions would narrow the interval by the square root of 4 / 30.
     text = proficz_lab.undecided_note([far, near])

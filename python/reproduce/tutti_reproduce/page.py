@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from html import escape
+from math import isfinite
+from typing import Any
 
 from tutti.console import count
 from tutti_reproduce import charts
-from tutti_reproduce.tables import EVEN, NEAR, Numbers, Result, Sweep, Table, View
+from tutti_reproduce.tables import AHEAD, EVEN, NEAR, Numbers, Result, Sweep, Table, View
 
 Reproduced = tuple[Table, Result]
 
@@ -27,9 +29,11 @@ _STYLE = (
     "nav{columns:2;font-size:14px}h2{margin-top:2.2em}"
 )
 _READ = (
-    "Compare winners and factors, not times: networks have the rates that the papers name, and every "
-    f"fitted number is named. Times within {100 * (EVEN - 1):.0f} % count as even; single values agree within a "
-    f"factor of {NEAR:g}."
+    "Compare winners and factors, not times. Träff's and Parsons' tables have the built-in machine unless a source "
+    "names another one, the other papers' the links' rates that these name. All else, such as latencies, is "
+    "assumed; headings and notes name the assumed and the fitted numbers. Times within "
+    f"{100 * (EVEN - 1):.0f} % count as even, within {100 * (AHEAD - 1):.0f} % where a paper has only the side of a "
+    f"crossover (Paznikov); single values agree within a factor of {NEAR:g}."
 )
 PAPERS = {
     "traff": "Träff 2017: irregular gathers",
@@ -245,6 +249,14 @@ def _rounded(numbers: Numbers) -> Numbers:
     return {name: float(f"{value:.5g}") for name, value in numbers.items()}
 
 
+def _numbers(view: View) -> dict[str, list[Any]]:
+    """The numbers of a source and, if known, the half-widths of their intervals; null is unbounded."""
+    numbers: dict[str, list[Any]] = {"numbers": [_rounded(numbers) for numbers in view.numbers]}
+    if view.spread:
+        numbers["spread"] = [float(f"{each:.5g}") if isfinite(each) else None for each in view.spread]
+    return numbers
+
+
 def document(reproduced: Sequence[Reproduced]) -> str:
     """All numbers with their sources, as JSON."""
     tables = [
@@ -257,8 +269,7 @@ def document(reproduced: Sequence[Reproduced]) -> str:
                 for sweep, rows in _courses(table, result)
             ],
             "views": [
-                {"source": view.source, "machine": view.machine, "notes": view.notes,
-                 "numbers": [_rounded(numbers) for numbers in view.numbers]}
+                {"source": view.source, "machine": view.machine, "notes": view.notes, **_numbers(view)}
                 for view in result.views
             ],
         }

@@ -7,7 +7,7 @@ from statistics import mean
 from typing import Any
 
 from tutti.statistics import half_width, quotient_interval
-from tutti_reproduce.tables import EVEN, Context, Numbers, View
+from tutti_reproduce.tables import EVEN, Context, Numbers, View, side
 
 FLOAT = 4
 RATES = (1000, 100)
@@ -16,8 +16,8 @@ REPETITIONS = 30
 """As many as one would ask for without intervals."""
 _OVERLAPPING = "linear:runner=background"
 CRITERION = (
-    "Fewer than 30 repetitions suffice for a problem whose winner the interval decides: it lies on one side "
-    f"of 1, or between 1 / {EVEN:g} and {EVEN:g}."
+    "Fewer than 30 repetitions suffice for a problem whose winner the interval decides: it lies under "
+    f"1 / {EVEN:g}, above {EVEN:g}, or between both."
 )
 
 Cell = tuple[str, int, float, int]
@@ -62,9 +62,8 @@ def machine(rate: int) -> str:
 
 
 def decided(factor: float, spread: float) -> bool:
-    """Whether the interval of a factor lies on one side of 1 or within the band of even times."""
-    low, high = factor - spread, factor + spread
-    return low > 1 or high < 1 or (low >= 1 / EVEN and high <= EVEN)
+    """Whether all of the interval of a factor has the same winner, or is even."""
+    return side(factor - spread) == side(factor + spread)
 
 
 def undecided_note(pairs: list[tuple[list[float], list[float]]]) -> str:

@@ -17,7 +17,7 @@ from tutti_reproduce.cache import Cache, content_of, sources_of
 EVEN = 1.1
 """Factors between 1 / EVEN and EVEN count as even."""
 AHEAD = 1.02
-"""Who is only said to be ahead is so by at least this factor."""
+"""The same where the paper has only the side of a crossover: who is ahead, by however little."""
 NEAR = 1.5
 """Single numbers within this factor of the published one agree."""
 CLOSE = 1.2
@@ -29,9 +29,9 @@ second's where the times are unknown; `ahead` says no more than who wins: 1 the 
 the first, 0 neither; `value` is the number of a table without contenders. Empty: no numbers."""
 
 
-def side(factor: float) -> int:
+def side(factor: float, even: float = EVEN) -> int:
     """Who wins by a factor: 1 the second contender, -1 the first, 0 neither."""
-    return (factor > EVEN) - (factor < 1 / EVEN)
+    return (factor > even) - (factor < 1 / even)
 
 
 @dataclass(frozen=True)
@@ -143,6 +143,7 @@ class Table:
         unit: of the numbers, such as "us".
         steps: the number of results that it computes.
         run: computes the result; calls its argument after each step.
+        even: factors between 1 / even and even count as even.
     """
 
     paper: str
@@ -152,6 +153,7 @@ class Table:
     unit: str
     steps: int
     run: Callable[[Callable[[], None]], Result]
+    even: float = EVEN
 
     def factor(self, numbers: Numbers) -> float | None:
         """The first contender's number over the second's, or the single value; None if unknown."""
@@ -170,7 +172,7 @@ class Table:
         factor = self.factor(numbers)
         if factor is None:
             return None
-        return ("even", second, first)[side(factor)]
+        return ("even", second, first)[side(factor, self.even)]
 
     def agrees(self, published: Numbers, here: Numbers) -> bool | None:
         """Whether the winners are equal or the values near; None if one is unknown."""
@@ -178,13 +180,7 @@ class Table:
             a, b = self.factor(published), self.factor(here)
             return None if not a or not b else max(a / b, b / a) <= NEAR
         names = self.winner(published), self.winner(here)
-        if None in names:
-            return None
-        factor = self.factor(here)
-        if published.get("ahead") and factor:
-            # Only a side of a crossover is published: no band around even.
-            return factor ** published["ahead"] > AHEAD
-        return names[0] == names[1]
+        return None if None in names else names[0] == names[1]
 
     def course(self, sweep: Sweep, points: list[tuple[float, int]], numbers: list[Numbers]) -> Course | None:
         """Who wins along a series, by winners and not by what is even; between them the crossover is
@@ -220,14 +216,15 @@ class Table:
         return {name: self.course(sweep, points, numbers) for name, points in sweep.series().items()}
 
     def doubtless(self, result: Result, view: View) -> int:
-        """In how many problems the whole interval of the factor disagrees with the paper."""
+        """In how many problems no factor of the whole interval has the published winner."""
         found = 0
         for published, numbers, spread in zip(result.published, view.numbers, view.spread, strict=True):
-            factor = self.factor(numbers)
-            if factor is None:
+            factor, winner = self.factor(numbers), self.winner(published)
+            if self.contenders is None or factor is None or winner is None:
                 continue
-            ends = ({"factor": max(factor + side * spread, 1e-9)} for side in (-1, 0, 1))
-            found += all(self.agrees(published, end) is False for end in ends)
+            theirs = (self.contenders[0], "even", self.contenders[1]).index(winner) - 1
+            low, high = (side(factor + end * spread, self.even) for end in (-1, 1))
+            found += not low <= theirs <= high
         return found
 
     def compared(self, result: Result, view: View) -> list[bool]:
