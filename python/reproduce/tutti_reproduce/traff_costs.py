@@ -34,6 +34,14 @@ def agreement(ranks: int, machine: Machine) -> float:
     return 2 * (ranks - 1).bit_length() * (machine.latency + INT * machine.per_byte)
 
 
+def closed_linear(sizes: Sequence[int], root: int, machine: Machine) -> float:
+    """Seconds of a linear gather whose root takes messages one after the other, each for its bytes
+    or for the gap, if that is longer, after one latency (LogGP)."""
+    each = (max(machine.gap, size * machine.per_byte) for rank, size in enumerate(sizes)
+            if rank != root and size > 0)  # fmt: skip
+    return machine.latency + sum(each)
+
+
 def replay(call: Call, seconds: Callable[[int], float]) -> float:
     """Seconds of a gather along a tree in which a message of some bytes occupies its sender and its
     receiver for so long, and who is ready first is received first."""
@@ -61,11 +69,7 @@ def rendezvous(ranks: int, problem: Problem, machine: Machine) -> Callable[[floa
     root = ranks // 2
     tree = Call("gatherv", sizes, root, TUW, machine)
     padded = Call("gather", [max(sizes)] * ranks, root, "binomial", machine)
-    linear = machine.latency + sum(
-        max(machine.gap, size * machine.per_byte)
-        for rank, size in enumerate(sizes)
-        if rank != root and size > 0
-    )
+    linear = closed_linear(sizes, root, machine)
 
     def times(extra: float) -> Numbers:
         def message(size: int) -> float:
