@@ -88,6 +88,20 @@ def _times(
     return dict(zip((*CONTENDERS, "order=distance"), means, strict=True))
 
 
+_ASSUMED_THERE = (
+    "Assumed, as the paper names neither: 1 Gbit/s between the switches too, and all latencies."
+)
+
+
+def _assumed(numbers: dict[str, float]) -> str:
+    """Which numbers of the network the paper does not name, as a sentence."""
+    near, far = (1e6 * numbers[name] for name in ("near", "far"))
+    return (
+        f"Assumed, as the paper names neither: latencies of {near:.0f} us, and of {far:.0f} between the switches, "
+        f"whose link has {8e-9 / numbers['across_per_byte']:.1f} Gbit/s."
+    )
+
+
 def _machine(name: str, nodes: int) -> platforms.Platform:
     """A machine of two switches with fewer nodes."""
     return platforms.platform(platforms.MACHINES[name].replace(":30:", f":{nodes}:"))
@@ -190,12 +204,13 @@ def _figure(context: Context, name: str, done: Callable[[], None]) -> Result:
     shape, nodes = document["figures"][name]
     kilobytes = document["kilobytes"]
     views = []
+    assumed = _assumed(document["network"])
     for where, switches in placements(nodes).items():
         numbers = []
         for size in kilobytes:
             numbers.append(context.result(_times, shape, switches, size * 1024, document["network"]))
             done()
-        views.append(View("own simulator", where, numbers))
+        views.append(View("own simulator", where, numbers, [assumed]))
     if shape == "ring":
         views[0].notes.append(
             "In blocks the natural ring crosses between the switches once each way, the least possible: "
@@ -207,12 +222,12 @@ def _figure(context: Context, name: str, done: Callable[[], None]) -> Result:
             "In blocks all pairs of the last stage, which has the largest messages, cross between the "
             "switches; the order moves the crossing to the first stage. Round robin the natural order "
             "already does so. That separates the two shapes as the paper reports, with more than its "
-            "12 to 40 % from 8 nodes on, as here all crossing messages share one link of 0.8 Gbit/s."
+            "12 to 40 % from 8 nodes on, as here all crossing messages share one link."
         )
     if nodes <= context.simgrid_ranks:
         for where, switches in placements(nodes).items():
             there = _in_simgrid(context, shape, switches, kilobytes, document["network"])
-            views.append(View("SimGrid", f"gigabit Ethernet, {where}", there))
+            views.append(View("SimGrid", f"gigabit Ethernet, {where}", there, [_ASSUMED_THERE]))
             done()
     if lab := _lab(context, shape, nodes, kilobytes):
         views.append(lab)
