@@ -84,11 +84,19 @@ void Job::receive(void* data, std::size_t bytes, Rank from, Patience patience) c
   wait_all(request, patience);
 }
 
-std::string Job::from_first(std::string text) const {
+std::string Job::first_problem(const std::string& problem) const {
+  const Rank own = problem.empty() ? p_ : rank_;
+  Rank first = p_;
+  MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, control_);
+  if (first == p_) return "";
+  return (first > 0 ? "rank " + std::to_string(first) + ": " : "") + from(first, problem);
+}
+
+std::string Job::from(Rank root, std::string text) const {
   int length = static_cast<int>(text.size());
-  MPI_Bcast(&length, 1, MPI_INT, 0, control_);
+  MPI_Bcast(&length, 1, MPI_INT, root, control_);
   text.resize(static_cast<std::size_t>(length));
-  if (length > 0) MPI_Bcast(text.data(), length, MPI_CHAR, 0, control_);  // SimGrid's needs data
+  if (length > 0) MPI_Bcast(text.data(), length, MPI_CHAR, root, control_);  // SimGrid's needs data
   return text;
 }
 

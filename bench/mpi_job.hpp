@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "core/types.hpp"
 
@@ -44,11 +45,16 @@ class Job {
   void send(const void* data, std::size_t bytes, Rank to) const;
   void receive(void* data, std::size_t bytes, Rank from, Patience patience = Patience::yield) const;
   /// The text of rank 0, on all ranks.
-  [[nodiscard]] std::string from_first(std::string text) const;
+  [[nodiscard]] std::string from_first(std::string text) const { return from(0, std::move(text)); }
+  /// What is wrong at the lowest rank with a problem, on all ranks; it names the rank unless that
+  /// is 0. Empty: no rank has a problem.
+  [[nodiscard]] std::string first_problem(const std::string& problem) const;
   /// Aborts all ranks with this text on standard error.
   [[noreturn]] void fail(const std::string& text) const;
 
  private:
+  [[nodiscard]] std::string from(Rank root, std::string text) const;
+
   Rank rank_ = 0;
   int p_ = 1;
   int nodes_ = 1;

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -140,7 +141,7 @@ bool can_be_reordered(Collective collective) {
   return !reduces(collective) && !is_gather_or_scatter(collective) && !is_one_sided(collective);
 }
 
-/// The fault of the options in this job, or empty. Equal on all ranks.
+/// The fault of the options in this job, or empty.
 std::string refusal(const Options& options, const Job& job) {
   const Functions native = native_functions();
   if (native.Gather == nullptr) {
@@ -219,6 +220,21 @@ int write_machine(const Options& options, const Job& job) {
   return problem.empty() ? 0 : refuse(job, problem);
 }
 
+Result<bool> run_command(const Bench& bench, Rank root, const Machine& machine, Report* report) {
+  const Command command = bench.options.command;
+  try {
+    if (command == Command::guidelines) return run_guidelines(bench, root, report);
+    if (is_rma(command)) return run_rma(bench, root, machine, report);
+    if (command == Command::allgather_shared) return run_shared(bench, report);
+    if (command == Command::memory) return run_memory(bench, report);
+    if (command != Command::latency) return run_table(bench, root, machine, report);
+    run_latency(bench, report);
+    return true;
+  } catch (const std::bad_alloc&) {
+    bench.job.fail("not enough memory for the buffers of " + std::string(name_of(command)));
+  }
+}
+
 int run_measured(const Bench& bench, const Machine& machine) {
   const Options& options = bench.options;
   const Job& job = bench.job;
@@ -235,20 +251,7 @@ int run_measured(const Bench& bench, const Machine& machine) {
   }
   problem = job.from_first(problem);
   if (!problem.empty()) return refuse(job, problem);
-  Result<bool> done = true;
-  if (options.command == Command::guidelines) {
-    done = run_guidelines(bench, root, report.get());
-  } else if (is_rma(options.command)) {
-    done = run_rma(bench, root, machine, report.get());
-  } else if (options.command == Command::allgather_shared) {
-    done = run_shared(bench, report.get());
-  } else if (options.command == Command::latency) {
-    run_latency(bench, report.get());
-  } else if (options.command == Command::memory) {
-    done = run_memory(bench, report.get());
-  } else {
-    done = run_table(bench, root, machine, report.get());
-  }
+  const Result<bool> done = run_command(bench, root, machine, report.get());
   if (!done) return refuse(job, done.error());
   if (report) {
     report->note("clock error", bench.clock.error_text());  // the maximum over all rows
@@ -261,12 +264,16 @@ int run_measured(const Bench& bench, const Machine& machine) {
 int run(std::span<const char* const> arguments) {
   const Job job;
   const Result<Options> options = parse(arguments);
-  if (!options) return refuse(job, options.error());
+  // Ranks may differ: each reads the file of --delay recorded:FILE.
+  if (const std::string problem = job.first_problem(options ? "" : options.error());
+      !problem.empty()) {
+    return refuse(job, problem);
+  }
   if (options->help) {
     if (job.rank() == 0) std::fputs(help().c_str(), stdout);
     return 0;
   }
-  if (const std::string problem = refusal(*options, job); !problem.empty()) {
+  if (const std::string problem = job.first_problem(refusal(*options, job)); !problem.empty()) {
     return refuse(job, problem);
   }
   if (options->command == Command::machine && job.p() < 2) {

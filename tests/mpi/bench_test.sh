@@ -119,6 +119,19 @@ if [ -z "$brief" ]; then
   expect 1 2 'distances needs --output' distances
   expect 1 2 'cannot write' distances --output /nowhere/distances
 fi
+# Each rank reads the file of delays, and one of them cannot.
+echo "0,0,0" >"$folder/delays"
+cat >"$folder/elsewhere" <<EOF
+#!/bin/sh
+file=$folder/delays
+if [ "\${PMI_RANK:-\${OMPI_COMM_WORLD_RANK:-}}" = 1 ]; then file=$folder/none; fi
+exec "$bench" gather $short --block 1 --delay "recorded:\$file"
+EOF
+chmod +x "$folder/elsewhere"
+timeout 120 $mpirun -n 3 "$folder/elsewhere" >"$folder/out" 2>"$folder/err"
+got=$?
+[ "$got" -eq 2 ] || complain "a file that rank 1 lacks: status $got, not 2"
+grep -q "tutti-bench: rank 1: .*cannot be read" "$folder/err" || complain "which rank lacks the file"
 expect 3 0 "^# distances between 3 ranks" distances --output "$folder/distances"
 grep -q '"schema": "tutti-distances-1"' "$folder/distances" || complain "distances --output"
 
