@@ -141,24 +141,12 @@ bool is_replaceable(const std::string& name) {
   return access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
 }
 
-Result<std::FILE*> open_file(const std::string& name, const char* mode) {
-  if (name.empty()) return nullptr;
-  std::FILE* file = std::fopen(name.c_str(), mode);
-  if (file == nullptr) return Error{"cannot write " + name + ": " + std::strerror(errno)};
-  return file;
+std::string unwritable(const std::string& option, const std::string& name) {
+  return "cannot write " + option + " " + name + ": " + std::strerror(errno);
 }
 
-/// What holds the rows of a JSON file until it is whole.
+/// What holds the rows of a file until it is whole.
 std::string part_name(const std::string& name) { return name + ".part"; }
-
-/// Closes a file. The text says that it could not be written as a whole; empty: it was.
-template <class File>
-std::string close_file(File& file, const std::string& name) {
-  if (!file) return "";
-  const bool is_written = std::ferror(file.get()) == 0;
-  if (std::fclose(file.release()) == 0 && is_written) return "";
-  return "cannot write " + name + ": " + std::strerror(errno);
-}
 
 }  // namespace
 
@@ -177,29 +165,56 @@ Result<std::shared_ptr<Report>> Report::open(const Options& options, Metadata me
   auto report = std::make_shared<Report>();
   report->quiet_ = options.quiet;
   report->metadata_ = std::move(metadata);
-  // A former file stays until there is a whole new one.
-  const bool replaces = is_replaceable(options.json);
-  const auto json = open_file(options.json, replaces ? "a" : "w");
-  if (!json) return Error{"--json " + json.error()};
-  report->json_.reset(*json);
-  if (replaces) report->json_.reset();  // it only had to be possible
-  report->json_name_ = options.json;
-  const auto csv = open_file(options.csv, "w");
-  if (!csv) return Error{"--csv " + csv.error()};
-  report->csv_.reset(*csv);
-  report->csv_name_ = options.csv;
-  for (const auto& [key, value] : report->metadata_) report->say("# " + key + ": " + value);
-  if (report->csv_) {
-    for (const auto& [key, value] : report->metadata_) {
-      std::fputs(fmt::format("# {}: {}\n", key, value).c_str(), report->csv_.get());
-    }
-    std::fputs(
-        "collective,distribution,block,element_bytes,root,bytes,algorithm,ran,mean_us,min_us,"
-        "median_us,p90_us,p99_us,ratio,ratio_low,ratio_high,verdict,to_bound,elapsed_us,spread_"
-        "us\n",
-        report->csv_.get());
+  Result<Output> json = open("--json", options.json);
+  if (!json) return Error{json.error()};
+  report->json_ = std::move(*json);
+  Result<Output> csv = open("--csv", options.csv);
+  if (!csv) return Error{csv.error()};
+  report->csv_ = std::move(*csv);
+  std::string head;
+  for (const auto& [key, value] : report->metadata_) {
+    report->say("# " + key + ": " + value);
+    head += fmt::format("# {}: {}\n", key, value);
   }
+  report->add_csv(
+      head +
+      "collective,distribution,block,element_bytes,root,bytes,algorithm,ran,mean_us,min_us,"
+      "median_us,p90_us,p99_us,ratio,ratio_low,ratio_high,verdict,to_bound,elapsed_us,spread_"
+      "us\n");
   return report;
+}
+
+Result<Report::Output> Report::open(const std::string& option, const std::string& name) {
+  Output output{option, name, {}, {}};
+  if (name.empty()) return output;
+  std::error_code none;
+  const bool replaces = is_replaceable(name);
+  const bool is_new = !std::filesystem::exists(std::filesystem::symlink_status(name, none));
+  output.stream.reset(std::fopen(name.c_str(), replaces ? "a" : "w"));
+  if (!output.stream) return Error{unwritable(option, name)};
+  if (!replaces) return output;
+  output.stream.reset();  // it only had to be possible
+  output.mode = std::filesystem::status(name, none).permissions();
+  if (is_new) std::filesystem::remove(name, none);
+  return output;
+}
+
+bool Report::keeps_part(const Output& output) { return !output.name.empty() && !output.stream; }
+
+std::string Report::finish(Output& output, const std::string& text) {
+  if (output.name.empty()) return "";
+  if (output.stream) {
+    std::fputs(text.c_str(), output.stream.get());
+    const bool is_written = std::ferror(output.stream.get()) == 0;
+    if (std::fclose(output.stream.release()) == 0 && is_written) return "";
+    return unwritable(output.option, output.name);
+  }
+  const std::string problem = replace_text_file(output.name, text);
+  if (!problem.empty()) return output.option + " " + output.name + " " + problem;
+  std::error_code none;
+  std::filesystem::permissions(output.name, output.mode, none);
+  std::filesystem::remove(part_name(output.name), none);
+  return "";
 }
 
 void Report::say(const std::string& text) const {
@@ -210,9 +225,10 @@ void Report::say(const std::string& text) const {
 
 void Report::add(Row row, bool print) {
   if (print && !quiet_) print_columns(row);
-  if (csv_) write_csv(row);
+  add_csv(csv_of(row));
   rows_.push_back(std::move(row));
-  if (!json_name_.empty() && !json_) (void)replace_text_file(part_name(json_name_), json_text());
+  if (keeps_part(csv_)) (void)replace_text_file(part_name(csv_.name), csv_text_);
+  if (keeps_part(json_)) (void)replace_text_file(part_name(json_.name), json_text());
 }
 
 void Report::add(std::vector<Guideline> guidelines) { guidelines_ = std::move(guidelines); }
@@ -244,15 +260,25 @@ void Report::print_columns(const Row& row) {
   }
 }
 
-void Report::write_csv(const Row& row) {
-  const auto quoted = [](const std::string& text) { return "\"" + text + "\""; };
+void Report::add_csv(const std::string& text) {
+  if (csv_.stream) {
+    std::fputs(text.c_str(), csv_.stream.get());
+    std::fflush(csv_.stream.get());
+  } else {
+    csv_text_ += text;
+  }
+}
+
+std::string Report::csv_of(const Row& row) {
+  std::string text;
+  const auto quoted = [](const std::string& word) { return "\"" + word + "\""; };
   for (const Line& line : row.lines) {
     const Summary summary = summarize(line.samples);
-    std::string text = fmt::format(
-        "{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}", row.collective,
-        row.distribution, row.block, row.width, row.root, row.total * row.width, quoted(line.name),
-        quoted(first_word(line.ran)), summary.mean * micro, summary.least * micro,
-        summary.median * micro, summary.p90 * micro, summary.p99 * micro);
+    text += fmt::format("{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}",
+                        row.collective, row.distribution, row.block, row.width, row.root,
+                        row.total * row.width, quoted(line.name), quoted(first_word(line.ran)),
+                        summary.mean * micro, summary.least * micro, summary.median * micro,
+                        summary.p90 * micro, summary.p99 * micro);
     if (line.to_native) {
       const Ratio& ratio = *line.to_native;
       text += fmt::format(",{:.4f},{:.4f},{:.4f},{}", ratio.value, ratio.interval.low,
@@ -263,9 +289,8 @@ void Report::write_csv(const Row& row) {
     text += fmt::format(",{},{},{}\n",
                         line.to_bound ? fmt::format("{:.3f}", *line.to_bound) : std::string(),
                         micro_text(line.elapsed, 3, ""), micro_text(line.spread, 3, ""));
-    std::fputs(text.c_str(), csv_.get());
   }
-  std::fflush(csv_.get());
+  return text;
 }
 
 std::string Report::json_text() const {
@@ -279,19 +304,9 @@ std::string Report::json_text() const {
 }
 
 std::string Report::finish() {
-  std::string problem = close_file(csv_, "--csv " + csv_name_);
-  if (json_) {
-    std::fputs(json_text().c_str(), json_.get());
-    if (std::string text = close_file(json_, "--json " + json_name_); !text.empty()) problem = text;
-  } else if (!json_name_.empty()) {
-    std::error_code none;
-    const auto mode = std::filesystem::status(json_name_, none).permissions();
-    const std::string text = replace_text_file(json_name_, json_text());
-    if (!text.empty()) problem = "--json " + json_name_ + " " + text;
-    std::filesystem::permissions(json_name_, mode, none);
-    std::filesystem::remove(part_name(json_name_), none);
-  }
-  return problem;
+  const std::string csv = finish(csv_, csv_text_);
+  const std::string json = finish(json_, json_text());
+  return json.empty() ? csv : json;
 }
 
 }  // namespace tutti::bench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,8 +81,8 @@ class Report {
   static Result<std::shared_ptr<Report>> open(const Options& options, Metadata metadata);
 
   [[nodiscard]] bool quiet() const { return quiet_; }
-  /// Adds a row, and writes all so far to FILE.part of --json FILE; prints the row as columns
-  /// unless `print` is off.
+  /// Adds a row, and writes all so far to FILE.part of --json FILE and --csv FILE; prints the row
+  /// as columns unless `print` is off.
   void add(Row row, bool print = true);
   /// Adds the guidelines that `tutti check` tests on the rows.
   void add(std::vector<Guideline> guidelines);
@@ -98,8 +99,23 @@ class Report {
   };
   using File = std::unique_ptr<std::FILE, Close>;
 
+  /// A file of the options, written whole at the end, so that a former one stays until then; until
+  /// then FILE.part has what there is. What is no regular file is written directly.
+  struct Output {
+    std::string option;
+    std::string name;  ///< empty: none
+    std::filesystem::perms mode = std::filesystem::perms::none;
+    File stream;  ///< if it is written directly
+  };
+  static Result<Output> open(const std::string& option, const std::string& name);
+  static bool keeps_part(const Output& output);
+  /// Writes the text and closes the file. Returns why it could not; empty if it could.
+  static std::string finish(Output& output, const std::string& text);
+
   void print_columns(const Row& row);
-  void write_csv(const Row& row);
+  /// A stream has the text at once, and a file at the end.
+  void add_csv(const std::string& text);
+  [[nodiscard]] static std::string csv_of(const Row& row);
   [[nodiscard]] std::string json_text() const;
 
   bool quiet_ = false;
@@ -107,11 +123,9 @@ class Report {
   std::vector<Row> rows_;
   std::vector<Guideline> guidelines_;
   std::string section_;  ///< the last heading printed
-  std::string json_name_;
-  File json_;  ///< one that is no regular file, which is written at the end; a regular one is
-               ///< replaced
-  std::string csv_name_;
-  File csv_;
+  Output json_;
+  Output csv_;
+  std::string csv_text_;  ///< for the file
 };
 
 }  // namespace tutti::bench

@@ -10,12 +10,14 @@ import pytest
 from installed import PREFIX, Mpi, environment, mpis
 
 
-def bench(*words: str) -> subprocess.CompletedProcess[str]:
+def bench(*words: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs a broadcast; `limit`: bytes of address space of each process."""
     mpi: Mpi = mpis()[0]
     command = (mpi.mpirun, "-n", "2", PREFIX / "bin" / f"tutti-bench-{mpi.flavour}", "bcast", "--repetitions",
                "8", "--quiet", *words)  # fmt: skip
-    return subprocess.run([str(word) for word in command], env=environment(), capture_output=True, text=True,
-                          timeout=120, check=False, stdin=subprocess.DEVNULL)  # fmt: skip
+    limited = ("prlimit", f"--as={limit}") if limit else ()
+    return subprocess.run([str(word) for word in (*limited, *command)], env=environment(), capture_output=True,
+                          text=True, timeout=120, check=False, stdin=subprocess.DEVNULL)  # fmt: skip
 
 
 @pytest.mark.parametrize("option", ["--json", "--csv"])
@@ -42,6 +44,24 @@ def test_a_failure_leaves_the_rows_before_it_and_no_other_file(tmp_path):
     assert done.returncode == 2
     assert results.read_text() == former
     assert list(Path(tmp_path).iterdir()) == [results]
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv"])
+def test_a_failure_between_rows_keeps_the_former_file_or_leaves_none(tmp_path, option):
+    former, new = tmp_path / "former", tmp_path / "new"
+    former.write_text("former")
+    for file in (former, new):
+        done = bench("--block", "2,3000000000", option, str(file))
+        assert done.returncode == 2 and "end at 2147483647" in done.stderr
+        assert "bcast" in Path(f"{file}.part").read_text()
+    assert former.read_text() == "former"
+    assert not new.exists()
+
+
+def test_too_little_memory_is_named():
+    done = bench("--block", "2000000000", limit=6_000_000_000)
+    assert done.returncode != 0
+    assert "not enough memory for the buffers of bcast" in done.stderr
 
 
 def test_a_link_and_the_permissions_of_a_former_file_stay(tmp_path):
