@@ -6,7 +6,7 @@
 
 This needs a lab (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each delay writes
 FOLDER/lab-<collective>-<mpi>-<nodes>-<rate>mbit-<delay>ms.json. Runs with an existing file are
-skipped, so an interrupted measurement can continue; files of another MPI are refused.
+skipped, so an interrupted measurement can continue; those of another MPI or lab are refused.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err, is_measured, label_of, run_in_lab, use_machine
+from lab_job import current, err, is_measured, label_of, run_in_lab, use_machine
 from rich.progress import Progress
+from tutti_lab.layout import show_rate
 from tutti_reproduce.tables import published
 
 PAPER = published("proficz")
@@ -83,6 +84,8 @@ def measure(
     """Measure with the paper's delays, multiplied by the slowdown of the links."""
     if collective not in ALGORITHMS:
         raise typer.BadParameter(f"{collective}: scatter or gather", param_hint="collective")
+    if current().rate != rate * 1e6:
+        raise typer.BadParameter(f"--rate {rate:g}: the lab's links have {show_rate(current().rate)}")
     scale = slowdown(rate)
     chosen = [float(word) for word in delays.split(",")] if delays else PAPER["delays_ms"]
     kilofloats = [int(word) for word in sizes.split(",")] if sizes else PAPER["kilofloats"]

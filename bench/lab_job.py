@@ -16,6 +16,7 @@ from tutti import mpis
 from tutti.refusal import Refusal
 from tutti.simgrid import platforms, running
 from tutti_lab import state
+from tutti_lab.layout import Layout, show_rate
 
 err = Console(stderr=True, markup=False)
 
@@ -27,17 +28,38 @@ def label_of(label: str, mpi: str) -> str:
     return label or mpi
 
 
+def current() -> Layout:
+    """The lab. Raises BadParameter if there is none."""
+    lab = state.load()
+    if lab is None:
+        raise typer.BadParameter("no lab; make one, such as: tutti lab up 48 --rate 100mbit")
+    return lab.layout
+
+
+def _links() -> dict[str, str]:
+    """What files with results say of the lab's links; nothing without a lab."""
+    lab = state.load()
+    if lab is None:
+        return {}
+    layout = lab.layout
+    return {"rate": show_rate(layout.rate), "switches": str(layout.switches),
+            "uplink": show_rate(layout.uplink or layout.rate)}  # fmt: skip
+
+
 def is_measured(path: Path, mpi: str, platform: str = "", **options: object) -> bool:
     """Whether a file with results exists.
 
     Raises BadParameter if they are of another MPI than `mpi`, of another platform (the lab's name is
-    empty), or of other `options` of tutti-bench. Older files lack some options.
+    empty), of a lab with other links, or of other `options` of tutti-bench. Older files lack the
+    links and some options; files of distances lack the MPI.
     """
     if not path.exists():
         return False
-    found = {"platform": "", **json.loads(path.read_text())["metadata"]}
+    found = {"platform": "", **json.loads(path.read_text()).get("metadata", {})}
     asked = {"platform": platform}
     if not platform:
+        asked |= _links()
+    if not platform and "library" in found:
         seen = mpis.recognise(found["library"])
         found["library"] = str(mpis.Mpi(*seen, mpirun="")) if seen else found["library"]
         try:
@@ -53,15 +75,28 @@ def is_measured(path: Path, mpi: str, platform: str = "", **options: object) -> 
     return True
 
 
-def run(path: Path, words: list[str], settings: Mapping[str, str]) -> None:
-    """Runs the command `words` with a file name as last argument; if it fails, `path` stays absent."""
+def run(
+    path: Path, words: list[str], settings: Mapping[str, str], added: Mapping[str, str] | None = None
+) -> None:
+    """Runs the command `words` with a file name as last argument; if it fails, `path` stays absent.
+
+    A file of JSON gets the metadata `added`.
+    """
     unfinished = path.with_suffix(".part")
     ended = subprocess.run([*words, str(unfinished)], env=os.environ | settings,
                            capture_output=True, text=True, check=False)  # fmt: skip
     if ended.returncode != 0:
         err.print(ended.stdout + ended.stderr)
         raise typer.Exit(ended.returncode)
+    if added and path.suffix == ".json":
+        _add(unfinished, added)
     unfinished.rename(path)
+
+
+def _add(file: Path, metadata: Mapping[str, str]) -> None:
+    document = json.loads(file.read_text())
+    document["metadata"] = {**document.get("metadata", {}), **metadata}
+    file.write_text(json.dumps(document) + "\n")
 
 
 def run_in_lab(
@@ -70,12 +105,13 @@ def run_in_lab(
 ) -> None:  # fmt: skip
     """Runs the command `words` on nodes x per_node ranks, with a file name as last argument.
 
-    Where Tutti is `preloaded`, the calls of its contenders reach it as those of programs do.
+    Where Tutti is `preloaded`, the calls of its contenders reach it as those of programs do. A file
+    of JSON also says what the lab's links are.
     `path` stays absent if the run fails or takes longer than `limit` seconds.
     """
     run(path, ["tutti", "lab", "run", *([] if preloaded else ["--native"]), "--nodes", str(nodes),
                "--ranks-per-node", str(per_node), "--mpi", mpi, "--mapping", mapping,
-               "--timeout", f"{limit:g}", "--", *words], {})  # fmt: skip
+               "--timeout", f"{limit:g}", "--", *words], {}, _links())  # fmt: skip
 
 
 def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit: float) -> None:
@@ -92,18 +128,13 @@ def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit
     except Refusal as failure:
         err.print(str(failure))
         raise typer.Exit(1) from None
-    document = json.loads(unfinished.read_text())
-    document["metadata"]["platform"] = shape
-    unfinished.write_text(json.dumps(document) + "\n")
+    _add(unfinished, {"platform": shape})
     unfinished.rename(path)
 
 
 def use_machine(folder: Path, label: str, shape: str, program: str, **job: Any) -> None:
     """Measures the machine file for the following runs, unless it exists. The lab's rate is in its name."""
-    lab = state.load()
-    if lab is None:
-        raise typer.BadParameter("no lab; make one, such as: tutti lab up 48 --rate 100mbit")
-    path = folder / f"machine-{label}-{shape}-{lab.layout.rate / 1e6:g}mbit"
+    path = folder / f"machine-{label}-{shape}-{current().rate / 1e6:g}mbit"
     if not path.exists():
         run_in_lab(path, [program, "machine", "--output"], **job)
     os.environ["TUTTI_MACHINE"] = str(path.resolve())

@@ -6,7 +6,7 @@
     bench/lab_levels.py page FOLDER docs/results/levels-lab.md
 
 `measure` writes FOLDER/lab-levels-<mpi>-<nodes>x<ranks>-<collective>.json. Existing files are
-skipped, so an interrupted measurement can continue; those of another MPI are refused.
+skipped, so an interrupted measurement can continue; those of another MPI or lab are refused.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 `measure` writes the distances between ranks to FOLDER/lab-distances-<mpi>-<nodes>.json. For each
 numbering of the ranks (--seeds) it writes the results of tutti-bench to
 FOLDER/lab-place-<mpi>-<nodes>-<seed>-small.json and -large.json. Existing files are skipped, so an
-interrupted measurement can continue; those of another MPI or number of repetitions are refused.
+interrupted measurement can continue; those of another MPI, lab or number of repetitions are refused.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def measure(
     folder.mkdir(parents=True, exist_ok=True)
     distances = folder / f"lab-distances-{label}-{nodes}.json"
     begin = time.monotonic()
-    if not distances.exists():
+    if not is_measured(distances, mpi):
         run_in_lab(distances, [program, "distances", "--quiet", "--output"], nodes=nodes, mpi=mpi)
     os.environ["TUTTI_DISTANCES"] = str(distances.resolve())
     for seed in seeds.split(","):

@@ -86,15 +86,21 @@ def test_a_run_in_the_lab_that_fails_leaves_no_results(tmp_path, monkeypatch, ca
     tutti, results = tmp_path / "bin" / "tutti", tmp_path / "results.json"
     tutti.parent.mkdir()
     lost = "[/usr/lib/libmpi.so] lost"  # brackets of MPIs are no markup
-    tutti.write_text(f'#!/bin/sh\nfor last; do :; done\necho "$@" >"$last"\necho "{lost}"\nexit {status}\n')
+    said = '{"metadata": {"command": "%s"}}'
+    tutti.write_text(
+        f"#!/bin/sh\nfor last; do :; done\nprintf '{said}' \"$*\" >\"$last\"\necho '{lost}'\nexit {status}\n"
+    )
     tutti.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tutti.parent}:/usr/bin:/bin")
+    monkeypatch.setattr(lab_job.state, "load", lambda: State(Layout(4, 10**8, 2, 4 * 10**8), complete=True))
     with pytest.raises(typer.Exit) if status else contextlib.nullcontext():
         lab_job.run_in_lab(results, ["bench", "--json"], nodes=2, preloaded=preloaded)
     assert results.exists() == (status == 0)
     assert (lost in capsys.readouterr().err) == (status != 0)
     if status == 0:
-        assert ("--native" in results.read_text().split()) == (not preloaded)
+        metadata = json.loads(results.read_text())["metadata"]
+        assert ("--native" in metadata.pop("command").split()) == (not preloaded)
+        assert metadata == {"rate": "100 Mbit/s", "switches": "2", "uplink": "400 Mbit/s"}
 
 
 def test_runs_with_different_results_are_no_measurement(tmp_path, monkeypatch):
@@ -165,8 +171,8 @@ OPENMPI4 = mpis.Mpi("openmpi", "4.1.4", "/usr/bin/mpirun")
 MPICH5 = mpis.Mpi("mpich", "5.0.2", "/opt/bin/mpiexec")
 RESULTS = {"metadata": {"library": "Open MPI v4.1.4, package: Debian OpenMPI", "repetitions": "10"}}
 MEASURE = {
-    "lab-gather-%s-8-100mbit-0ms.json": lambda *of, **by: lab_grid.measure(
-        "gather", *of, nodes=8, delays="0", **by
+    "lab-gather-%s-8-1000mbit-0ms.json": lambda *of, **by: lab_grid.measure(
+        "gather", *of, nodes=8, rate=1000, delays="0", **by
     ),
     "lab-levels-%s-2x1-bcast.json": lambda *of, **by: lab_levels.measure(
         *of, shapes="2x1", collectives="bcast", **by
@@ -221,6 +227,35 @@ def test_results_of_other_options_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(mpis, "find", find)
     with pytest.raises(typer.BadParameter, match="no launcher of MPICH"):
         lab_job.is_measured(path, "mpich")
+
+
+@pytest.mark.parametrize("name", ["results.json", "lab-distances-openmpi-8.json"])
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [
+        (Layout(4, 10**9, 2, 10**8), ""),
+        (Layout(4, 10**8, 2, 10**8), "rate 1 Gbit/s, not 100 Mbit/s"),
+        (Layout(4, 10**9), "switches 2, not 1"),
+        (Layout(4, 10**9, 2), "uplink 100 Mbit/s, not 1 Gbit/s"),
+    ],
+)
+def test_results_of_a_lab_with_other_links_are_refused(tmp_path, monkeypatch, name, other, text):
+    monkeypatch.setattr(mpis, "find", lambda program, chosen: OPENMPI4)
+    monkeypatch.setattr(lab_job.state, "load", lambda: State(other, complete=True))
+    links = {"rate": "1 Gbit/s", "switches": "2", "uplink": "100 Mbit/s"}
+    document = {"metadata": {**RESULTS["metadata"], **links}}
+    if "distances" in name:
+        document = {"schema": "tutti-distances-1", "metadata": links}
+    path = tmp_path / name
+    path.write_text(json.dumps(document))
+    with pytest.raises(typer.BadParameter, match=text) if text else contextlib.nullcontext():
+        assert lab_job.is_measured(path, "openmpi")
+
+
+def test_the_rate_of_the_grid_is_that_of_the_lab(lab, tmp_path):
+    with pytest.raises(typer.BadParameter, match="--rate 100: the lab's links have 1 Gbit/s"):
+        lab_grid.measure("gather", tmp_path, nodes=8, delays="0")
+    assert not list(tmp_path.iterdir())
 
 
 def test_without_a_lab_no_machine_is_measured(tmp_path, monkeypatch):
