@@ -8,6 +8,10 @@ namespace tutti {
 
 namespace {
 
+/// Messages that MPICH lets a rank of a scattered exchange have under way
+/// (MPIR_CVAR_ALLTOALL_THROTTLE).
+constexpr int throttle = 32;
+
 int rounds_of(int p) { return static_cast<int>(std::bit_width(static_cast<unsigned>(p - 1))); }
 
 /// The rounds of one algorithm: between ranks on nodes, or between nodes on several lanes at once.
@@ -83,6 +87,19 @@ class Rounds {
     const double round = reduces ? combine(bytes) : 0;
     return (p() - shape_.ranks) * (between(shape_.ranks, bytes) + round) +
            (shape_.ranks - 1) * (inside(shape_.ranks, bytes) + round);
+  }
+
+  /// Every rank with every other one, in batches whose messages are under way at once: only a batch
+  /// waits for a latency, and each message for the gap of its rank; inside a node for its overhead.
+  [[nodiscard]] double scattered(double bytes) const {
+    const auto batched = [](int messages, double latency, double gap, double round) {
+      const int batches = (messages + throttle - 1) / throttle;
+      return batches * latency + messages * std::max(gap, round - latency);
+    };
+    return batched(p() - shape_.ranks, machine_.latency, machine_.gap,
+                   between(shape_.ranks, bytes)) +
+           batched(shape_.ranks - 1, machine_.local_latency, machine_.overhead,
+                   inside(shape_.ranks, bytes));
   }
 
   /// Bruck's alltoall: half of all blocks in each round, to the rank at that distance.
@@ -162,6 +179,9 @@ std::vector<FlatTime> flat_times(Collective collective, const NodeShape& shape, 
   if (!vector && !barrier) {
     times.push_back({"pairwise", has_root(collective) ? rounds.star(block)
                                                       : rounds.pairs(block, reduces(collective))});
+  }
+  if (collective == Collective::alltoallv) {
+    times.push_back({"scattered", rounds.scattered(block)});
   }
   return times;
 }

@@ -208,6 +208,18 @@ TEST(HierarchicalTimes, AddUpAsTheyAreSaidTo) {
   EXPECT_DOUBLE_EQ(level.total(), 400 + 2003 + 400 + 4);
 }
 
+// 40 nodes of 2 ranks: 78 messages to other nodes in 3 batches of 32, each as long as its gap or
+// both ranks' bytes; one inside its node.
+TEST(HierarchicalTimes, ScatteredExchangesWaitForALatencyInEachBatch) {
+  Machine machine = slow_memory();
+  machine.gap = 7;
+  const auto seconds = [&](Bytes block) {
+    return flat_seconds(Collective::alltoallv, "scattered", {40, 2}, block, machine);
+  };
+  EXPECT_DOUBLE_EQ(seconds(4), 3 * 3 + 78 * 7 + 1 + 4 * 0.25);
+  EXPECT_DOUBLE_EQ(seconds(1000), 3 * 3 + 78 * 1000 + 1 + 1000 * 0.25);
+}
+
 TEST(HierarchicalTimes, TakeSeveralSendersWhereOneCannotFillTheAdapter) {
   Machine machine;
   machine.sender_per_byte = 4 * machine.per_byte;
