@@ -132,6 +132,7 @@ void bind_rules(nb::module_& module) {
   module.def("cache_file", &cache_file, "name"_a,
              "A file in this user's cache folder; empty if there is no such folder.");
   module.attr("rules_schema") = std::string(rules_schema);
+  module.attr("max_rules_bytes") = max_rules_bytes;
 }
 
 }  // namespace tutti

@@ -672,6 +672,8 @@ def cache_file(name: str) -> str:
 
 rules_schema: str = 'tutti-rules-1'
 
+max_rules_bytes: int = 67108864
+
 class SweepResult:
     """
     The numbers of verified cases and of their programs, and the smallest cases that failed.

@@ -13,7 +13,6 @@ from tutti import _engine, libraries
 from tutti._engine import Rule, Rules
 from tutti.refusal import Refusal
 
-_MAX_BYTES = 1 << 20
 _INF = (1 << 63) - 1
 _ALL = "0..inf"
 _RANGES = ("p", "nodes", "ranks_per_node", "bytes")
@@ -27,7 +26,7 @@ UNKNOWN_SIZES = ("gatherv", "scatterv", "alltoallv")
 def read(path: Path) -> Rules:
     """One rules file. Raises Refusal with line, field and value if it is invalid."""
     try:
-        return _engine.rules_from_text(_engine.read_text_file(str(path), _MAX_BYTES), path.name)
+        return _engine.rules_from_text(_engine.read_text_file(str(path), _engine.max_rules_bytes), path.name)
     except ValueError as error:
         raise Refusal(f"{path}: {error}") from None
 

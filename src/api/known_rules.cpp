@@ -36,8 +36,7 @@ std::string library_folder() {
 
 /// The rules of a file, cited by its name.
 Result<Rules> read_rules(const std::string& path) {
-  constexpr std::size_t max_bytes = std::size_t{64} << 20;
-  const Result<std::string> text = read_text_file(path, max_bytes);
+  const Result<std::string> text = read_text_file(path, max_rules_bytes);
   if (!text) return Error{text.error() + "; tutti tune writes such a file"};
   return rules_from_text(*text, path.substr(path.rfind('/') + 1));
 }

@@ -15,6 +15,9 @@ namespace tutti {
 /// The schema that rules files name.
 inline constexpr std::string_view rules_schema = "tutti-rules-1";
 
+/// The size of the largest rules file that is read, in bytes.
+inline constexpr std::size_t max_rules_bytes = std::size_t{64} << 20;
+
 /// An MPI library: a short name such as "openmpi", and its version such as "4.1.4".
 struct MpiVersion {
   std::string name;

@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 from tutti import rules
 from tutti.cli import app, main
+from tutti.commands.run import check_settings
+from tutti.refusal import Refusal
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -107,6 +109,17 @@ def test_the_sites_file_is_beside_the_library(tmp_path: Path) -> None:
     for folder in ("lib", "lib/x86_64-linux-gnu"):
         (found,) = _engine.rule_files("", str(tmp_path / folder))
         assert Path(found).resolve() == site.resolve()
+
+
+def test_a_file_is_read_up_to_the_size_that_the_library_reads(tmp_path: Path) -> None:
+    file = write(tmp_path / "large.json", '"collective": "bcast", "use": "chain"')
+    with file.open("a") as text:
+        text.write(" " * (2 << 20))
+    check_settings({"TUTTI_RULES": str(file)})
+    with file.open("r+") as text:
+        text.truncate((64 << 20) + 1)
+    with pytest.raises(Refusal, match="large.json: is larger than 67108864 bytes"):
+        check_settings({"TUTTI_RULES": str(file)})
 
 
 def test_check_names_what_is_wrong(tmp_path: Path) -> None:
