@@ -246,15 +246,27 @@ def _preloaded(text: str) -> Iterator[Finding]:
 def _settings() -> Iterator[Finding]:
     """A finding for each wrong variable; rules are another finding."""
     ours = {name: text for name, text in sorted(os.environ.items()) if name.startswith("TUTTI")}
+    # An order by distance needs the file of distances, whose own error is one finding.
+    distances = {name: text for name, text in ours.items() if name == "TUTTI_DISTANCES"}
+    of_file = _wrong(distances)
     good = []
     for name, text in ours.items():
-        try:
-            check_settings({name: text} if name != "TUTTI_RULES" else {})
+        wrong = _wrong({name: text, **distances} if name != "TUTTI_RULES" else {})
+        if wrong and (wrong != of_file or name in distances):
+            yield Finding("settings", "problem", wrong, f"unset {name}")
+        else:
             good.append(f"{name}={text}")
-        except Refusal as error:
-            yield Finding("settings", "problem", str(error), f"unset {name}")
     if len(good) == len(ours):
         yield Finding("settings", "good", ", ".join(good) or "none: defaults apply")
+
+
+def _wrong(variables: Mapping[str, str]) -> str:
+    """What the library would refuse in these variables; empty if nothing."""
+    try:
+        check_settings(variables)
+    except Refusal as error:
+        return str(error)
+    return ""
 
 
 def _rules() -> Finding:

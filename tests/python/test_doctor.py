@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -74,6 +75,30 @@ def test_each_wrong_setting_is_one_problem(command, launchers, installed, monkey
     fixes = [one["fix"] for one in parsed["findings"] if one["state"] == "problem"]
     assert fixes == ["unset TUTTI_GATER", "unset TUTTI_GATHERV", RULES_FIX]
     assert parsed["verdict"].startswith("3 problems")
+
+
+DISTANCES = '{"schema": "tutti-distances-1", "unit": "us", "measured": [{"matrix": [[0, 1], [1, 0]]}]}'
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (DISTANCES, []),
+        ("{", ["invalid TUTTI_DISTANCES="]),
+        (None, ["invalid TUTTI_GATHERV=binomial:order=distance: "]),
+    ],
+)
+def test_an_order_by_distance_is_checked_with_its_distances(monkeypatch, tmp_path, text, wrong):
+    for name in [name for name in os.environ if name.startswith("TUTTI")]:
+        monkeypatch.delenv(name)
+    if text is not None:
+        (tmp_path / "distances.json").write_text(text)
+        monkeypatch.setenv("TUTTI_DISTANCES", str(tmp_path / "distances.json"))
+    for name in ("TUTTI_GATHERV", "TUTTI_SCATTERV"):
+        monkeypatch.setenv(name, "binomial:order=distance" if name == "TUTTI_GATHERV" else "linear")
+    found = [one.text for one in diagnosis._settings() if one.state == "problem"]
+    assert len(found) == len(wrong)
+    assert all(map(str.startswith, found, wrong))
 
 
 def test_the_library_of_an_mpi_is_beside_its_launcher_or_known_to_the_loader(monkeypatch, tmp_path):
