@@ -60,6 +60,8 @@ def measure(
 ) -> dict[str, Any]:
     """Runs tutti-bench, with further settings in its environment, and returns its JSON.
 
+    If the arguments name a file for it (--json FILE), the results are also there.
+
     Raises:
         Refusal: tutti-bench cannot be started, fails, had a single rank, or writes another format.
     """
@@ -72,7 +74,19 @@ def measure(
             raise nothing_started(mpirun)
         result = read(path)
         _refuse_one_rank(result["metadata"])
+        if own := _json_file(arguments):
+            own.write_bytes(path.read_bytes())
         return result
+
+
+def _json_file(arguments: Sequence[str]) -> Path | None:
+    """The FILE of --json FILE or --json=FILE in arguments of tutti-bench: the last one, as there."""
+    found = ""
+    for word, after in zip(arguments, [*arguments[1:], ""], strict=True):
+        option, separator, attached = word.partition("=")
+        if option == "--json":
+            found = attached if separator else after
+    return Path(found) if found else None
 
 
 def nothing_started(mpirun: str) -> Refusal:

@@ -101,6 +101,36 @@ cp {tmp_path}/result.json "$2"
     assert (f"--mpirun starts 1 rank of MPICH 4; {NEEDED}" in shown.err) == (ranks == "1")
 
 
+@pytest.fixture
+def bench_of_two(installed, tmp_path):
+    """A tutti-bench that takes the last of several files for its results, and has 2 ranks."""
+    result = bench_result(9.0)
+    result["metadata"]["ranks"] = "2"
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    program = installed / "bin/tutti-bench"
+    program.write_text(f"""#!/bin/sh
+while [ $# -gt 0 ]; do
+  case "$1" in --json) file=$2 ;; --json=*) file=${{1#*=}} ;; esac
+  shift
+done
+cp {tmp_path}/result.json "$file"
+""")
+    program.chmod(0o755)
+
+
+@pytest.mark.parametrize("words", [["--json", "mine.json"], ["--json", "other.json", "--json=mine.json"]])
+@pytest.mark.parametrize("wanted", [["--json"], ["--plot", "times.png"]])
+def test_bench_writes_the_users_file_too(command, bench_of_two, tmp_path, monkeypatch, words, wanted):
+    if "--plot" in wanted:
+        pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    shown = command("bench", "--mpirun", "env", *wanted, "gather", *words)
+    assert shown.status == 0, shown.err
+    assert (tmp_path / "mine.json").read_text() == (tmp_path / "result.json").read_text()
+    assert not (tmp_path / "other.json").exists()
+    assert (tmp_path / "times.png").exists() == ("--plot" in wanted)
+
+
 def test_bench_plots_what_was_measured(command, tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "times.png"
