@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 #include <vector>
+#include <xbt/config.hpp>
 
 #include "api.inc"
 #include "intercept/backend.h"
@@ -52,8 +53,10 @@ std::string file_of_copies() {
 }
 
 RankLibrary load() {
+  // Beside SimGrid's own copies of the program.
+  const std::string folder = simgrid::config::get_value<std::string>("smpi/tmpdir");
   std::string why;
-  void* const handle = tutti::simgrid::load_copy(file_of_copies(), why);
+  void* const handle = tutti::simgrid::load_copy(file_of_copies(), folder, why);
   if (handle == nullptr) stop(why);
   RankLibrary library;
   for (int i = 0; i < api_functions; ++i) {

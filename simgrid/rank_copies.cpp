@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 namespace tutti::simgrid {
 
@@ -74,9 +73,9 @@ void share_constant_segments(void* handle, int original, int copy) {
 
 }  // namespace
 
-void* load_copy(const std::string& path, std::string& why) {
+void* load_copy(const std::string& path, const std::string& folder, std::string& why) {
   const File original(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string name = (std::filesystem::temp_directory_path() / "tutti-rank-XXXXXX").string();
+  std::string name = folder + "/tutti-rank-XXXXXX";
   const File copy(mkostemp(name.data(), O_CLOEXEC));
   if (original.number() < 0 || copy.number() < 0 ||
       !copy_contents(original.number(), copy.number())) {

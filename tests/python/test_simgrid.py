@@ -235,6 +235,40 @@ def test_an_unmodified_program_runs_under_tutti(command, tmp_path):
     assert (native.status, native.out) == (0, "3 of 3, argument x\n")
 
 
+MAPPED = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char** argv) {
+  int rank;
+  char line[4096];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Barrier(MPI_COMM_WORLD);
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (rank == 0 && fgets(line, sizeof line, maps)) {
+    if (strstr(line, "(deleted)")) fputs(strchr(line, '/'), stdout);
+  }
+  fclose(maps);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+@needs_simgrid
+def test_copies_of_programs_and_libraries_are_in_the_folder_of_the_job(command, tmp_path, monkeypatch):
+    """So that the end of the job removes them, if a signal ends the simulation at any time."""
+    (tmp_path / "mapped.c").write_text(MAPPED)
+    subprocess.run(["smpicc", "mapped.c", "-o", "mapped"], cwd=tmp_path, check=True)
+    monkeypatch.setattr(running.tempfile, "tempdir", str(tmp_path))
+    done = command("simgrid", "--platform", "switch:2", "--", str(tmp_path / "mapped"))
+    files = {Path(line.removesuffix(" (deleted)")) for line in done.out.splitlines()}
+    assert done.status == 0 and sum(file.name.startswith("tutti-rank-") for file in files) == 2
+    assert len(files) >= 4
+    assert all(file.parent.name.startswith("tutti-simgrid-") for file in files)
+
+
 @needs_simgrid
 def test_requests_tested_in_vain_together_complete_in_any_way(command, tmp_path):
     source = ROOT / "tests" / "simgrid" / "requests.c"

@@ -123,7 +123,7 @@ def options(job: Job, hosts: Path) -> list[str]:
         "smpi/or": overhead,
         "smpi/bw-factor": "0:1",
         "smpi/lat-factor": "0:1",
-        "smpi/tmpdir": tempfile.gettempdir(),
+        "smpi/tmpdir": str(hosts.parent),
         "network/model": "SMPI",
         "surf/precision": "1e-9",
     }
