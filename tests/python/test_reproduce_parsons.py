@@ -19,7 +19,7 @@ def test_mpich_leaves_recursive_algorithms_at_512_kib():
     shapes = [parsons.mpich_shape(name, total) for name in ("allgather", "reduce_scatter")
               for total in (524287, 524288)]  # fmt: skip
     assert shapes == ["recursive", "ring", "recursive", "pairwise"]
-    assert parsons.mpich_shape("alltoallv", 8) == "pairwise"
+    assert parsons.mpich_shape("alltoallv", 8) == "scattered"
 
 
 def test_a_changed_machine_differs_in_one_number():
@@ -44,7 +44,7 @@ def test_the_replay_is_as_fast_as_the_closed_form(collective, cores, block):
     shape = parsons_simulated.mpich_shape(collective, cores * block)
     # Every pairwise round has the rate of 32 senders here, in closed form the rounds between nodes.
     closed = 1e6 * there.flat[shape]
-    assert closed == pytest.approx(here["flat, MPICH's"], rel=0.25 if shape == "pairwise" else 0.01)
+    assert closed == pytest.approx(here["flat, MPICH's"], rel=0.25 if shape in ("pairwise", "scattered") else 0.01)
     assert here["one sender"] == pytest.approx(1e6 * there.one_leader.total, rel=0.01)
 
 
@@ -84,6 +84,33 @@ def test_the_lab_s_senders_are_a_source(tmp_path):
     found = parsons._lab(of, "allgather", "leaders=1", "leaders=4")
     assert found == {"factor": pytest.approx(mean(factors))}
     assert parsons._lab(of, "alltoallv", "leaders=1", "leaders=4") == {}
+
+
+def test_simgrid_runs_the_algorithms_of_mpich(tmp_path, monkeypatch):
+    runs = []
+
+    def bench(of, words, algorithms, machine, ranks, ppn, selector, configuration=()):
+        blocks = words[words.index("--block") + 1].split(",")
+        runs.append((selector, ranks, blocks, configuration))
+        return [dict.fromkeys(algorithms, 1.0)] * len(blocks)
+
+    monkeypatch.setattr(simulated, "bench", bench)
+    cells = parsons_simulated.in_simgrid(context(tmp_path, simgrid_ranks=64), "allgather", lambda: None)
+    # 64 cores reach 512 KiB with blocks of 8 KiB; --block counts elements of 4 bytes.
+    short, long = ["2", "16", "128", "1024"], ["8192", "16384"]
+    assert runs[:2] == [("mpich", 64, short, ("smpi/allgather:rdb",)), ("mpich", 64, long, ("smpi/allgather:NTSLR",))]
+    assert all(run[3] == () and run[2] == short + long for run in runs[2:]) and len(runs) == 5
+    assert len(cells) == 6
+    assert parsons_simulated._settings("alltoallv", "mpich", 8) == ()
+    assert parsons_simulated._settings("reduce_scatter", "mpich", 8) == (
+        "smpi/reduce_scatter:ompi_basic_recursivehalving",)  # fmt: skip
+
+
+@pytest.mark.skipif(bool(simulated.refuse_without_simgrid()), reason="SimGrid is not installed")
+def test_a_long_allgather_of_mpich_is_a_ring_in_simgrid(tmp_path):
+    cells = parsons_simulated.in_simgrid(context(tmp_path, simgrid_ranks=64), "allgather", lambda: None)
+    closed = parsons.problem("allgather", 64, 32768, parsons_simulated.same_machine())
+    assert cells[64, 32768][parsons.FLAT] == pytest.approx(closed["flat ring"], rel=0.05)
 
 
 @pytest.mark.skipif(bool(simulated.refuse_without_simgrid()), reason="SimGrid is not installed")

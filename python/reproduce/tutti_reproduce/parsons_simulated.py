@@ -17,6 +17,14 @@ PLATFORM = "xe6-64x32"
 MPICH_LONG = 524288
 """The total bytes from which MPICH of 2014 (and today) leaves recursive algorithms: its defaults
 ALLGATHER_LONG_MSG_SIZE and REDUCE_SCATTER_COMMUTATIVE_LONG_MSG_SIZE."""
+BATCH = 32
+"""Messages that a rank of MPICH's alltoallv has under way (MPIR_CVAR_ALLTOALL_THROTTLE)."""
+MPICH_ALGORITHMS = {("allgather", "recursive"): "rdb", ("allgather", "ring"): "NTSLR",
+                    ("reduce_scatter", "recursive"): "ompi_basic_recursivehalving",
+                    ("reduce_scatter", "pairwise"): "mpich_pair"}  # fmt: skip
+"""SimGrid's for what MPICH runs. Its own selection for MPICH takes `ring`, which is none, for long blocks of
+an allgather, and for short ones of a reduce_scatter recursive doubling of whole vectors, up to a number of
+elements instead of bytes. Its alltoallv for MPICH has all messages of a rank under way."""
 SENDERS = 4
 """Ranks of each node that send."""
 RATIO = 3
@@ -37,9 +45,12 @@ Cells = dict[tuple[int, int], Numbers]
 
 
 def mpich_shape(collective: str, total: int) -> str:
-    """What MPICH runs for a power of 2 of processes and this many bytes in all."""
+    """What MPICH runs for a power of 2 of processes and this many bytes in all.
+
+    An alltoallv is scattered (MPIR_Alltoallv_intra_scattered); only one in place is pairwise.
+    """
     if collective == "alltoallv":
-        return "pairwise"
+        return "scattered"
     if total < MPICH_LONG:
         return "recursive"
     return "ring" if collective == "allgather" else "pairwise"
@@ -77,6 +88,13 @@ def faster_adapter() -> platforms.Platform:
                    xml=machine.xml.replace('sharing_policy="SPLITDUPLEX"', bound))  # fmt: skip
 
 
+def _settings(collective: str, selector: str, total: int) -> tuple[str, ...]:
+    """SimGrid's, with which it runs what MPICH does for this many bytes in all; none for other MPIs."""
+    shape = (collective, mpich_shape(collective, total))
+    known = selector == SELECTORS[0] and shape in MPICH_ALGORITHMS
+    return (f"smpi/{collective}:{MPICH_ALGORITHMS[shape]}",) if known else ()
+
+
 def _in_simgrid(
     context: Context, collective: str, algorithms: dict[str, str], machine: platforms.Platform,
     selector: str, seconds: float, done: Callable[[], None],
@@ -84,13 +102,17 @@ def _in_simgrid(
     document = published("parsons")
     found: Cells = {}
     for cores in cores_in_simgrid(context, collective, seconds, selector):
-        blocks = [block for block in document["blocks"] if cores * cores * block <= SIMULATED_BYTES]
-        words = [collective, "--block", ",".join(str(max(1, block // 4)) for block in blocks),
-                 "--repetitions", "1", "--warmup", "1"]  # fmt: skip
-        words += [] if collective == "allgather" else ["--distribution", "same"]
-        ranks = document["cores_of_a_node"]
-        numbers = simulated.bench(context, words, algorithms, machine, cores, ranks, selector)
-        found |= {(cores, block): each for block, each in zip(blocks, numbers, strict=True)}
+        by_settings: dict[tuple[str, ...], list[int]] = {}
+        for block in document["blocks"]:
+            if cores * cores * block <= SIMULATED_BYTES:
+                by_settings.setdefault(_settings(collective, selector, cores * block), []).append(block)
+        for settings, blocks in by_settings.items():
+            words = [collective, "--block", ",".join(str(max(1, block // 4)) for block in blocks),
+                     "--repetitions", "1", "--warmup", "1"]  # fmt: skip
+            words += [] if collective == "allgather" else ["--distribution", "same"]
+            numbers = simulated.bench(context, words, algorithms, machine, cores, document["cores_of_a_node"],
+                                      selector, configuration=settings)  # fmt: skip
+            found |= {(cores, block): each for block, each in zip(blocks, numbers, strict=True)}
         done()
     return found
 
@@ -196,17 +218,22 @@ def replayed(collective: str, cores: int, block: int, ratio: float) -> Numbers:
     programs of all ranks through node memory, executed.
 
     In the flat replay a message between nodes has the part of the adapter that is left to a rank when all
-    ranks of its node send there at once, or all of it in a ring, where one does.
+    ranks of its node send there at once, or all of it in a ring, where one does. A scattered exchange is
+    pairwise, but a latency is that of a batch of messages, and a message takes its gap or its bytes.
     """
     ranks = published("parsons")["cores_of_a_node"]
     machine = same_machine(ratio)
     shape = mpich_shape(collective, cores * block)
     halving = collective == "reduce_scatter" and shape == "recursive"
-    algorithm = "recursive_halving" if halving else "recursive_doubling" if shape == "recursive" else shape
+    recursive = "recursive_halving" if halving else "recursive_doubling"
+    algorithm = {"recursive": recursive, "scattered": "pairwise"}.get(shape, shape)
     byte, local = 1 / adapter(), 1 / rates()["memory-bandwidth"]
     senders = 1 if shape == "ring" else ranks
-    latencies = (machine.latency, ratio * byte, byte, rates()["memory-latency"] + 2 * machine.overhead, local)
-    distances = _between(cores, senders, latencies)
+    latency, local_latency = machine.latency, rates()["memory-latency"] + 2 * machine.overhead
+    if shape == "scattered":
+        latency = latency / BATCH + max(0.0, machine.gap - block * max(ratio, senders) * byte)
+        local_latency = local_latency / BATCH + max(0.0, machine.overhead - block * local)
+    distances = _between(cores, senders, (latency, ratio * byte, byte, local_latency, local))
     call = Call(collective, [block] * cores, 0, algorithm, machine, distances=distances)
     reduced = 0.0
     if collective == "reduce_scatter":
