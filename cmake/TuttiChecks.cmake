@@ -18,6 +18,8 @@ if(TUTTI_TESTS)
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_layers.py)
   add_test(NAME tools.generated_docs
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/gen_docs.py --check)
+  add_test(NAME tools.fortran_interfaces
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/gen_fortran.py --check)
   if(CMAKE_NM AND CMAKE_READELF)
     foreach(library IN ITEMS tutti ${TUTTI_MPI_FLAVOURS})
       if(NOT library STREQUAL "tutti")

@@ -1,11 +1,11 @@
 ! Scatters blocks by arrival, with a progress hint after half of the work of a step.
 !
-!     mpifort -o edges edges.f90 -ltutti-mpich     (or -ltutti-openmpi)
+!     mpifort -o edges tutti.f90 edges.f90 -ltutti-mpich     (or -ltutti-openmpi)
 !     tutti run --scatter BSBN -- mpirun -n 5 ./edges
 program edges
   use mpi_f08
+  use tutti
   implicit none
-  external :: tutti_arrival_init, tutti_arrival_edge, tutti_arrival_finalize
   integer :: level, rank, p, i, step, ierror
   integer, allocatable :: all(:)
   integer :: mine

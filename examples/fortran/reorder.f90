@@ -1,11 +1,11 @@
 ! Measures the distances between ranks, and numbers the ranks by distance.
 !
-!     mpifort -o reorder reorder.f90 -ltutti-mpich     (or -ltutti-openmpi)
+!     mpifort -o reorder tutti.f90 reorder.f90 -ltutti-mpich     (or -ltutti-openmpi)
 !     mpirun -n 5 ./reorder distances.json
 program reorder
   use mpi_f08
+  use tutti
   implicit none
-  external :: tutti_distances_measure, tutti_comm_reorder
   type(MPI_Comm) :: comm
   character(len=1000) :: file
   integer :: rank, p, i, ierror, failed

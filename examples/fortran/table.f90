@@ -1,13 +1,12 @@
 ! A table with a copy on every rank: a rank with news updates all copies, and no other rank calls.
 !
-!     mpifort -o table table.f90 -ltutti-mpich     (or -ltutti-openmpi; before the MPI)
+!     mpifort -o table tutti.f90 table.f90 -ltutti-mpich     (or -ltutti-openmpi; before the MPI)
 !     mpirun -n 5 ./table
 program table
   use mpi_f08
+  use tutti
   use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
   implicit none
-  external :: tutti_rma_init, tutti_rma_finalize, tutti_rma_window_register, tutti_rma_window_release
-  external :: tutti_rma_bcast, tutti_rma_flush, tutti_rma_wait, tutti_rma_reduce
   integer, parameter :: each = 100
   integer :: level, rank, p, i, root, window, request, ierror
   integer, pointer, asynchronous :: entries(:)

@@ -30,7 +30,8 @@
  *     whose MPI_Finalize is the MPI's has no background thread.
  *  9. The environment of rank 0 counts for all ranks of a communicator, and that of the root for
  *     one-sided collectives. TUTTI_Algorithm_set is local to a process: all ranks that take part
- *     must set the same, but for one-sided collectives the root alone decides. */
+ *     must set the same, but for one-sided collectives the root alone decides.
+ * 10. The module in tutti.f90 declares the functions for Fortran. */
 #ifndef TUTTI_H
 #define TUTTI_H
 

@@ -77,6 +77,7 @@ using Number = const long long&;
 using Numbers = long long*;  ///< the function sets it, as the ones below
 using Integer = MPI_Fint*;
 using Result = void**;
+using Held = void* const*;  ///< a result
 using Request = MPI_Aint*;  ///< an integer of MPI_ADDRESS_KIND, 0 for none
 
 namespace {
@@ -222,14 +223,14 @@ extern "C" {
 
 void tutti_wait_(Request request, MPI_Fint* error) { *error = call(TUTTI_Wait, request); }
 
-void tutti_shared_free_(Result result, MPI_Fint* error) { *error = TUTTI_Shared_free(*result); }
+void tutti_shared_free_(Held result, MPI_Fint* error) { *error = TUTTI_Shared_free(*result); }
 
 void tutti_distances_measure_(Comm comm, const char* file, Count nodes_per_switch, MPI_Fint* error,
                               std::size_t length) {
   *error = call(TUTTI_Distances_measure, comm, Text(file, length).get(), nodes_per_switch);
 }
 
-void tutti_comm_reorder_(Comm comm, const char* collective, MPI_Fint* made, MPI_Fint* error,
+void tutti_comm_reorder_(Comm comm, const char* collective, Integer made, MPI_Fint* error,
                          std::size_t length) {
   MPI_Comm reordered = mpi().comm_null;
   *error = call(TUTTI_Comm_reorder, comm, Text(collective, length).get(), &reordered);

@@ -22,6 +22,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 LIBRARIES = Path(os.environ.get("TUTTI_LIBRARY_DIR", ROOT / "build/all/lib"))
 FRONT = LIBRARIES / "libtutti.so"
+INTERFACES = ROOT / "include/tutti/tutti.f90"
 YIELDING = LIBRARIES / "libtutti-test-yielding.so"
 """Without it MPICH's ranks do not give way to each other."""
 CACHE = Path(os.environ.get("TUTTI_ABI_CACHE", ROOT / "build/abi"))
@@ -92,8 +93,8 @@ class Mpi:
         if target not in self.built:
             is_fortran = str(source).endswith(".f90")
             wrapper = self.wrapper("mpifort" if is_fortran else "mpicc")
-            modules = ["-J", self.folder] if is_fortran else []
-            command = [wrapper, "-O1", "-o", target, HERE / "programs" / source, *modules, *options]
+            modules = ["-J", self.folder, INTERFACES] if is_fortran else []
+            command = [wrapper, "-O1", "-o", target, *modules, HERE / "programs" / source, *options]
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
             assert done.returncode == 0, done.stderr
             self.built[target] = True
@@ -102,7 +103,8 @@ class Mpi:
     def fortran(self, name: str, binding: str, *further: str) -> Path:
         """Compiles programs/`name`.f90 for the binding F77, MODULE or F08."""
         # mpif.h declares no interfaces, so that one routine takes buffers of several kinds.
-        options = ("-cpp", f"-D{binding}", "-fallow-argument-mismatch", *further)
+        mismatched = ["-fallow-argument-mismatch"] if binding == "F77" else []
+        options = ("-cpp", f"-D{binding}", *mismatched, *further)
         return self.compile(f"{name}.f90", *options, output=f"{name}_{binding}")
 
     def launch(self, *command, np=RANKS, preload=(FRONT,), settings=ALGORITHMS):

@@ -101,9 +101,19 @@ def check_counted(outcome, ranks):
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # handles of Open MPI differ in C
 def test_fortran_after_c_has_initialised_the_mpi(mpi):
     library = (f"-L{LIBRARIES}", f"-ltutti-{mpi.name}", f"-Wl,-rpath,{LIBRARIES}")
-    program = mpi.compile("begun_in_c.f90", "-fallow-argument-mismatch", *library)
+    program = mpi.compile("begun_in_c.f90", *library)
     outcome = mpi.run(program, np=3, settings={"TUTTI_GATHER": "linear"}, report=False)
     assert (outcome.status, outcome.out.split()) == (0, ["correct"]), outcome.out + outcome.err
+
+
+def test_interfaces_in_fortran(mpi):
+    """They take buffers of all types and ranks, and all arguments; MPICH's wrapper would allow mismatches."""
+    options = ("-cpp", "-fno-allow-argument-mismatch", f"-L{LIBRARIES}", f"-ltutti-{mpi.name}",
+               f"-Wl,-rpath,{LIBRARIES}")  # fmt: skip
+    outcome = mpi.run(mpi.compile("interfaces.f90", *options), preload=(), report=False)
+    assert (outcome.status, outcome.out.split()) == (0, ["correct"]), outcome.out + outcome.err
+    with pytest.raises(AssertionError, match="Missing actual argument for argument .ierror"):
+        mpi.compile("interfaces.f90", "-DINCOMPLETE", *options, output="incomplete")
 
 
 def test_other_calls_are_counted(mpi):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 
-from conftest import FRONT, LIBRARIES, ROOT
+from conftest import FRONT, INTERFACES, LIBRARIES, ROOT
 
 
 def exported(library):
@@ -33,6 +33,12 @@ def test_fortran_has_what_the_header_says():
     named = {name for name in declared() if re.match(r"TUTTI_(Rma|Arrival|Shared)_|\w+_(shared|init)$", name)}
     assert len(named) > 20
     assert {f"{name.lower()}_" for name in named} <= exported(FRONT)
+
+
+def test_fortran_has_what_its_interfaces_declare():
+    declared = re.findall(r"^ +subroutine (\w+)\(", INTERFACES.read_text(), re.MULTILINE)
+    of_fortran = {name for name in exported(FRONT) if name.startswith("tutti_")}
+    assert {f"{name}_" for name in declared} == of_fortran
 
 
 def test_front_and_backends_have_the_same_functions(mpi):

@@ -120,9 +120,11 @@ def test_the_commands_of_the_guide_to_fortran(mpi, tmp_path):
         (tools / name).chmod(0o755)
     guide = (ROOT / "docs/howto/from-fortran.md").read_text()
     script = "\n".join(re.findall(r"```sh\n(.*?)```", guide, re.DOTALL))
-    script = script.replace("/opt/tutti/lib", str(PREFIX / "lib")).replace("openmpi", str(mpi))
+    script = script.replace("/opt/tutti", str(PREFIX)).replace("openmpi", str(mpi))
+    (program,) = re.findall(r"```fortran\n(.*?)```", guide, re.DOTALL)
+    (tmp_path / "both.f90").write_text(program)
     output = run("bash", "-ec", f"export PATH={tools}:$PATH\n{script}", cwd=tmp_path)
-    assert "correct" in output
+    assert "correct" in output and re.search(r"\b0\.50* +7\n", output), output
     assert "columns.f90:" in (tmp_path / "run.html").read_text()
 
 

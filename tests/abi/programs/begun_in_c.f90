@@ -3,6 +3,7 @@
 program begun_in_c
   use, intrinsic :: iso_c_binding
   use mpi
+  use tutti
   implicit none
   interface
     integer(c_int) function init(argc, argv) bind(c, name="MPI_Init")
@@ -15,7 +16,6 @@ program begun_in_c
       integer(c_int) :: rank
     end function
   end interface
-  external :: tutti_gather_init, tutti_start, tutti_wait, tutti_request_free
   integer, parameter :: p = 3
   integer(kind=MPI_ADDRESS_KIND) :: request
   integer, asynchronous :: blocks(p), mine

@@ -7,9 +7,8 @@
 #define HANDLE(h) h
 #endif
 program persistent
+  use tutti
 #include "binding.inc"
-  external :: tutti_gather_init, tutti_gatherv_init, tutti_scatter_init, tutti_scatterv_init
-  external :: tutti_start, tutti_wait, tutti_request_free
   integer, parameter :: root = 1
   integer(kind=MPI_ADDRESS_KIND) :: requests(5), place(1)
   integer :: rank, p, ierror, step, wrong, total, k

@@ -7,10 +7,8 @@
 #endif
 program shared
   use, intrinsic :: iso_c_binding
+  use tutti
 #include "binding.inc"
-  external :: tutti_allgather_shared, tutti_allgatherv_shared, tutti_bcast_shared
-  external :: tutti_allreduce_shared, tutti_shared_free
-  integer, parameter :: read_only = 0, copy_on_write = 1
   type(c_ptr) :: result
   integer, pointer :: found(:)
   integer, allocatable :: mine(:), counts(:)
@@ -22,7 +20,7 @@ program shared
   wrong = 0
   mine = [rank, -rank]
   call tutti_allgather_shared(mine, 2, HANDLE(MPI_INTEGER), 2, HANDLE(MPI_INTEGER), &
-                              HANDLE(MPI_COMM_WORLD), copy_on_write, result, ierror)
+                              HANDLE(MPI_COMM_WORLD), TUTTI_COPY_ON_WRITE, result, ierror)
   call c_f_pointer(result, found, [2 * p])
   do r = 0, p - 1
     if (any(found(2 * r + 1:2 * r + 2) /= [r, -r])) wrong = wrong + 1
@@ -35,7 +33,7 @@ program shared
   counts = [(r, r = 1, p)]
   mine = [(100 * rank + i, i = 1, rank + 1)]
   call tutti_allgatherv_shared(mine, rank + 1, HANDLE(MPI_INTEGER), counts, HANDLE(MPI_INTEGER), &
-                               HANDLE(MPI_COMM_WORLD), read_only, result, ierror)
+                               HANDLE(MPI_COMM_WORLD), TUTTI_SHARED_READ_ONLY, result, ierror)
   call c_f_pointer(result, found, [p * (p + 1) / 2])
   do r = 0, p - 1
     if (found(r * (r + 1) / 2 + 1) /= 100 * r + 1) wrong = wrong + 1
@@ -43,14 +41,14 @@ program shared
   call release()
 
   mine = [(rank + i, i = 1, 9)]
-  call tutti_bcast_shared(mine, 9, HANDLE(MPI_INTEGER), p - 1, HANDLE(MPI_COMM_WORLD), read_only, &
+  call tutti_bcast_shared(mine, 9, HANDLE(MPI_INTEGER), p - 1, HANDLE(MPI_COMM_WORLD), TUTTI_SHARED_READ_ONLY, &
                           result, ierror)
   call c_f_pointer(result, found, [9])
   if (any(found /= [(p - 1 + i, i = 1, 9)])) wrong = wrong + 1
   call release()
 
   call tutti_allreduce_shared(mine, 9, HANDLE(MPI_INTEGER), HANDLE(MPI_SUM), &
-                              HANDLE(MPI_COMM_WORLD), read_only, result, ierror)
+                              HANDLE(MPI_COMM_WORLD), TUTTI_SHARED_READ_ONLY, result, ierror)
   call c_f_pointer(result, found, [9])
   if (any(found /= [(p * (p - 1) / 2 + p * i, i = 1, 9)])) wrong = wrong + 1
   call release()
