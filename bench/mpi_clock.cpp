@@ -30,14 +30,15 @@ std::string Clock::method() const {
 
 std::string Clock::error_text() const { return std::to_string(error_ * 1e6) + " us"; }
 
-double Clock::synchronise(const Job& job) {
-  if (common_) return 0;
+Drift Clock::synchronise(const Job& job) {
+  if (common_) return {};
   const double former = offset_;
+  const double begin = measured_at_ - former;
   for (Rank other = 1; other < job.p(); ++other) {
     if (job.rank() == 0 || job.rank() == other) measure_offset(job, other);
   }
   job.barrier(Patience::sleep);
-  return offset_ - former;
+  return {offset_ - former, begin, measured_at_ - former};
 }
 
 void Clock::measure_offset(const Job& job, Rank other) {
@@ -48,6 +49,7 @@ void Clock::measure_offset(const Job& job, Rank other) {
       const double here = monotonic_seconds();
       job.send(&here, sizeof here, 0);
     }
+    measured_at_ = monotonic_seconds();
     job.receive(&offset_, sizeof offset_, 0);
     return;
   }

@@ -5,7 +5,6 @@
 #include <array>
 #include <chrono>
 #include <numeric>
-#include <random>
 #include <thread>
 #include <utility>
 
@@ -82,6 +81,15 @@ void rest(const Bench& bench) {
   sleep(bench.options.rest);
 }
 
+/// Makes an untimed call, which is full or has no data. A persistent one is always full.
+int call_untimed(const Contender& contender, bool whole) {
+  if (contender.start) {
+    const int code = contender.start();
+    return code == MPI_SUCCESS ? contender.call() : code;
+  }
+  return whole ? contender.call() : contender.workload->prime(contender.functions);
+}
+
 /// Makes one call, and checks the received data; returns arrival and exit. `whole` is whether the
 /// untimed call before it is a full one.
 std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
@@ -93,11 +101,11 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   // the barrier, because Tutti takes its end as the beginning of the computation. A contender that
   // learns from calls must see only calls of the program, so it makes a full call, or none if ranks
   // compute. A full call warms caches and brings ranks together: all contenders make one if one of
-  // them learns. They also do, and rest, if ranks rest after each call: else processors that nodes
-  // share would still run what the new setting costs.
+  // them learns or is persistent. They also do, and rest, if ranks rest after each call: else
+  // processors that nodes share would still run what the new setting costs.
   const bool primes_late = computes(bench.options);
-  if (!contender.start && !primes_late) {
-    fail_on(whole ? contender.call() : workload.prime(contender.functions), bench, contender);
+  if (!primes_late) {
+    fail_on(call_untimed(contender, whole), bench, contender);
     rest(bench);
   }
   if (bench.options.check) workload.prepare(number);
@@ -140,13 +148,6 @@ std::string what_ran(const Contender& contender) {
   int length = static_cast<int>(text.size());
   TUTTI_Algorithm_last(MPI_COMM_WORLD, collective_name(contender).c_str(), text.data(), &length);
   return text.data();
-}
-
-/// Shuffles alike on all ranks and machines; std::shuffle depends on the library.
-void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
-  for (std::size_t left = order.size(); left > 1; --left) {
-    std::swap(order[left - 1], order[random() % left]);
-  }
 }
 
 /// Calls `visit` with each rank's time of a repetition.
@@ -211,6 +212,12 @@ std::vector<double> Calls::arrivals_of(int repetition) const {
   return since_first;
 }
 
+void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
+  for (std::size_t left = order.size(); left > 1; --left) {
+    std::swap(order[left - 1], order[random() % left]);
+  }
+}
+
 Result<bool> set_algorithm(Collective collective, const std::string& specification) {
   std::array<char, 1024> message{};
   int length = static_cast<int>(message.size());
@@ -262,7 +269,10 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937_64 random(bench.options.seed);
   std::uint32_t number = 0;
-  const bool whole = bench.options.rest > 0 || std::ranges::any_of(contenders, learns);
+  const bool whole =
+      bench.options.rest > 0 || std::ranges::any_of(contenders, [](const Contender& contender) {
+        return learns(contender) || contender.start;
+      });
   bench.clock.synchronise(bench.job);
   int repetitions = bench.options.repetitions;
   const double began = bench.clock.now();
@@ -279,11 +289,10 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
       if (repetition + 1 == repetitions) calls[index].ran = what_ran(contender);
     }
   }
-  const double ended = bench.clock.now();
-  const double drift = bench.clock.synchronise(bench.job);
+  const Drift drift = bench.clock.synchronise(bench.job);
   for (std::size_t index = 0; index < contenders.size(); ++index) {
     for (auto& time : times[index]) {
-      for (double& now : time) now -= drift * (now - began) / (ended - began);
+      for (double& now : time) now = drift.corrected(now);
     }
     std::string ran = std::move(calls[index].ran);
     calls[index] = collect(bench, times[index]);

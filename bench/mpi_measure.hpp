@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -84,6 +85,9 @@ class ProgressHints {
 /// at once: a program calls sizes in turn too, and calls of one size pay for what others explore.
 /// Collective.
 void settle(const Bench& bench, std::span<const Contender> contenders);
+
+/// Shuffles alike on all ranks and machines; std::shuffle depends on the library.
+void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random);
 
 /// Sets the algorithm of a collective. The error is Tutti's text. Collective.
 [[nodiscard]] Result<bool> set_algorithm(Collective collective, const std::string& specification);
