@@ -2,23 +2,38 @@
 #include "bench/mpi_movement.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace tutti::bench {
 
 namespace {
 
-/// The sizes of the blocks that a rank holds, as `by` of collectives.inc says.
+/// The ranks of a communicator as MPI_COMM_WORLD numbers them.
+std::vector<Rank> ranks_of_world(MPI_Comm comm) {
+  int p = 1;
+  MPI_Comm_size(comm, &p);
+  std::vector<Rank> ranks(static_cast<std::size_t>(p));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<Rank> of_world(ranks);
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Comm_group(comm, &group);
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Group_translate_ranks(group, p, ranks.data(), all, of_world.data());
+  MPI_Group_free(&group);
+  MPI_Group_free(&all);
+  return of_world;
+}
+
+/// The sizes of the blocks that a rank holds, as `by` of collectives.inc says. `row`: in an
+/// alltoall.
 std::vector<Bytes> held(Collective collective, Holders by, const std::vector<Bytes>& sizes,
-                        Rank rank, bool is_root) {
+                        const std::vector<Bytes>& row, Rank rank, bool is_root) {
   if (collective == Collective::barrier) return {};
   if (by == Holders::root && !is_root) return {};
   if (block_kind(collective) == BlockKind::parts) return {sizes.front()};
-  if (block_kind(collective) == BlockKind::pairs) {
-    std::vector<Bytes> row(sizes);
-    std::rotate(row.begin(), row.begin() + rank, row.end());
-    return row;
-  }
+  if (block_kind(collective) == BlockKind::pairs) return row;
   if (by == Holders::own) return {sizes[static_cast<std::size_t>(rank)]};
   return sizes;
 }
@@ -26,18 +41,29 @@ std::vector<Bytes> held(Collective collective, Holders by, const std::vector<Byt
 }  // namespace
 
 Result<std::unique_ptr<Workload>> MovementWorkload::make(Collective collective,
-                                                         const Problem& problem, MPI_Comm comm) {
+                                                         const Problem& given, MPI_Comm comm) {
   Rank rank = 0;
   MPI_Comm_rank(comm, &rank);
+  const std::vector<Rank> of_world = ranks_of_world(comm);
+  const auto own = static_cast<std::size_t>(of_world[static_cast<std::size_t>(rank)]);
+  std::vector<Bytes> sizes;
+  std::vector<Bytes> row;
+  for (const Rank other : of_world) {
+    const auto at = static_cast<std::size_t>(other);
+    sizes.push_back(given.sizes[at]);
+    row.push_back(given.sizes[(own + at) % given.sizes.size()]);
+  }
+  const auto root = std::ranges::find(of_world, given.root) - of_world.begin();
+  const Problem problem{sizes, given.width, given.type, static_cast<Rank>(root), given.gap};
   const CollectiveProperties& properties = properties_of(collective);
   const bool has_gaps = is_gather_or_scatter(collective) && is_irregular(collective);
   // Also for ranks without the root's buffer: all ranks refuse it alike.
-  Result<Layout> at_root = lay_out(problem.sizes, problem.width, has_gaps ? problem.gap : 0);
+  Result<Layout> at_root = lay_out(sizes, problem.width, has_gaps ? problem.gap : 0);
   if (is_gather_or_scatter(collective) && !at_root) return Error{at_root.error()};
   const auto layout = [&](Holders by) {
     const bool is_root = rank == problem.root;
     if (is_gather_or_scatter(collective) && by == Holders::root && is_root) return at_root;
-    return lay_out(held(collective, by, problem.sizes, rank, is_root), problem.width, 0);
+    return lay_out(held(collective, by, sizes, row, rank, is_root), problem.width, 0);
   };
   Result<Layout> sent = layout(properties.before);
   if (!sent) return Error{sent.error()};

@@ -12,10 +12,11 @@ namespace tutti::bench {
 /// arguments that are significant there.
 class MovementWorkload final : public Workload {
  public:
-  /// The blocks of one call.
+  /// The blocks of one call. Sizes and root are those of ranks of MPI_COMM_WORLD: a communicator
+  /// that numbers the ranks differently moves the same data between the same processes.
   struct Problem {
     /// In elements, of each rank's block; for a bcast, each is that of the vector; for an alltoall,
-    /// rank s has sizes[(s + d) mod p] elements for rank d. Ranks are those of the communicator.
+    /// rank s has sizes[(s + d) mod p] elements for rank d.
     const std::vector<Bytes>& sizes;
     int width = 1;  ///< bytes of an element
     MPI_Datatype type = MPI_BYTE;

@@ -24,8 +24,11 @@ using Workloads = std::vector<std::shared_ptr<Workload>>;
 /// is collective.
 MPI_Comm reordered_world(const Bench& bench, Collective collective) {
   if (bench.reordered == MPI_COMM_NULL) {
-    TUTTI_Comm_reorder(MPI_COMM_WORLD, std::string(tutti::name_of(collective)).c_str(),
-                       &bench.reordered);
+    const std::string name(tutti::name_of(collective));
+    const int code = TUTTI_Comm_reorder(MPI_COMM_WORLD, name.c_str(), &bench.reordered);
+    if (code != MPI_SUCCESS) {
+      bench.job.fail(std::string(reordered_name) + ": MPI error code " + std::to_string(code));
+    }
   }
   return bench.reordered;
 }
