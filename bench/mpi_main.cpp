@@ -79,6 +79,15 @@ std::string load() {
   return text.data();
 }
 
+/// Which received data the command compares with those sent.
+std::string checked_data(const Options& options) {
+  if (!options.check || options.command == Command::latency) return "not checked";
+  if (options.command == Command::allgather_shared) {
+    return "first page of each block checked after every call";
+  }
+  return "checked after every call";
+}
+
 Metadata metadata_of(const Options& options, const Job& job, const Clock& clock, Rank root,
                      const Machine& machine) {
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -126,7 +135,7 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"root", std::to_string(root)},
       {"gap", std::to_string(options.gap)},
       {"algorithms", joined(options.algorithms)},
-      {"data", options.check ? "checked after every call" : "not checked"},
+      {"data", checked_data(options)},
       {"preloaded", is_intercepted() ? "yes" : "no"},
       {"machine", model.data()},
       {"date", utc_now()}};

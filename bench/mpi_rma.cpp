@@ -2,19 +2,20 @@
 #include "bench/mpi_rma.hpp"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <numeric>
+#include <optional>
 #include <random>
+#include <span>
 #include <thread>
 
 #include "algorithms/problems.hpp"
 #include "bench/mpi_functions.hpp"
+#include "bench/payload.hpp"
 #include "bench/statistics.hpp"
 #include "cost/simulate.hpp"
 #include "tutti/tutti.h"
@@ -23,7 +24,7 @@ namespace tutti::bench {
 
 namespace {
 
-constexpr std::chrono::microseconds nap{20};
+constexpr std::chrono::microseconds nap{20};  // between looks for data
 
 /// A window for the largest block, and the number of the root's operations on it.
 class Windows {
@@ -37,14 +38,16 @@ class Windows {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     const MPI_Aint bytes = std::max<MPI_Aint>((most / blocks() + 4095) / 4096 * 4096, 4096);
-    MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm_, &base_, &handle_);
+    error_ = MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm_, &base_, &handle_);
+    if (error_ != MPI_SUCCESS) return;
     request_windows();
     error_ = TUTTI_Rma_init(comm_);
-    if (error_ == MPI_SUCCESS) error_ = TUTTI_Rma_window_register(handle_, comm_, &window_);
+    is_open_ = error_ == MPI_SUCCESS;
+    if (is_open_) error_ = TUTTI_Rma_window_register(handle_, comm_, &window_);
   }
   ~Windows() {
-    if (error_ == MPI_SUCCESS) TUTTI_Rma_finalize(comm_);
-    MPI_Win_free(&handle_);
+    if (is_open_) TUTTI_Rma_finalize(comm_);
+    if (handle_ != MPI_WIN_NULL) MPI_Win_free(&handle_);
     MPI_Comm_free(&comm_);
   }
   Windows(const Windows&) = delete;
@@ -57,7 +60,7 @@ class Windows {
     return block_kind(collective_) == BlockKind::ranks ? bench_.job.p() : 1;
   }
 
-  /// Seconds from the common start until this rank has the data.
+  /// Seconds from the common start until the last rank has the data, which each rank checks.
   double time(const std::string& algorithm, Bytes bytes) {
     fill(bytes);
     bench_.job.barrier();
@@ -68,12 +71,8 @@ class Windows {
       one_sided(bytes);
     }
     const double end = bench_.clock.now();
-    const bool collects = flows_to_root(collective_);
-    const char* result = collects ? data_.data() : base_;
-    const auto last = static_cast<std::size_t>(bytes * (collects ? blocks() : 1)) - 1;
-    const bool receives = (bench_.job.rank() == root_) == collects;
-    if (receives && (result[0] != value_ || result[last] != value_)) {
-      bench_.job.fail(algorithm + ": received wrong data");
+    if (const auto wrong = check(bytes)) {
+      bench_.job.fail(algorithm + ": received wrong data: " + to_text(*wrong));
     }
     return last_of(end) - first_of(begin);
   }
@@ -87,40 +86,63 @@ class Windows {
       if (!set) bench_.job.fail(set.error());
     }
   }
+  [[nodiscard]] std::span<std::byte> block(int number, Bytes bytes) {
+    return {data_.data() + number * bytes, static_cast<std::size_t>(bytes)};
+  }
+  [[nodiscard]] std::span<std::byte> window(Bytes bytes) {
+    return {base_, static_cast<std::size_t>(bytes)};
+  }
+  /// The identity of the block in this rank's window.
+  [[nodiscard]] Rank own_mark() const {
+    return collective_ == Collective::rma_bcast ? 0 : bench_.job.rank();
+  }
   void fill(Bytes bytes) {
-    value_ = static_cast<char>(value_ + 1);
+    ++number_;
     if (flows_to_root(collective_)) {
-      std::memset(base_, value_, static_cast<std::size_t>(bytes));
+      bench::fill(window(bytes), own_mark(), number_);
     } else if (bench_.job.rank() == root_) {
-      std::fill(data_.begin(), data_.end(), value_);
+      for (int i = 0; i < blocks(); ++i) bench::fill(block(i, bytes), i, number_);
     }
   }
+  /// The first wrong byte that this rank has received.
+  [[nodiscard]] std::optional<Mismatch> check(Bytes bytes) {
+    const bool collects = flows_to_root(collective_);
+    if ((bench_.job.rank() == root_) != collects) return std::nullopt;
+    if (!collects) return bench::check(window(bytes), own_mark(), number_);
+    if (reduces(collective_)) {
+      return check_combined(block(0, bytes), 0, bench_.job.p(), 0, number_);
+    }
+    for (int i = 0; i < blocks(); ++i) {
+      if (const auto wrong = bench::check(block(i, bytes), i, number_)) return wrong;
+    }
+    return std::nullopt;
+  }
   void native(int bytes) {
-    char* data = data_.data();
+    std::byte* data = data_.data();
     switch (collective_) {
       case Collective::rma_scatter:
-        MPI_Scatter(data, bytes, MPI_BYTE, base_, bytes, MPI_BYTE, root_, MPI_COMM_WORLD);
+        native_.Scatter(data, bytes, MPI_BYTE, base_, bytes, MPI_BYTE, root_, MPI_COMM_WORLD);
         break;
       case Collective::rma_gather:
-        MPI_Gather(base_, bytes, MPI_BYTE, data, bytes, MPI_BYTE, root_, MPI_COMM_WORLD);
+        native_.Gather(base_, bytes, MPI_BYTE, data, bytes, MPI_BYTE, root_, MPI_COMM_WORLD);
         break;
       case Collective::rma_reduce:
-        MPI_Reduce(base_, data, bytes, MPI_BYTE, MPI_BOR, root_, MPI_COMM_WORLD);
+        native_.Reduce(base_, data, bytes, MPI_BYTE, MPI_BXOR, root_, MPI_COMM_WORLD);
         break;
       default:
-        MPI_Bcast(bench_.job.rank() == root_ ? data : base_, bytes, MPI_BYTE, root_,
-                  MPI_COMM_WORLD);
+        native_.Bcast(bench_.job.rank() == root_ ? data : base_, bytes, MPI_BYTE, root_,
+                      MPI_COMM_WORLD);
     }
   }
   int begin(int bytes, TUTTI_Rma_request* request) {
-    char* data = data_.data();
+    std::byte* data = data_.data();
     switch (collective_) {
       case Collective::rma_scatter:
         return TUTTI_Rma_scatter(data, bytes, MPI_BYTE, 0, window_, request);
       case Collective::rma_gather:
         return TUTTI_Rma_gather(data, bytes, MPI_BYTE, 0, window_, request);
       case Collective::rma_reduce:
-        return TUTTI_Rma_reduce(data, bytes, MPI_BYTE, MPI_BOR, 0, window_, request);
+        return TUTTI_Rma_reduce(data, bytes, MPI_BYTE, MPI_BXOR, 0, window_, request);
       default:
         return TUTTI_Rma_bcast(data, bytes, MPI_BYTE, 0, window_, request);
     }
@@ -154,28 +176,35 @@ class Windows {
   const Bench& bench_;
   Rank root_;
   Collective collective_;
-  std::vector<char> data_;
+  Functions native_ = native_functions();
+  std::vector<std::byte> data_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Win handle_ = MPI_WIN_NULL;
   TUTTI_Window window_ = TUTTI_WINDOW_NULL;
-  char* base_ = nullptr;
-  char value_ = 0;
-  long long calls_ = 0;
+  std::byte* base_ = nullptr;
+  std::uint32_t number_ = 0;  ///< of the call, which tells its data from those before
+  long long calls_ = 0;       ///< one-sided ones
+  bool is_open_ = false;
   int error_ = MPI_SUCCESS;
 };
 
 /// The share of a core that the process uses while its program sleeps.
-double idle_share() {
-  constexpr double seconds = 2;
+double idle_share(const Bench& bench) {
+  constexpr int pieces = 4;
+  constexpr std::chrono::milliseconds piece{500};  // shorter than any --timeout
   const auto cpu = [] {
     timespec time{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
   };
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const auto sleep = [&] {
+    bench.watchdog.enter("idle", 0, 0);
+    std::this_thread::sleep_for(piece);
+  };
+  sleep();
   const double before = cpu();
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  return (cpu() - before) / seconds;
+  for (int i = 0; i < pieces; ++i) sleep();
+  return (cpu() - before) / std::chrono::duration<double>(pieces * piece).count();
 }
 
 /// None for `native` and `auto`, which name no algorithm.
@@ -193,16 +222,17 @@ std::optional<Predicted> predicted(const Bench& bench, const std::string& name, 
   return Predicted{seconds(PriceModel::logp), seconds(PriceModel::loggp)};
 }
 
-/// Measures blocks of `bytes` bytes.
-Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
-  const auto& names = bench.options.algorithms;
+/// The times of blocks of `bytes` bytes by each algorithm, which take turns in a random order.
+std::vector<std::vector<double>> measured(const Bench& bench, Windows& windows,
+                                          const std::vector<std::string>& names, Bytes bytes,
+                                          int repetitions) {
   std::vector<std::vector<double>> seconds(names.size());
   std::vector<std::size_t> order(names.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937_64 random(bench.options.seed);  // the same on all ranks
   bench.clock.synchronise(bench.job);
-  for (int turn = -bench.options.warmup; turn < bench.options.repetitions; ++turn) {
-    std::shuffle(order.begin(), order.end(), random);
+  for (int turn = -bench.options.warmup; turn < repetitions; ++turn) {
+    shuffle(order, random);
     for (const std::size_t i : order) {
       bench.watchdog.enter(names[i], bytes, turn);
       if (names[i] != "native") {
@@ -213,6 +243,13 @@ Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
       if (turn >= 0) seconds[i].push_back(time);
     }
   }
+  return seconds;
+}
+
+/// Measures blocks of `bytes` bytes.
+Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
+  const auto& names = bench.options.algorithms;
+  const auto seconds = measured(bench, windows, names, bytes, bench.options.repetitions);
   Row row{std::string(name_of(bench.options.command)),
           "same",
           bytes,
@@ -235,17 +272,8 @@ Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
 
 /// The time that a tree level adds for 8 bytes: a chain has p - 2 more than a linear broadcast.
 double hierarchical_seconds(const Bench& bench, Windows& windows) {
-  constexpr std::array names = {"linear", "chain:parts=1"};
-  std::array<std::vector<double>, names.size()> seconds;
-  bench.clock.synchronise(bench.job);
-  for (int turn = 0; turn < std::max(bench.options.repetitions, 9); ++turn) {
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      bench.watchdog.enter(names[i], 8, turn);
-      const auto set = set_algorithm(Collective::rma_bcast, names[i]);
-      if (!set) bench.job.fail(set.error());
-      seconds[i].push_back(windows.time(names[i], 8));
-    }
-  }
+  auto seconds = measured(bench, windows, {"linear", "chain:parts=1"}, 8,
+                          std::max(bench.options.repetitions, 9));
   for (auto& each : seconds) std::sort(each.begin(), each.end());
   return (quantile(seconds[1], 0.5) - quantile(seconds[0], 0.5)) / (bench.job.p() - 2);
 }
@@ -254,13 +282,17 @@ double hierarchical_seconds(const Bench& bench, Windows& windows) {
 
 Result<bool> run_rma(const Bench& bench, Rank root, const Machine& machine, Report* report) {
   const auto& sizes = bench.options.totals;
-  const double before = idle_share();
+  const double before = idle_share(bench);
+  bench.watchdog.enter("windows", 0, 0);
   Windows windows(bench, root, *std::max_element(sizes.begin(), sizes.end()));
   if (windows.error() != MPI_SUCCESS) {
-    return Error{"TUTTI_Rma_init or the registration of a window failed with MPI error code " +
-                 std::to_string(windows.error())};
+    return Error{
+        "MPI_Win_allocate, TUTTI_Rma_init or the registration of a window failed with MPI "
+        "error code " +
+        std::to_string(windows.error())};
   }
-  const double idle = idle_share();
+  const double idle = idle_share(bench);
+  prctl(PR_SET_TIMERSLACK, 1UL);  // otherwise naps are 50 us longer
   int progresses = 0;
   TUTTI_Rma_progress(windows.comm(), &progresses);
   Machine priced = machine;
@@ -277,6 +309,7 @@ Result<bool> run_rma(const Bench& bench, Rank root, const Machine& machine, Repo
   const bool has_hierarchical = bench.options.command == Command::rma_bcast && bench.job.p() > 2;
   const double level = has_hierarchical ? hierarchical_seconds(bench, windows) : 0;
   if (report == nullptr) return true;
+  report->note("poll", fmt::format("ranks that receive look for data every {} us", nap.count()));
   if (has_hierarchical) {
     report->note("level", fmt::format("{:.1f} us for each tree level with 8 bytes (median of a "
                                       "chain minus that of linear, over p - 2)",
