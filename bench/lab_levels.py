@@ -15,7 +15,7 @@ import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 from typing import Annotated, Any
 
 import lab_page
@@ -30,6 +30,9 @@ OF_ALL = ("bcast", "allreduce", "reduce")
 COLLECTIVES = ("allgather", "alltoallv", "reduce_scatter", "allreduce", "bcast", "gather")
 NEAR_BOUND = 1.2
 """Rows in which native takes at most this many times the bound count for no gain."""
+SELECTING, COMPARING = slice(0, None, 2), slice(1, None, 2)
+"""The samples that decide which rows count and which leaders are best, and those whose ratios are
+the result. With the same ones noise would be selected, then averaged."""
 TARGETS = {"allgather": 2.0, "alltoallv": 2.0, "reduce_scatter": 2.0}
 CALLS_OF_EXPLORATION = 110
 """Settling calls, each with one call more, in which `auto` waits for a sampling window and explores
@@ -120,11 +123,11 @@ class Table:
     def ours(self) -> list[str]:
         return [name for name in self.names if name not in ("native", "auto")]
 
-    def gains(self, name: str) -> Iterator[float]:
+    def gains(self, name: str, samples: slice = COMPARING) -> list[float]:
         """The ratio of native to `name`, in rows where native is not near the bound."""
-        for block, lines in self.rows.items():
-            if lines["native"]["median_us"] > NEAR_BOUND * self.bounds[block]:
-                yield lines["native"]["median_us"] / lines[name]["median_us"]
+        return [median(lines["native"]["samples_us"][samples]) / median(lines[name]["samples_us"][samples])
+                for block, lines in self.rows.items()
+                if median(lines["native"]["samples_us"][SELECTING]) > NEAR_BOUND * self.bounds[block]]  # fmt: skip
 
     def slower(self) -> Iterator[list[str]]:
         """The rows in which `auto` takes more than 5 % longer than native."""
@@ -151,7 +154,7 @@ class Table:
             cells = " | ".join(f"{native / row[name]['median_us']:.2f}" for name in self.names[1:])
             bound = native / self.bounds[block]
             lines.append(f"| {block} | {native / 1000:.3g} | {bound:.2f} | {cells} |")
-        means = " | ".join(_mean(list(self.gains(name))) for name in self.names[1:])
+        means = " | ".join(_mean(self.gains(name)) for name in self.names[1:])
         lines += [f"| mean | | | {means} |", "", self._verdict(), ""]
         return lines
 
@@ -181,13 +184,13 @@ def _targets(tables: list[Table]) -> list[str]:
     for table in tables:
         if table.collective not in TARGETS:
             continue
-        gains = {name: list(table.gains(name)) for name in table.ours()}
+        gains = {name: table.gains(name, SELECTING) for name in table.ours()}
         means = {name: geometric_mean(each) for name, each in gains.items() if each}
         if not means:
             continue
         best = max(means, key=lambda name: means[name])
-        lines.append(f"| {table.collective} | {table.shape} | {table.mpi} | {means[best]:.2f} with"
-                     f" `{best.removeprefix('native:')}` | {_mean(list(table.gains('auto')))} |"
+        lines.append(f"| {table.collective} | {table.shape} | {table.mpi} | {geometric_mean(table.gains(best)):.2f}"
+                     f" with `{best.removeprefix('native:')}` | {_mean(table.gains('auto'))} |"
                      f" {TARGETS[table.collective]:.0f} |")
     return [*lines, ""]
 
