@@ -19,6 +19,8 @@ constexpr std::size_t numbers_per_call(Criterion criterion) {
 /// Between windows in which nothing explores.
 constexpr std::uint64_t min_idle_distance = 128;
 constexpr std::uint64_t max_idle_distance = 2048;
+/// If that is at most half the calls so far.
+constexpr std::uint64_t max_late_idle_distance = 8192;
 constexpr std::uint64_t min_distance_in_debt = 64;
 /// Calls that may pass until those of a window have ended.
 constexpr std::uint64_t max_lag = 64;
@@ -324,12 +326,19 @@ void Tuner::pass_over(SizeClass size_class, TuningHost& host) {
   }
 }
 
+/// Agreements alone may take half the budget: a new size should not wait long for its window. After
+/// many calls without one they take less.
+std::uint64_t Tuner::idle_distance() const {
+  const std::uint64_t least = std::clamp(budget_.calls_for(budget_.agreements()),
+                                         min_idle_distance, max_idle_distance);
+  const std::uint64_t most =
+      std::clamp(budget_.calls_for(10 * budget_.agreements()), least, max_late_idle_distance);
+  return std::clamp(call_ / 2, least, most);
+}
+
 /// Once the loss is paid for, and later where nothing explores.
 void Tuner::plan_window() {
-  // Agreements alone may take half the budget: a new size should not wait long for its window.
-  const std::uint64_t idle = is_exploring_ ? 0
-                                           : std::clamp(budget_.calls_for(budget_.agreements()),
-                                                        min_idle_distance, max_idle_distance);
+  const std::uint64_t idle = is_exploring_ ? 0 : idle_distance();
   const double debt = budget_.debt() - (uses_overdraft_ ? budget_.overdraft() : 0);
   const std::uint64_t until_paid = budget_.calls_for(debt);
   // What waits for its creation does not keep other classes from being compared. The agreement of

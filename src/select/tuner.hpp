@@ -185,6 +185,7 @@ class Tuner {
   [[nodiscard]] std::vector<SizeClass> seen_classes() const;
   void plan_case(SizeClass size_class, TuningHost& host);
   int prepare(SizeClass size_class, TuningHost& host);
+  [[nodiscard]] std::uint64_t idle_distance() const;
   void plan_window();
   void rest();
   void rest_unseen();

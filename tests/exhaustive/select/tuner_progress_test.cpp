@@ -110,6 +110,23 @@ TEST(Tuner, ADebtOfOneSizeStopsNoComparisonOfAnother) {
   EXPECT_LE(calls, 5000);
 }
 
+TEST(Tuner, AgreementsOfShortCallsTakeLittleOfTheBudget) {
+  constexpr double agreement = 1e4;
+  constexpr double short_call = 400;
+  Simulation simulation({.spread = 0, .agreement = agreement},
+                        {{4, {short_call, 2 * short_call}}, {20, {1e6, 5e5}}}, 1);
+  for (int call = 0; call < 50000; ++call) simulation.call(4);
+  const int before = simulation.agreements();
+  constexpr int calls = 200000;
+  for (int call = 0; call < calls; ++call) simulation.call(4);
+  EXPECT_LE((simulation.agreements() - before) * agreement, 0.004 * calls * short_call);
+  int unseen = 0;
+  while (simulation.tuner().known(20) == nullptr) {
+    simulation.call(20);
+    ASSERT_LE(++unseen, 10000) << "a new size waits too long";
+  }
+}
+
 TEST(Tuner, ProfilesThatChangeOftenPostponeNoWindow) {
   for (const int distance : {30, 50, 200}) {
     Simulation simulation({.spread = 1, .criterion = Criterion::clocked},
