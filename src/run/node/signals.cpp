@@ -17,8 +17,7 @@ namespace {
 
 /// Checks between two calls of WhileWaiting.
 constexpr int checks_between_progress = 64;
-constexpr long shortest_sleep = 50'000;  ///< nanoseconds
-constexpr long longest_sleep = 1'000'000;
+constexpr std::int64_t longest_sleep = 1'000'000;  ///< nanoseconds, but for a longer first one
 
 void pause_core() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -37,8 +36,9 @@ std::uint32_t* low_word(std::atomic<NodeSignal::Count>& count) noexcept {
 
 /// The kernel sleeps only if the word still equals `value`, so no signal in between is missed.
 void futex_wait(std::atomic<NodeSignal::Count>& count, NodeSignal::Count value,
-                long nanoseconds) noexcept {
-  const timespec limit{0, nanoseconds};
+                std::int64_t nanoseconds) noexcept {
+  constexpr std::int64_t second = 1'000'000'000;
+  const timespec limit{nanoseconds / second, nanoseconds % second};
   syscall(SYS_futex, low_word(count), FUTEX_WAIT, static_cast<std::uint32_t>(value), &limit,
           nullptr, 0);
 }
@@ -60,7 +60,7 @@ int NodeSignal::wait(Count count, const Patience& patience,
                      const WhileWaiting& meanwhile) noexcept {
   int checks = 0;
   for (; !has_reached(count); ++checks) {
-    if (checks >= patience.spins + patience.yields) return sleep(count, meanwhile);
+    if (checks >= patience.spins + patience.yields) return sleep(count, patience, meanwhile);
     if (checks < patience.spins) {
       pause_core();
     } else {
@@ -72,10 +72,12 @@ int NodeSignal::wait(Count count, const Patience& patience,
   return 0;
 }
 
-int NodeSignal::sleep(Count count, const WhileWaiting& meanwhile) noexcept {
+int NodeSignal::sleep(Count count, const Patience& patience,
+                      const WhileWaiting& meanwhile) noexcept {
   int error = 0;
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  for (long limit = shortest_sleep; error == 0; limit = std::min(2 * limit, longest_sleep)) {
+  for (std::int64_t limit = patience.first_sleep; error == 0;
+       limit = std::min(2 * limit, longest_sleep)) {
     const Count seen = count_.load(std::memory_order_seq_cst);
     if (seen >= count) break;
     futex_wait(count_, seen, limit);

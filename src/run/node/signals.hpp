@@ -17,6 +17,7 @@ using WhileWaiting = std::function<int()>;
 struct Patience {
   int spins = 0;   ///< checks without giving up the core
   int yields = 0;  ///< checks after yielding the core; then it sleeps between checks
+  std::int64_t first_sleep = 50'000;  ///< nanoseconds; later ones take twice as long, up to 1 ms
 };
 inline constexpr Patience patience_alone = {4000, 200};
 inline constexpr Patience patience_sharing = {30, 2000};
@@ -36,13 +37,13 @@ class alignas(64) NodeSignal {
     return count_.load(std::memory_order_acquire) >= count;
   }
 
-  /// Waits until the signal reaches `count`: spins, then yields, then sleeps for up to 1 ms at a
-  /// time. Calls `meanwhile` in between, at the latest after each sleep, so that neither messages
-  /// nor the end of the job wait for this signal. Returns 0, or the error of `meanwhile`.
+  /// Waits until the signal reaches `count`: spins, then yields, then sleeps. Calls `meanwhile` in
+  /// between, at the latest after each sleep, so that neither messages nor the end of the job wait
+  /// for this signal. Returns 0, or the error of `meanwhile`.
   int wait(Count count, const Patience& patience, const WhileWaiting& meanwhile) noexcept;
 
  private:
-  int sleep(Count count, const WhileWaiting& meanwhile) noexcept;
+  int sleep(Count count, const Patience& patience, const WhileWaiting& meanwhile) noexcept;
 
   std::atomic<Count> count_{0};
   std::atomic<std::uint32_t> sleepers_{0};  ///< an upper bound on sleeping processes

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -85,6 +86,25 @@ TEST(NodeSignals, ProgressIsMadeWhileOneSleeps) {
   const std::jthread sleeper([&] { signal.wait(1, {0, 0}, count); });
   while (calls < 5) std::this_thread::yield();
   signal.signal_to(1);
+}
+
+/// A sleep of 10 s ends as soon as the signal is signalled.
+TEST(NodeSignals, SleepersAreWoken) {
+  using namespace std::chrono_literals;
+  NodeSignal signal;
+  std::atomic<bool> sleeps_next = false;
+  const auto note = [&] {
+    sleeps_next = true;
+    return 0;
+  };
+  std::jthread other([&] {
+    while (!sleeps_next) std::this_thread::yield();
+    std::this_thread::sleep_for(50ms);
+    signal.signal_to(1);
+  });
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_EQ(signal.wait(1, Patience{0, 64, 10'000'000'000}, note), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 5s);
 }
 
 std::vector<int> first_nodes(const char* text, Rank ranks) {
