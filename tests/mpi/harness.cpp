@@ -4,13 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
+
+#include "temporary_folder.hpp"
 
 namespace tutti::test {
 
@@ -59,10 +64,15 @@ Options read_options(int argc, char** argv) {
 }
 
 std::string temporary_name(const std::string& what) {
-  int process = static_cast<int>(getpid());
-  PMPI_Bcast(&process, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  return (std::filesystem::temp_directory_path() / ("tutti-" + what + std::to_string(process)))
-      .string();
+  static std::optional<TemporaryFolder> folder;  // on rank 0
+  static std::array<char, PATH_MAX> name{};
+  if (name[0] == '\0') {
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) folder.emplace().path().string().copy(name.data(), name.size() - 1);
+    PMPI_Bcast(name.data(), PATH_MAX, MPI_CHAR, 0, MPI_COMM_WORLD);
+  }
+  return (std::filesystem::path(name.data()) / what).string();
 }
 
 Context::Context(const Options& options) : options_(options) {

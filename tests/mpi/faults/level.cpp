@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "api/hooks.hpp"
 #include "faulty.hpp"
 #include "run/hierarchical/mpi_hierarchical.hpp"
+#include "temporary_folder.hpp"
 
 namespace {
 
@@ -28,22 +28,15 @@ constexpr int faulty_rank = 2;
 /// A fictitious machine on which node memory gains, as a file that rank 0 reads.
 class MadeUpMachine {
  public:
-  explicit MadeUpMachine(int rank) : is_writer_(rank == 0) {
-    if (!is_writer_) return;
-    file_ = std::filesystem::temp_directory_path() / ("tutti-faults-" + std::to_string(getpid()));
-    std::ofstream(file_) << "latency 1e-3\nlocal_latency 1e-2\nflag 1e-9\ncrowding 64\n";
-    setenv("TUTTI_MACHINE", file_.c_str(), 1);
+  explicit MadeUpMachine(int rank) {
+    if (rank != 0) return;
+    const std::string file = folder_.path() / "machine";
+    std::ofstream(file) << "latency 1e-3\nlocal_latency 1e-2\nflag 1e-9\ncrowding 64\n";
+    setenv("TUTTI_MACHINE", file.c_str(), 1);
   }
-  ~MadeUpMachine() {
-    std::error_code ignored;
-    if (is_writer_) std::filesystem::remove(file_, ignored);
-  }
-  MadeUpMachine(const MadeUpMachine&) = delete;
-  MadeUpMachine& operator=(const MadeUpMachine&) = delete;
 
  private:
-  bool is_writer_;
-  std::filesystem::path file_;
+  tutti::test::TemporaryFolder folder_;
 };
 
 int heard = 0;  ///< errors that the program's handler received

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "temporary_folder.hpp"
+
 namespace tutti {
 namespace {
 
@@ -18,12 +20,7 @@ constexpr std::size_t most = 200000;
 
 class Files : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("tutti-files-" + std::to_string(getpid()));
-    std::filesystem::create_directory(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  [[nodiscard]] std::string path(const char* name) const { return folder_ / name; }
+  [[nodiscard]] std::string path(const char* name) const { return folder_.path() / name; }
   std::string written(const char* name, const std::string& text) const {
     std::ofstream(path(name)) << text;
     return path(name);
@@ -34,7 +31,7 @@ class Files : public ::testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(Files, AreReadWhole) {

@@ -1,10 +1,10 @@
 /// Where a process is on its node, from files like the system's.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "run/processors.hpp"
+#include "temporary_folder.hpp"
 
 namespace tutti {
 namespace {
@@ -13,11 +13,6 @@ namespace fs = std::filesystem;
 
 class NodeGroups : public testing::Test {
  protected:
-  NodeGroups() : root_(fs::temp_directory_path() / ("tutti-sys-" + std::to_string(getpid()))) {}
-  ~NodeGroups() override {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
   void write(const std::string& file, const std::string& text) const {
     fs::create_directories((root_ / file).parent_path());
     std::ofstream(root_ / file) << text << "\n";
@@ -30,7 +25,8 @@ class NodeGroups : public testing::Test {
     write(cache + "index3/shared_cpu_list", shared);
   }
 
-  fs::path root_;
+  test::TemporaryFolder folder_;
+  fs::path root_ = folder_.path();
 };
 
 TEST_F(NodeGroups, AreThoseOfAMemory) {

@@ -1,11 +1,11 @@
 /// Names of networks, from what kernels say.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "run/processors.hpp"
+#include "temporary_folder.hpp"
 
 namespace tutti {
 namespace {
@@ -14,11 +14,6 @@ namespace fs = std::filesystem;
 
 class Network : public ::testing::Test {
  protected:
-  void SetUp() override {
-    kernel_ = fs::temp_directory_path() / ("tutti-network-" + std::to_string(getpid()));
-    fs::create_directories(kernel_);
-  }
-  void TearDown() override { fs::remove_all(kernel_); }
   void has(const std::string& file, const std::string& line) const {
     fs::create_directories((kernel_ / file).parent_path());
     std::ofstream(kernel_ / file) << line << "\n";
@@ -26,7 +21,8 @@ class Network : public ::testing::Test {
   [[nodiscard]] std::string name() const { return network_name(kernel_); }
 
  private:
-  fs::path kernel_;
+  test::TemporaryFolder folder_;
+  fs::path kernel_ = folder_.path();
 };
 
 TEST_F(Network, MayBeUnknown) {

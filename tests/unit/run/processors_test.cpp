@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "temporary_folder.hpp"
+
 namespace tutti {
 namespace {
 
@@ -49,19 +51,14 @@ namespace fs = std::filesystem;
 /// Files like those of the system, about control groups.
 class ControlGroups : public testing::Test {
  protected:
-  ControlGroups()
-      : root_(fs::temp_directory_path() / ("tutti-cgroup-" + std::to_string(getpid()))) {}
-  ~ControlGroups() override {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
   void write(const std::string& file, const std::string& text) const {
     fs::create_directories((root_ / file).parent_path());
     std::ofstream(root_ / file) << text << "\n";
   }
   [[nodiscard]] double quota() const { return processor_quota(root_).processors; }
 
-  fs::path root_;
+  test::TemporaryFolder folder_;
+  fs::path root_ = folder_.path();
 };
 
 TEST_F(ControlGroups, OfVersion2LimitByTheTightestAround) {
