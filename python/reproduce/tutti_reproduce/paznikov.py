@@ -108,6 +108,15 @@ def _fit(numbers: dict[str, float]) -> float:
     return min(_LATENCIES, key=distance)
 
 
+def _assumed(name: str) -> str:
+    """Which numbers of a network the paper does not name, as sentences."""
+    us = {key: f"{1e6 * value:.3g} us" for key, value in published("paznikov")["networks"][name].items()}
+    return (
+        f"Assumed on {name}: a latency of {us['latency']}, an overhead of {us['overhead']}, and a gap of {us['gap']}. "
+        f"A polling thread looks after {us['polling']} in the mean."
+    )
+
+
 def _fitted(context: Context) -> Machine:
     numbers = published("paznikov")["networks"][ETHERNET]
     return network(numbers | {"latency": context.result(_fit, numbers)})
@@ -171,7 +180,8 @@ def _crossovers(context: Context, done: Callable[[], None]) -> Result:
         ("own simulator", "LogGP, 50 and 2 us, threads look each ms", simulated),
         ("closed form", "the paper's LogGP form", closed_form),
     ):
-        views.append(View(source, where, context.result(crossovers, times, machines)))
+        assumed = [_assumed(name) for name in machines]
+        views.append(View(source, where, context.result(crossovers, times, machines), assumed))
         done()
     fitted = _fitted(context)
     ethernet = context.result(crossovers, simulated, {ETHERNET: fitted})
@@ -235,12 +245,13 @@ def _figure(context: Context, figure: str, done: Callable[[], None]) -> Result:
     views = []
     for each in machines:
         where = f"LogGP on {name}, {1e6 * each.latency:.0f} us" + (", fitted" if each is not machine else "")
-        views.append(View("own simulator", where, context.result(_cells, simulated, each, calls)))
+        assumed = [_assumed(name)] if each is machine else []
+        views.append(View("own simulator", where, context.result(_cells, simulated, each, calls), assumed))
     theirs = _cells(closed_form, machine, calls)
     for numbers, (fixed, x) in zip(theirs, cells, strict=True):
         numbers["tree, LogP"] = 1e3 * logp(machine, fixed if along == "size" else x)
     done()
-    views.append(View("closed form", "the paper's LogP and LogGP", theirs))
+    views.append(View("closed form", "the paper's LogP and LogGP", theirs, [_assumed(name)]))
     lines = [("simulated", views[-2].numbers), ("LogGP", theirs)]
     lab = Lab(context)
     found = [lab.cell(*call) if name == ETHERNET else None for call in calls]
