@@ -75,7 +75,10 @@ int Selections::open(const std::string& requested, const std::string& rules,
   std::istringstream lines(requested);
   std::string line;
   for (const Collective collective : all_collectives) {
-    if (std::getline(lines, line)) settings_[collective] = *setting(collective, line);
+    if (!std::getline(lines, line)) break;
+    const Result<Setting> read = setting(collective, line);
+    if (!read) return MPI_ERR_INTERN;  // ranks may have other versions of the library
+    settings_[collective] = *read;
   }
   Rules known;
   if (const int error = read_rules(kept, known)) return error;

@@ -16,8 +16,8 @@ double irregularity_of(const CallRecord& record) {
 /// The size and irregularity of one call. Blocks that stay with their rank do not count: in many
 /// alltoallv calls they are most of the data, and no algorithm moves them.
 SizedCalls sized(const CallRecord& record) {
-  SizedCalls one = {record.p,    0, 1, 0, irregularity_of(record), record.exit - record.arrival,
-                    record.root, 1};
+  SizedCalls one = {
+      record.p, 0, 1, 0, irregularity_of(record), record.exit - record.arrival, {{record.root, 1}}};
   if (record.largest_sent >= 0 && record.p > 1) {
     const Bytes sent = record.total - record.kept;
     one.bytes = sent / (record.p - 1);
@@ -70,6 +70,12 @@ void add_calls(std::vector<CallsOfCase>& all, const CallsOfCase& more) {
   }
 }
 
+Rank SizedCalls::root() const {
+  return std::ranges::min(roots, {},
+                          [](const RootCalls& one) { return std::pair(-one.calls, one.root); })
+      .root;
+}
+
 void add(std::vector<SizedCalls>& sizes, const SizedCalls& more) {
   const auto found = std::ranges::find_if(sizes, [&](const SizedCalls& one) {
     return one.p == more.p && one.size_class == more.size_class;
@@ -82,11 +88,13 @@ void add(std::vector<SizedCalls>& sizes, const SizedCalls& more) {
   found->bytes += more.bytes;
   found->irregularity_sum += more.irregularity_sum;
   found->seconds += more.seconds;
-  if (found->root == more.root) {
-    found->root_calls += more.root_calls;
-  } else if (std::pair(more.root_calls, -more.root) > std::pair(found->root_calls, -found->root)) {
-    found->root = more.root;
-    found->root_calls = more.root_calls;
+  for (const RootCalls& of_root : more.roots) {
+    const auto known = std::ranges::find(found->roots, of_root.root, &RootCalls::root);
+    if (known != found->roots.end()) {
+      known->calls += of_root.calls;
+    } else if (found->roots.size() < roots_at_most) {
+      found->roots.push_back(of_root);
+    }
   }
 }
 

@@ -106,6 +106,12 @@ struct CallRecord {
   double progress_hint = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// Calls with one root.
+struct RootCalls {
+  Rank root = 0;
+  std::int64_t calls = 0;
+};
+
 /// The calls with one number of ranks and one class of message sizes. Sums over these calls. The
 /// message size is as rules define it: the vector of a bcast or reduction, else the mean block.
 struct SizedCalls {
@@ -115,15 +121,18 @@ struct SizedCalls {
   Bytes bytes = 0;              ///< of message sizes
   double irregularity_sum = 0;  ///< of largest block / mean block
   double seconds = 0;           ///< of the root's exit - arrival
-  Rank root = 0;                ///< the root of most of these calls
-  std::int64_t root_calls = 0;  ///< of that root
+  std::vector<RootCalls> roots;
+
+  /// The root of most of these calls, the lowest of several. Requires a root.
+  [[nodiscard]] Rank root() const;
 };
 
-/// Beyond this number, calls of further sizes or numbers of ranks are left out.
+/// Beyond these numbers, calls of further sizes or numbers of ranks are left out, and further
+/// roots.
 inline constexpr std::size_t sizes_at_most = 64;
+inline constexpr std::size_t roots_at_most = 64;
 
-/// Adds calls to those with equal ranks and size. Requires one root in `more`, or the root of most
-/// of its calls. O(sizes).
+/// Adds calls to those with equal ranks and size. O(sizes + roots^2).
 void add(std::vector<SizedCalls>& sizes, const SizedCalls& more);
 
 /// Sums over calls, exact for any number of them.

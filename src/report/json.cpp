@@ -114,7 +114,7 @@ Json json_of_calls(const ReportedCalls& line) {
     return json_object("p", sized.p, "bytes", sized.bytes / sized.calls, "calls", sized.calls,
                        "irregularity", sized.irregularity_sum / static_cast<double>(sized.calls),
                        "seconds", sized.seconds, "root",
-                       has_root(line.collective) ? sized.root : no_rank);
+                       has_root(line.collective) ? sized.root() : no_rank);
   };
   return json_object(
       "collective", name_of(line.collective), "site", line.site, "other_sites",

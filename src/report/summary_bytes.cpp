@@ -85,6 +85,11 @@ auto fields(Is<TuningRecords> auto& records) {
   return std::tie(records.all, records.left_out, records.left_out_exploring);
 }
 
+auto fields(Is<SizedCalls> auto& sized) {
+  return std::tie(sized.p, sized.size_class, sized.calls, sized.bytes, sized.irregularity_sum,
+                  sized.seconds, sized.roots);
+}
+
 auto fields(Is<Quantiles> auto& quantiles) { return std::tie(quantiles.values, quantiles.max); }
 
 auto fields(Is<SiteCalls> auto& calls) {

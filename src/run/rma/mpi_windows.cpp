@@ -100,8 +100,10 @@ void RmaSystem::lose_window(int number) {
 
 /// The caller holds the lock.
 int RmaSystem::drop_window(int number) {
-  const int error = windows_[number]->close();
-  windows_.erase(number);
+  const auto found = windows_.find(number);
+  if (found == windows_.end()) return MPI_ERR_WIN;  // lost meanwhile
+  const int error = found->second->close();
+  windows_.erase(found);
   note_handle(number, nullptr);
   return error;
 }

@@ -22,7 +22,8 @@ SiteCalls write_calls() {
   calls.bytes = 5 * 1024 * 1024;
   calls.irregularity_sum = 4 * 3.25;
   calls.irregularity_max = 9;
-  calls.sizes = {{16, 20, 1, 524288, 1, 0.0005, 2, 1}, {16, 19, 3, 786432, 12, 0.006, 2, 3}};
+  calls.sizes = {{16, 20, 1, 524288, 1, 0.0005, {{2, 1}}},
+                 {16, 19, 3, 786432, 12, 0.006, {{2, 3}}}};
   calls.measured = calls.timed = 4;
   calls.elapsed_sum = 4 * 0.0015;
   calls.run_sum = 4 * 0.0025;
@@ -133,13 +134,13 @@ TEST(ReportContent, SharesTheExactTimeOfAllCalls) {
   summary.seconds_sum = 16 * 1.5;
   SiteCalls of_all = setup_calls();
   of_all.calls = 4096;
-  of_all.sizes = {{16, 20, 4096, 524288, 1, 0.5, 0, 1}};
+  of_all.sizes = {{16, 20, 4096, 524288, 1, 0.5, {{0, 1}}}};
   of_all.measured = 1024;
   of_all.elapsed_sum = 1024 * 0.001;  // by far too long: 4.096 s
   SiteCalls of_pairs = of_all;
   of_pairs.site = "elsewhere";
   of_pairs.calls = 8 * 2048;
-  of_pairs.sizes = {{2, 20, 8 * 2048, 524288, 1, 0.5, 0, 1}};
+  of_pairs.sizes = {{2, 20, 8 * 2048, 524288, 1, 0.5, {{0, 1}}}};
   of_pairs.measured = 2048;
   of_pairs.elapsed_sum = 2048 * 0.001;  // 2.048 s of each rank
   summary.calls = {of_pairs, of_all};

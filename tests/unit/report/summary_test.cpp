@@ -83,18 +83,27 @@ TEST(Summary, RanksWithOtherSitesJoinCallByCall) {
 
 TEST(Summary, SizesNameTheRootOfMostCalls) {
   std::vector<SizedCalls> sizes;
-  add(sizes, {4, 6, 3, 60, 3, 0.5, 1, 3});
-  add(sizes, {4, 6, 5, 100, 5, 0.25, 2, 5});
-  add(sizes, {4, 6, 1, 20, 1, 0.25, 3, 1});
-  add(sizes, {8, 6, 1, 20, 1, 0.25, 3, 1});
+  add(sizes, {4, 6, 3, 60, 3, 0.5, {{1, 3}}});
+  add(sizes, {4, 6, 5, 100, 5, 0.25, {{2, 5}}});
+  add(sizes, {4, 6, 1, 20, 1, 0.25, {{3, 1}}});
+  add(sizes, {8, 6, 1, 20, 1, 0.25, {{3, 1}}});
   ASSERT_EQ(sizes.size(), 2U);
   EXPECT_EQ(sizes[0].calls, 9);
   EXPECT_EQ(sizes[0].bytes, 180);
   EXPECT_DOUBLE_EQ(sizes[0].seconds, 1);
-  EXPECT_EQ(sizes[0].root, 2);
-  EXPECT_EQ(sizes[0].root_calls, 5);
-  add(sizes, {4, 6, 5, 100, 5, 0.25, 0, 5});
-  EXPECT_EQ(sizes[0].root, 0) << "the lowest of equals";
+  EXPECT_EQ(sizes[0].root(), 2);
+  add(sizes, {4, 6, 5, 100, 5, 0.25, {{0, 5}}});
+  EXPECT_EQ(sizes[0].root(), 0) << "the lowest of equals";
+}
+
+TEST(Summary, CallsOfARootCountHoweverTheyComeTogether) {
+  std::vector<SizedCalls> sizes;
+  add(sizes, {4, 6, 5, 100, 5, 0.25, {{0, 5}}});
+  for (int call = 0; call < 100; ++call) add(sizes, {4, 6, 1, 20, 1, 0.25, {{2, 1}}});
+  EXPECT_EQ(sizes[0].root(), 2);
+  for (Rank other = 4; other < 200; ++other) add(sizes, {4, 6, 1, 20, 1, 0.25, {{other, 1}}});
+  EXPECT_EQ(sizes[0].root(), 2);
+  EXPECT_LE(sizes[0].roots.size(), roots_at_most);
 }
 
 TEST(Summary, TheSequenceOfJoiningDoesNotMatter) {
