@@ -154,7 +154,7 @@ def _averages(context: Context, machine: Machine, done: Callable[[], None]) -> R
         "What is left of allgather and reduce_scatter depends on which flat algorithm they are compared "
         f"with: on this machine the gain over a ring alone is {rows[1][3]:.0f} and {rows[2][3]:.0f}, over "
         f"pairwise exchanges alone {rows[1][4]:.0f} and {rows[2][4]:.0f}. A library that leaves recursive "
-        "algorithms at smaller sizes than MPICH's defaults gives the published averages.",
+        "algorithms at smaller sizes than MPICH's defaults would be between, as the published averages are.",
     ]
     views: list[View] = [
         View("closed form", where, [{"factor": row[i]} for row in rows], said)
