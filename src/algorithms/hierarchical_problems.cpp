@@ -22,7 +22,7 @@ Call call_between(std::span<const InnerCall* const> members, Bytes unit) {
       call.pairs.insert(call.pairs.end(), member.send.counts.begin(), member.send.counts.end());
     } else if (is_scatter(first.collective)) {
       call.sizes[node] = members[index(first.root)]->send.counts[node];
-    } else if (reduces(first.collective) && block_kind(first.collective) == BlockKind::ranks) {
+    } else if (is_reduce_scatter(first.collective)) {
       call.sizes[node] = first.send.counts[node];
     } else if (first.collective != Collective::barrier) {
       call.sizes[node] = member.send.counts.front();
@@ -58,17 +58,13 @@ HierarchicalProblem hierarchical_problem(const Call& call, const Nodes& nodes, i
   return seen;
 }
 
-bool passes_in_place(const Call& call, Rank rank) {
-  return can_be_in_place(call.collective) && (!has_root(call.collective) || rank == call.root);
-}
-
 Result<std::vector<Program>> hierarchical_programs(const Call& call, const Nodes& nodes,
                                                    const HierarchicalOptions& options) {
   std::vector<Program> programs(index(call.p()));
   for (int node = 0; node < nodes.count(); ++node) {
     HierarchicalProblem seen = hierarchical_problem(call, nodes, node, options);
     for (const Rank rank : nodes.ranks(node)) {
-      seen.in_place = options.in_place && passes_in_place(call, rank);
+      seen.in_place = options.in_place && can_be_in_place(call.collective, rank, call.root);
       Result<Program> program = hierarchical_program(seen, nodes, rank);
       if (!program) return Error{"runs flat because " + program.error()};
       programs[index(rank)] = std::move(*program);

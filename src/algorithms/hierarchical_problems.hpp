@@ -16,9 +16,6 @@ namespace tutti {
                                                        int node,
                                                        const HierarchicalOptions& options);
 
-/// True if `rank` may pass MPI_IN_PLACE, with the meaning of HierarchicalOptions::in_place.
-[[nodiscard]] bool passes_in_place(const Call& call, Rank rank);
-
 /// The programs of all ranks, or the reason why the call must stay flat.
 [[nodiscard]] Result<std::vector<Program>> hierarchical_programs(
     const Call& call, const Nodes& nodes, const HierarchicalOptions& options);

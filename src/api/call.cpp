@@ -92,10 +92,10 @@ std::optional<Bytes> common_block(const MpiCall& call, const Communicator& commu
 
 namespace {
 
-/// In place each rank of an alltoall copies its data first; may that exceed the bound? Of an
-/// alltoallv no rank knows how much others copy.
+/// May the copies of an exchange in place exceed the bound? Of an alltoallv no rank knows how much
+/// others copy.
 bool copies_too_much(const MpiCall& call, const Communicator& communicator) {
-  if (block_kind(call.collective) != BlockKind::pairs || !call.in_place()) return false;
+  if (!call.copies_first()) return false;
   const Bytes bound = communicator.node_settings().staging;
   const Bytes block = common_block(call, communicator).value_or(0);
   return is_irregular(call.collective) || (bound > 0 && block * communicator.p() > bound);

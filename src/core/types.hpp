@@ -188,6 +188,15 @@ inline constexpr std::array properties = {
 [[nodiscard]] constexpr bool has_root(Collective collective) {
   return properties_of(collective).before == Holders::root || flows_to_root(collective);
 }
+/// Each rank gets another block of a combined vector.
+[[nodiscard]] constexpr bool is_reduce_scatter(Collective collective) {
+  return reduces(collective) && block_kind(collective) == BlockKind::ranks;
+}
+/// True if `rank` may pass MPI_IN_PLACE.
+[[nodiscard]] constexpr bool can_be_in_place(Collective collective, Rank rank, Rank root) {
+  return collective != Collective::bcast && block_kind(collective) != BlockKind::none &&
+         (!has_root(collective) || rank == root);
+}
 [[nodiscard]] constexpr bool is_gather_or_scatter(Collective collective) {
   return block_kind(collective) == BlockKind::ranks && has_root(collective) &&
          !is_one_sided(collective);

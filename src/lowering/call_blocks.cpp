@@ -25,7 +25,7 @@ CallBlocks::CallBlocks(const Schedule& schedule, const Problem& problem, Bytes o
     }
   }
   const bool at_root = schedule.collective == Collective::bcast && problem.at_root();
-  if (at_root || (traits.in_place && are_pairs())) {
+  if (at_root || copies_first()) {
     kept_ = results_;
   } else if (traits.in_place && !are_reduced()) {
     kept_ = {me_, me_ + 1};
@@ -92,7 +92,7 @@ std::vector<std::pair<BlockRange, Spot>> CallBlocks::contributions() const {
     return found;
   }
   const BlockRange held = held_by(properties_.before);
-  const bool is_by_rank = are_reduced() && properties_.blocks == BlockKind::ranks;
+  const bool is_by_rank = is_reduce_scatter(schedule_.collective);
   if (!is_by_rank || problem_.order.is_identity()) {
     const bool is_own = properties_.before == Holders::own && are_in_receive();
     return {{held, is_own ? result_of(me_) : spot}};

@@ -29,6 +29,8 @@ class CallBlocks {
   }
 
   [[nodiscard]] bool are_pairs() const { return properties_.blocks == BlockKind::pairs; }
+  /// Receives overwrite the blocks to send.
+  [[nodiscard]] bool copies_first() const { return are_pairs() && traits_.in_place; }
   /// The caller's buffers are vectors. Otherwise a datatype describes any blocks of a buffer.
   [[nodiscard]] bool are_vectors() const {
     return properties_.blocks == BlockKind::parts || properties_.reduces;

@@ -40,7 +40,8 @@ struct HierarchicalOptions {
   /// instead of node memory that no other rank would touch.
   bool direct = false;
   /// MPI_IN_PLACE: the rank's contribution is in the receive buffer, or, at the root of a scatter,
-  /// its result in the send buffer. See can_be_in_place.
+  /// its result in the send buffer. Not in a reduce_scatter(_block), where results would overwrite
+  /// contributions that later chunks read: there Area::send must be other memory.
   bool in_place = false;
   friend bool operator==(const HierarchicalOptions&, const HierarchicalOptions&) = default;
 };
@@ -54,14 +55,6 @@ struct HierarchicalProblem : HierarchicalOptions {
   HierarchicalSizes sizes;
   friend bool operator==(const HierarchicalProblem&, const HierarchicalProblem&) = default;
 };
-
-/// False where results overwrite contributions that later chunks read, in a reduce_scatter(_block):
-/// there Area::send must be other memory, even if the program passes MPI_IN_PLACE.
-[[nodiscard]] constexpr bool can_be_in_place(Collective collective) {
-  const BlockKind kind = block_kind(collective);
-  return collective != Collective::bcast && kind != BlockKind::none &&
-         !(reduces(collective) && kind == BlockKind::ranks);
-}
 
 /// The numbers that each rank writes for the others of its node before a program can be made. This
 /// size exchange needs only node memory, whatever the collective.

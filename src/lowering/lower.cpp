@@ -24,9 +24,7 @@ class Lowerer {
         program_(blocks_, traits.padding),
         memory_(program_.memory()) {
     // In place, the contributions of a reduce_scatter are in the receive buffer until the end.
-    const bool scatters =
-        reduces(schedule.collective) && block_kind(schedule.collective) == BlockKind::ranks;
-    is_result_free_ = !(traits.in_place && scatters);
+    is_result_free_ = !(traits.in_place && is_reduce_scatter(schedule.collective));
     received_.resize(schedule.steps.size());
     consumers_.resize(schedule.steps.size(), nullptr);
     for (const Step& step : schedule.steps) {
@@ -36,7 +34,7 @@ class Lowerer {
 
   Program run() {
     for (const auto& [blocks, spot] : blocks_.contributions()) put(blocks, spot);
-    if (blocks_.are_pairs() && traits_.in_place) load_pairs();
+    if (blocks_.copies_first()) load_pairs();
     join_values();
     for (const Step& step : schedule_.steps) {
       program_.begin_step();
@@ -63,7 +61,6 @@ class Lowerer {
   }
 
  private:
-  /// In place, receives overwrite the blocks to send.
   void load_pairs() {
     Bytes all = 0;
     const auto contributions = blocks_.contributions();

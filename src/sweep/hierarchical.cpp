@@ -112,7 +112,8 @@ class HierarchicalSweep {
       options.in_place = false;
       check(call, nodes, options);
       options.in_place = true;
-      if (passes_in_place(call, call.root)) check(both_ways, nodes, options);
+      const bool can_be = can_be_in_place(collective_, call.root, call.root);
+      if (can_be && !is_reduce_scatter(collective_)) check(both_ways, nodes, options);
     }
     options.in_place = false;
     options.chunks = 1;
@@ -199,7 +200,8 @@ std::optional<Flaw> check(ProgramVerifier& verifier, const Call& call, const Nod
                             &nodes};
   std::vector<BufferLayout> layouts(programs.size());
   for (Rank rank = 0; rank < call.p(); ++rank) {
-    layouts[index(rank)].traits.in_place = options.in_place && passes_in_place(call, rank);
+    layouts[index(rank)].traits.in_place =
+        options.in_place && can_be_in_place(call.collective, rank, call.root);
   }
   return verifier.verify(checked, programs, layouts, seed);
 }

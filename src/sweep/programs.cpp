@@ -12,18 +12,11 @@ enum class Buffers : std::uint8_t { contiguous, packed, scattered, typed, mixed 
 constexpr std::array buffer_names = {"contiguous", "packed messages", "scattered", "typed",
                                      "mixed"};
 
-/// True if `rank` may pass MPI_IN_PLACE.
-bool may_be_in_place(const Call& call, Rank rank) {
-  const BlockKind kind = block_kind(call.collective);
-  if (call.collective == Collective::bcast || kind == BlockKind::none) return false;
-  return !has_root(call.collective) || rank == call.root;
-}
-
 BufferLayout layout_of(const Specification& specification, const Call& call, Rank rank,
                        Buffers buffers, bool in_place) {
   BufferLayout layout;
   BufferTraits& traits = layout.traits;
-  traits.in_place = in_place && may_be_in_place(call, rank);
+  traits.in_place = in_place && can_be_in_place(call.collective, rank, call.root);
   if (reduces(call.collective)) {
     traits.swaps = specification.algorithm->commutative;
     traits.padding = buffers == Buffers::typed ? call.unit : 0;

@@ -141,6 +141,10 @@ struct MpiCall {
   [[nodiscard]] bool in_place() const {
     return (is_scatter(collective) ? receive : send).address == MPI_IN_PLACE;
   }
+  /// In an exchange in place received data overwrites data to send, which is copied first.
+  [[nodiscard]] bool copies_first() const {
+    return in_place() && block_kind(collective) == BlockKind::pairs;
+  }
   /// Is the send side significant at this rank?
   [[nodiscard]] bool sends(Rank rank) const {
     if (is_scatter(collective)) return rank == root;

@@ -96,7 +96,7 @@ Region HostVectors::hold(const Region& vector, std::vector<std::byte>& memory) c
 }
 
 int HostVectors::take(MpiCall& call, Rank rank, int p) {
-  const bool parts = block_kind(call.collective) == BlockKind::ranks;
+  const bool parts = is_reduce_scatter(call.collective);
   const MPI_Count all = parts ? call.receive.blocks.total(p) : call.contribution().blocks.count(0);
   const std::uint64_t type = handle_bits(call.receive.type);
   int error = MPI_SUCCESS;

@@ -124,10 +124,10 @@ int PrivateComm::learn_sizes(const MpiCall& call, std::vector<Bytes>& sizes) {
 }
 
 /// Counts the bytes of a vector, or of all blocks that a rank sends or receives. All ranks know
-/// that number for every algorithm that stages data. An alltoall in place is copied first.
+/// that number for every algorithm that stages data, but not how much others copy for an alltoallv.
 bool PrivateComm::fits(const MpiCall& call, const Specification& specification) {
   const bool bounded = call.bounded && staging() > 0 && !is_gather_or_scatter(call.collective);
-  const bool is_copied = call.collective == Collective::alltoall && call.in_place();
+  const bool is_copied = call.copies_first() && !is_irregular(call.collective);
   const bool stages = specification.algorithm->staging != Staging::nothing;
   if (!bounded || !(stages || is_copied)) return true;
   find_sizes(call);

@@ -118,7 +118,7 @@ int describe_reduced(const MpiCall& call, Rank rank, int p, SideMemory& memory,
   HierarchicalProblem& plain = hierarchical.call;
   plain.commutative = commutes(call.op);
   plain.unit = info.extent;
-  const bool scatters = block_kind(call.collective) == BlockKind::ranks;
+  const bool scatters = is_reduce_scatter(call.collective);
   const bool irregular = is_irregular(call.collective);
   const RankBlocks& counts = call.receive.blocks;
   for (Rank other = 0; irregular && other < p; ++other) {
@@ -128,7 +128,7 @@ int describe_reduced(const MpiCall& call, Rank rank, int p, SideMemory& memory,
   const MPI_Count mine = scatters ? counts.count(rank) : all;
   if (!irregular) plain.sizes.each = mine * info.extent;
   const bool in_place = call.in_place();
-  const bool is_copied = in_place && !can_be_in_place(call.collective);
+  const bool is_copied = in_place && scatters;
   int error = MPI_SUCCESS;
   if (!in_place || is_copied) {
     error = memory.hold(vector_of(call, sent, all), is_copied ? Use::copied : Use::send,
@@ -163,7 +163,7 @@ int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, SideMemory& m
                         ? describe_reduced(call, rank, p, memory, hierarchical, refused)
                         : describe_moved(call, rank, p, memory, hierarchical);
   const bool in_place = call.in_place() && call.collective != Collective::bcast;
-  plain.in_place = in_place && can_be_in_place(call.collective);
+  plain.in_place = in_place && !is_reduce_scatter(call.collective);
   plain.direct = error == MPI_SUCCESS && !in_place && can_be_inner_buffer(hierarchical.send) &&
                  can_be_inner_buffer(hierarchical.receive);
   return error;
