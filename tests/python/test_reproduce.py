@@ -83,7 +83,7 @@ def test_single_values_agree_within_a_factor():
 
 
 def test_a_verdict_counts_winners_and_near_factors():
-    result = result_of(factors(2, 3, 1), factors(2.2, 9, 1.5))
+    result = result_of([*factors(2, 3, 1), {}, *factors(2)], [*factors(2.2, 9, 1.5, 3), {}])
     assert pair().verdict(result, result.views[0]) == (
         "same winner in 2 of 3, factor within 20 % in 1; tree wins 2 published and 3 here"
     )

@@ -247,13 +247,12 @@ class Table:
         if self.contenders is None:
             return f"within a factor of {NEAR:g} in {sum(compared)} of {len(compared)}"
         second = self.contenders[1]
-        here, published = (
-            sum(self.winner(numbers) == second for numbers in of)
-            for of in (view.numbers, result.published)
-        )
-        known = sum(self.winner(numbers) is not None for numbers in view.numbers)
         if not compared:
-            return f"{second} wins {here} of {known}; the paper has no numbers to compare"
+            winners = [winner for numbers in view.numbers if (winner := self.winner(numbers))]
+            return f"{second} wins {winners.count(second)} of {len(winners)}; the paper has no numbers to compare"
+        both = [[self.winner(numbers) for numbers in pair] for pair in
+                zip(result.published, view.numbers, strict=True)]  # fmt: skip
+        published, here = (sum(pair[i] == second for pair in both if None not in pair) for i in (0, 1))
         pairs = [(self.factor(a), self.factor(b)) for a, b in
                  zip(result.published, view.numbers, strict=True)]  # fmt: skip
         known_factors = [max(a / b, b / a) for a, b in pairs if a and b]
