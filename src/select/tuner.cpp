@@ -329,8 +329,8 @@ void Tuner::pass_over(SizeClass size_class, TuningHost& host) {
 /// Agreements alone may take half the budget: a new size should not wait long for its window. After
 /// many calls without one they take less.
 std::uint64_t Tuner::idle_distance() const {
-  const std::uint64_t least = std::clamp(budget_.calls_for(budget_.agreements()),
-                                         min_idle_distance, max_idle_distance);
+  const std::uint64_t least =
+      std::clamp(budget_.calls_for(budget_.agreements()), min_idle_distance, max_idle_distance);
   const std::uint64_t most =
       std::clamp(budget_.calls_for(10 * budget_.agreements()), least, max_late_idle_distance);
   return std::clamp(call_ / 2, least, most);
