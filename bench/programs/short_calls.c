@@ -14,9 +14,8 @@
 
 enum { warm_up = 1000, most_ranks = 64 };
 
-static const char* const names[] = {"bcast",    "reduce", "allreduce", "gather",
-                                    "scatter",  "barrier", "allgather", "alltoall",
-                                    "allgatherv"};
+static const char* const names[] = {"bcast",   "reduce",    "allreduce", "gather",    "scatter",
+                                    "barrier", "allgather", "alltoall",  "allgatherv"};
 enum { bcast, reduce, allreduce, gather, scatter, barrier, allgather, alltoall, allgatherv, all };
 
 static int from[2 * most_ranks];
@@ -26,15 +25,32 @@ static int places[most_ranks];
 
 static void call(int collective) {
   switch (collective) {
-    case bcast: MPI_Bcast(to, 2, MPI_INT, 0, WORLD); break;
-    case reduce: MPI_Reduce(from, to, 2, MPI_FLOAT, MPI_SUM, 0, WORLD); break;
-    case allreduce: MPI_Allreduce(from, to, 2, MPI_FLOAT, MPI_SUM, WORLD); break;
-    case gather: MPI_Gather(from, 2, MPI_INT, to, 2, MPI_INT, 0, WORLD); break;
-    case scatter: MPI_Scatter(from, 2, MPI_INT, to, 2, MPI_INT, 0, WORLD); break;
-    case barrier: MPI_Barrier(WORLD); break;
-    case allgather: MPI_Allgather(from, 2, MPI_INT, to, 2, MPI_INT, WORLD); break;
-    case alltoall: MPI_Alltoall(from, 2, MPI_INT, to, 2, MPI_INT, WORLD); break;
-    default: MPI_Allgatherv(from, 2, MPI_INT, to, counts, places, MPI_INT, WORLD);
+    case bcast:
+      MPI_Bcast(to, 2, MPI_INT, 0, WORLD);
+      break;
+    case reduce:
+      MPI_Reduce(from, to, 2, MPI_FLOAT, MPI_SUM, 0, WORLD);
+      break;
+    case allreduce:
+      MPI_Allreduce(from, to, 2, MPI_FLOAT, MPI_SUM, WORLD);
+      break;
+    case gather:
+      MPI_Gather(from, 2, MPI_INT, to, 2, MPI_INT, 0, WORLD);
+      break;
+    case scatter:
+      MPI_Scatter(from, 2, MPI_INT, to, 2, MPI_INT, 0, WORLD);
+      break;
+    case barrier:
+      MPI_Barrier(WORLD);
+      break;
+    case allgather:
+      MPI_Allgather(from, 2, MPI_INT, to, 2, MPI_INT, WORLD);
+      break;
+    case alltoall:
+      MPI_Alltoall(from, 2, MPI_INT, to, 2, MPI_INT, WORLD);
+      break;
+    default:
+      MPI_Allgatherv(from, 2, MPI_INT, to, counts, places, MPI_INT, WORLD);
   }
 }
 
