@@ -307,13 +307,14 @@ static const struct tutti_backend_interface* begin(const struct tutti_backend_in
   return __atomic_load_n(to, __ATOMIC_ACQUIRE);
 }
 
-/* A call jumps to what serves it, after the first one, unless `passes` returns before. */
+/* A call jumps to what serves it, after the first one, unless `passes` returns before. Its code
+ * begins a cache line, so that it is in one or two. */
 #define DEFINE_AS(symbol, to, name, arguments, passes)                                             \
   __attribute__((cold, noinline)) static int first_##symbol(PARAMETERS##arguments) {               \
     return begin(&(to))->run.name(ARGUMENTS##arguments);                                           \
   }                                                                                                \
   EXPORT int symbol(PARAMETERS##arguments);                                                        \
-  __attribute__((hot)) int symbol(PARAMETERS##arguments) {                                         \
+  __attribute__((hot, aligned(64))) int symbol(PARAMETERS##arguments) {                            \
     passes const struct tutti_backend_interface* calls = __atomic_load_n(&(to), __ATOMIC_ACQUIRE); \
     return calls != NULL ? calls->run.name(ARGUMENTS##arguments)                                   \
                          : first_##symbol(ARGUMENTS##arguments);                                   \
