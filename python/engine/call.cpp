@@ -242,10 +242,7 @@ void bind_call(nb::module_& module) {
       .def_ro("seconds", &Candidate::seconds)
       .def_ro("note", &Candidate::note);
   nb::class_<Choice>(module, "Choice", "The selected algorithm, and why.")
-      .def_prop_ro("algorithm",
-                   [](const Choice& choice) {
-                     return choice.specification ? to_text(*choice.specification) : "native";
-                   })
+      .def_prop_ro("algorithm", [](const Choice& choice) { return to_text(choice.setting); })
       .def_ro("reason", &Choice::reason)
       .def_ro("candidates", &Choice::candidates);
   nb::class_<PyCall>(module, "Call", "One call of a collective, with the schedules of all ranks.")

@@ -46,7 +46,8 @@ std::optional<Rule> find(const Rules& rules, const std::string& collective, int 
 
 /// Why Tutti follows a rule for a call without a user-defined operation, and what it runs.
 std::pair<std::string, std::string> choice(const Rule& rule, bool background) {
-  const RuleChoice made = choice_of(rule, {rule.collective}, {true, background, false});
+  const Choice made =
+      choice_of(rule, {.collective = rule.collective, .has_background = background});
   return {to_text(made.setting), made.reason};
 }
 

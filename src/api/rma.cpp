@@ -105,7 +105,7 @@ int check(MPI_Op op, MPI_Datatype datatype, const RmaSystem& system, std::int64_
 }
 
 TUTTI_Rma_request keep(Request made, MPI_Comm comm, Collective collective, const Choice& choice) {
-  made.decision = to_text(*choice.specification) + ": " + choice.reason;
+  made.decision = to_text(choice.setting) + ": " + choice.reason;
   Communicator* const communicator = Communicator::known(comm);
   made.is_reported = communicator != nullptr && communicator->is_reported();
   // May wait for Python's lock, whose holder may wait for the mutex.
@@ -141,13 +141,13 @@ int begin(Collective collective, const CallSide& side, MPI_Op op, MPI_Aint displ
   if (error != MPI_SUCCESS) return error;
   made.record.own = made.record.total = made.record.largest = call.region.bytes * blocks;
   Choice choice = owner->choose(collective, call.region.bytes);
-  choice.specification =
-      within(*choice.specification, system.p(), call.region.bytes * blocks, environment().memory);
-  call.set(*choice.specification);
+  Specification& by = choice.setting.specification;
+  by = within(by, system.p(), call.region.bytes * blocks, environment().memory);
+  call.set(by);
   auto* const users =
       made.packed.empty() ? static_cast<std::byte*>(side.address) : made.packed.data();
   const auto outcome = made.outcome;
-  std::vector<Rank> order = owner->order_for(*choice.specification, call.region.bytes);
+  std::vector<Rank> order = owner->order_for(by, call.region.bytes);
   // Kept first: a begun operation needs its memory.
   const TUTTI_Rma_request kept = keep(std::move(made), owner->comm(), collective, choice);
   try {

@@ -34,12 +34,12 @@ int RmaComm::open(const Communicator& communicator, std::shared_ptr<RmaComm>& ma
 
 Choice RmaComm::choose(Collective collective, Bytes bytes) {
   const Setting setting = setting_in_force(collective);
-  if (setting.kind == Setting::Kind::forced) return {setting.specification, "requested", {}};
+  if (setting.kind == Setting::Kind::forced) return {setting, "requested"};
   const int bits = bits_of(bytes);
   const int patience = bits_of(system_->expected_wait().count()) / 2;
   const std::lock_guard lock(mutex_);
   Choice& known = choices_[{collective, bits, patience}];
-  if (!known.specification) {
+  if (known.reason.empty()) {
     // The middle of the sizes with as many bits stands for all of them.
     const Features features{collective, system_->p(), Bytes{3} << bits >> 2};
     Machine machine = environment().machine;

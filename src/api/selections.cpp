@@ -107,31 +107,16 @@ Decision Selections::make(Collective collective, bool commutative, bool whole) {
   const bool may_use_rules = is_automatic && !is_fixed;
   Decision decision;
   if (may_use_rules && decide_by_rules(features, setting, decision)) return decision;
-  const Choice choice = choose(setting, features, communicator_.machine());
-  decision.specification = choice.specification;
-  decision.text =
-      (choice.specification ? to_text(*choice.specification) : "native") + ": " + choice.reason;
+  follow(choose(setting, features, communicator_.machine()), decision);
   decision.is_automatic = is_automatic;
   decision.needs_commutativity = may_use_rules && rules_depend_on_operation(collective);
-  // Hierarchical reductions cut vectors and combine them by the ranks' locations.
-  const bool stays_flat = is_fixed || (reduces(collective) && whole);
-  if (setting.asks_for_hierarchical() && !stays_flat) {
-    decision.level = *setting.level;
-    const bool is_native = !decision.specification;
-    decision.text =
-        is_native && setting.kind == Setting::Kind::forced
-            ? to_text(Setting{Setting::Kind::native, {}, setting.level}) + ": " + choice.reason
-            : to_text(setting) + ": requested";
-    if (decision.level.leaders == 0) defer_leaders(decision, collective);
-  } else if (setting.asks_for_hierarchical() && whole) {
-    decision.text +=
-        "; runs flat because a hierarchical call would split the vectors of a user-defined "
-        "operation";
-  } else if (setting.asks_for_hierarchical() && setting.kind == Setting::Kind::native) {
-    decision.text += "; runs flat because results must be reproducible";
+  if (decision.level.hierarchical && decision.level.leaders == 0) {
+    defer_leaders(decision, collective);
   }
+  // Neither fixed results nor whole vectors permit other candidates.
+  const bool stays_native = is_fixed || (reduces(collective) && whole);
   const bool is_open = is_automatic || !setting.level;
-  const bool may_explore = !stays_flat && !is_one_sided(collective) && communicator_.p() > 1 &&
+  const bool may_explore = !stays_native && !is_one_sided(collective) && communicator_.p() > 1 &&
                            communicator_.agreement().settings.explore > 0;
   if (is_open && !decision.specification && may_explore) {
     decision.is_tuned = true;
@@ -143,10 +128,12 @@ Decision Selections::make(Collective collective, bool commutative, bool whole) {
   return decision;
 }
 
-bool Selections::decide_by_rules(const Features& features, const Setting& setting,
-                                 Decision& decision) {
+bool Selections::decide_by_rules(Features features, const Setting& setting, Decision& decision) {
   const std::vector<RuleSpan> spans = spans_of(rules_, features);
   if (spans.size() == 1 && spans.front().rule == nullptr) return false;
+  features.has_distances = communicator_.agreement().had_distances;
+  features.has_background = communicator_.wants_background();
+  features.flat_only = setting.level.has_value();
   auto table = std::make_shared<SizeTable>();
   table->collective = features.collective;
   Bytes least = 0;
@@ -154,8 +141,12 @@ bool Selections::decide_by_rules(const Features& features, const Setting& settin
     Decision made;
     made.text = "native: rules: none for this message size";
     if (span.rule != nullptr) {
-      made = decision_for(*span.rule, features, setting);
-      made.measured = add_case(*span.rule, least, span.most, made.text);
+      const Choice choice = choice_of(*span.rule, features);
+      follow(choice, made);
+      if (made.level.hierarchical) made.level.leaders = std::max(1, made.level.leaders);
+      if (choice.setting == span.rule->use) {
+        made.measured = add_case(*span.rule, least, span.most, choice.reason);
+      }
     }
     least = span.most == NumberRange::inf ? span.most : span.most + 1;
     made.is_by_rule = true;
@@ -172,22 +163,6 @@ bool Selections::decide_by_rules(const Features& features, const Setting& settin
   }
   decision.needs_commutativity = rules_depend_on_operation(features.collective);
   return true;
-}
-
-Decision Selections::decision_for(const Rule& rule, const Features& features,
-                                  const Setting& setting) const {
-  const RuleLimits limits = {communicator_.agreement().had_distances,
-                             communicator_.wants_background(),
-                             setting.level && !setting.level->hierarchical};
-  const RuleChoice choice = choice_of(rule, features, limits);
-  Decision decision;
-  decision.text = to_text(choice.setting) + ": " + choice.reason;
-  if (choice.setting.kind == Setting::Kind::forced) {
-    decision.specification = choice.setting.specification;
-  }
-  if (choice.setting.level) decision.level = *choice.setting.level;
-  if (decision.level.hierarchical) decision.level.leaders = std::max(1, decision.level.leaders);
-  return decision;
 }
 
 bool Selections::rules_depend_on_operation(Collective collective) const {

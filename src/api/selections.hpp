@@ -81,11 +81,9 @@ class Selections {
   [[nodiscard]] Decision make(Collective collective, bool commutative, bool whole);
   /// Sets `decision` and returns true if a rule matches such calls at some message size. Then sizes
   /// without a rule run the MPI's own algorithm. Local.
-  bool decide_by_rules(const Features& features, const Setting& setting, Decision& decision);
-  [[nodiscard]] Decision decision_for(const Rule& rule, const Features& features,
-                                      const Setting& setting) const;
+  bool decide_by_rules(Features features, const Setting& setting, Decision& decision);
   [[nodiscard]] CaseOfCall add_case(const Rule& rule, Bytes least, Bytes most,
-                                    const std::string& text);
+                                    const std::string& reason);
   /// True if rules decide otherwise for operations that do not commute.
   [[nodiscard]] bool rules_depend_on_operation(Collective collective) const;
   const Decision& with_several_ranks(const Decision& asked, int& error);

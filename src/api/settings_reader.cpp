@@ -106,7 +106,8 @@ class Reader {
     const auto parse = [&](const std::string& value) {
       const Result<Setting> read = setting(collective, value);
       if (!read) return read;
-      const std::string why = out_of_reach(*read, !environment_.distances.empty());
+      const std::string why = why_unfit(
+          *read, {.collective = collective, .has_distances = !environment_.distances.empty()});
       return why.empty() ? read : Error{why};
     };
     read(setting_name(collective), environment_.settings[collective], parse);

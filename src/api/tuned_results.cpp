@@ -67,18 +67,18 @@ MeasuredCase measured(SizeClass size_class, const TuningCase& known,
 
 }  // namespace
 
-/// None if the call does not permit what the rule selects: then `text` does not begin with it.
+/// Requires that the call permits what the rule selects.
 CaseOfCall Selections::add_case(const Rule& rule, Bytes least, Bytes most,
-                                const std::string& text) {
+                                const std::string& reason) {
   std::vector<MeasuredCase>& cases = cases_[rule.collective];
   const std::string name = to_text(rule.use);
-  if (!text.starts_with(name + ": rules: ") || cases.size() == max_cases) return {};
+  if (cases.size() == max_cases) return {};
   MeasuredCase known;
   known.id = first_case + static_cast<int>(cases.size());
   known.min_bytes = least;
   known.max_bytes = most == NumberRange::inf ? -1 : most;
   known.evidence = cited(rule.evidence);
-  known.reason = text.substr(name.size() + 2);
+  known.reason = reason;
   known.candidates.push_back(measured("native", rule.evidence.native_us));
   if (!rule.use.is_native()) {
     known.candidates.front().state = "slower";

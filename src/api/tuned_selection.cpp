@@ -23,6 +23,14 @@ Nanoseconds nanoseconds(double seconds) { return static_cast<Nanoseconds>(second
 
 }  // namespace
 
+void follow(const Choice& choice, Decision& decision) {
+  const Setting& setting = choice.setting;
+  decision.specification.reset();
+  if (setting.kind == Setting::Kind::forced) decision.specification = setting.specification;
+  decision.level = *setting.level;
+  decision.text = to_text(setting) + ": " + choice.reason;
+}
+
 /// Candidates of one collective.
 class TunedSelection::Host final : public TuningHost {
  public:
@@ -361,16 +369,10 @@ Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> siz
   const auto known = state.candidates.find(*size_class);
   const bool is_known = known != state.candidates.end();
   const Setting& setting = is_known ? known->second[index(candidate)] : flat_native;
-  if (is_new) {
-    decision.level = *setting.level;
-    if (setting.kind == Setting::Kind::forced) decision.specification = setting.specification;
-  }
   const TuningCase* const compared = state.tuner.known(*size_class);
   const bool is_selected = compared == nullptr || compared->selected() == candidate;
   const std::string_view reason = is_selected ? state.tuner.reason(*size_class) : Tuner::exploring;
-  if (!decision.text.ends_with(reason) || decision.text.size() <= reason.size()) {
-    decision.text = to_text(setting).append(": ").append(reason);
-  }
+  if (is_new || !decision.text.ends_with(reason)) follow({setting, std::string(reason)}, decision);
   return decision;
 }
 

@@ -13,9 +13,13 @@
 #include "run/mpi/exchange.hpp"
 #include "select/learned.hpp"
 #include "select/passing_calls.hpp"
+#include "select/selection.hpp"
 #include "select/tuner.hpp"
 
 namespace tutti {
+
+/// Makes `decision` run what was chosen, and say why.
+void follow(const Choice& choice, Decision& decision);
 
 /// One tuner for each collective of a communicator, and what its candidates run. Call numbers,
 /// windows and selections are equal on all ranks.

@@ -51,25 +51,6 @@ std::string reason_of(const Rule& rule) {
   return reason + cited(evidence);
 }
 
-/// Why a call does not permit what a rule selects; empty if it does.
-std::string why_not(const Rule& rule, const Features& features, const RuleLimits& limits) {
-  const bool is_hierarchical = rule.use.asks_for_hierarchical();
-  if (is_hierarchical && limits.flat_only) return "the setting is hierarchy=flat";
-  if (is_hierarchical && features.whole) {
-    return "node memory cuts vectors and the operation is user-defined";
-  }
-  if (rule.use.kind != Setting::Kind::forced) return "";
-  const Specification& use = rule.use.specification;
-  if (use.needs_distances() && !limits.has_distances) return "no TUTTI_DISTANCES are known";
-  if (use.uses_background() && !limits.has_background) return "TUTTI_BACKGROUND is off";
-  if (!reduces(features.collective)) return "";
-  if (!features.commutative && use.algorithm->commutative) return "the operation does not commute";
-  if (features.whole && cuts_vectors(use)) {
-    return "the algorithm cuts vectors and the operation is user-defined";
-  }
-  return "";
-}
-
 bool matches_mpi(const Rule& rule, const MpiVersion& mpi) {
   if (!rule.mpi.empty() && rule.mpi != mpi.name) return false;
   return rule.version.empty() || is_version(mpi.version, rule.version);
@@ -134,8 +115,8 @@ std::vector<RuleSpan> spans_of(const Rules& rules, const Features& features) {
   return spans;
 }
 
-RuleChoice choice_of(const Rule& rule, const Features& features, const RuleLimits& limits) {
-  const std::string why = why_not(rule, features, limits);
+Choice choice_of(const Rule& rule, const Features& features) {
+  const std::string why = why_unfit(rule.use, features);
   if (why.empty()) return {rule.use, reason_of(rule)};
   return {flat_native,
           "rules: not " + to_text(rule.use) + ", because " + why + cited(rule.evidence)};

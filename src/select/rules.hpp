@@ -99,21 +99,7 @@ struct RuleSpan {
 /// MPI. The rules must outlive the result. O(n^2) in the number of rules that match.
 [[nodiscard]] std::vector<RuleSpan> spans_of(const Rules& rules, const Features& features);
 
-/// What a program permits beyond what a rule's keys say.
-struct RuleLimits {
-  bool has_distances = false;
-  bool has_background = false;  ///< the program asked for the background thread
-  bool flat_only = false;       ///< the setting of the collective excludes node memory
-};
-
-/// What a rule makes of a call.
-struct RuleChoice {
-  Setting setting;  ///< the rule's, or native if the call does not permit that
-  std::string reason;
-};
-/// The rule's selection, or native if it needs distances or a thread that the program lacks, would
-/// cut a vector that a user-defined operation must see whole, or needs an operation that commutes.
-[[nodiscard]] RuleChoice choice_of(const Rule& rule, const Features& features,
-                                   const RuleLimits& limits);
+/// The rule's selection, or native if the call does not permit that (see why_unfit).
+[[nodiscard]] Choice choice_of(const Rule& rule, const Features& features);
 
 }  // namespace tutti

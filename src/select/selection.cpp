@@ -11,37 +11,25 @@ namespace tutti {
 
 namespace {
 
-/// The reason why the requested reduction cannot run; empty if it can.
-std::string why_unfit(const Specification& asked, bool through_nodes, const Features& features) {
-  if (!features.commutative && asked.algorithm->commutative) {
-    return "the operation does not commute";
+Choice choose_reduction(const Setting& asked, const Features& features) {
+  const bool is_automatic = asked.kind == Setting::Kind::automatic;
+  const std::string why = why_unfit(asked, features);
+  if (!is_automatic && why.empty()) return {asked, "requested"};
+  const auto reason = [&](const char* usual) {
+    return is_automatic ? usual : to_text(asked) + " was requested, but " + why;
+  };
+  if (features.p == 1) return {flat_native, reason("the communicator has a single rank")};
+  if (features.reproducible && asked.kind != Setting::Kind::native) {
+    const auto fixed = specification_for(features.collective, "fixed");
+    return {{Setting::Kind::forced, *fixed, Level{}}, reason("results must be reproducible")};
   }
-  if (features.whole && cuts_vectors(asked)) {
-    return "it would split the vectors of a user-defined operation";
+  // Hierarchical reductions cut vectors and combine them by the ranks' locations.
+  Setting valid = asked;
+  if (features.whole || features.reproducible) valid.level = Level{};
+  if (is_automatic || !why_unfit(valid, features).empty()) {
+    valid = {Setting::Kind::native, {}, valid.level};
   }
-  if (features.reproducible &&
-      (asked.needs_arrivals() || asked.needs_distances() || through_nodes)) {
-    return "its results depend on arrivals, distances or nodes";
-  }
-  return "";
-}
-
-Choice choose_reduction(const Setting& setting, const Features& features) {
-  if (setting.kind == Setting::Kind::native) return {std::nullopt, "requested"};
-  std::string why_not;
-  if (setting.kind == Setting::Kind::forced) {
-    const Specification& asked = setting.specification;
-    const std::string why = why_unfit(asked, setting.asks_for_hierarchical(), features);
-    if (why.empty()) return {asked, "requested"};
-    why_not = to_text(asked) + " was requested, but " + why;
-  }
-  const auto reason = [&](const char* usual) { return why_not.empty() ? usual : why_not; };
-  if (features.p == 1) return {std::nullopt, reason("the communicator has a single rank")};
-  if (features.reproducible) {
-    return {specification_for(features.collective, "fixed"),
-            reason("results must be reproducible")};
-  }
-  return {std::nullopt, reason("nothing is measured to be faster; float sums are not explored")};
+  return {valid, reason("nothing is measured to be faster; float sums are not explored")};
 }
 
 double seconds_of(const Specification& specification, const Features& features, int p,
@@ -73,22 +61,41 @@ double seconds_by_nodes(const Specification& specification, const Features& feat
 
 }  // namespace
 
-std::string out_of_reach(const Setting& setting, bool has_distances) {
-  const bool needed =
-      setting.kind == Setting::Kind::forced && setting.specification.needs_distances();
-  if (!needed || has_distances) return "";
-  return "order=" + std::string(name_of(setting.specification.order)) +
-         " needs measured distances: set TUTTI_DISTANCES to a file of tutti map --mpirun";
+std::string why_unfit(const Setting& asked, const Features& features) {
+  const bool is_hierarchical = asked.asks_for_hierarchical();
+  const bool is_forced = asked.kind == Setting::Kind::forced;
+  const Specification& by = asked.specification;
+  if (is_hierarchical && features.flat_only) return "the setting is hierarchy=flat";
+  if (by.needs_distances() && !features.has_distances) {
+    return "order=" + std::string(name_of(by.order)) +
+           " needs measured distances: set TUTTI_DISTANCES to a file of tutti map --mpirun";
+  }
+  if (is_forced && by.uses_background() && !features.has_background) {
+    return "TUTTI_BACKGROUND is off";
+  }
+  if (!reduces(features.collective) || is_one_sided(features.collective)) return "";
+  if (is_forced && by.algorithm->commutative && !features.commutative) {
+    return "the operation does not commute";
+  }
+  if (features.whole && (is_hierarchical || (is_forced && cuts_vectors(by)))) {
+    return "it would split the vectors of a user-defined operation";
+  }
+  const bool by_arrival = is_forced && by.needs_arrivals();
+  if (features.reproducible && (is_hierarchical || by_arrival || by.needs_distances())) {
+    return "its results depend on arrivals, distances or nodes";
+  }
+  return "";
 }
 
 Choice choose(const Setting& setting, const Features& features, const Machine& machine) {
   const bool one_sided = is_one_sided(features.collective);
-  if (reduces(features.collective) && !one_sided) return choose_reduction(setting, features);
-  if (setting.kind == Setting::Kind::native) return {std::nullopt, "requested"};
-  if (setting.kind == Setting::Kind::forced) return {setting.specification, "requested"};
-  if (features.p == 1) return {std::nullopt, "the communicator has a single rank"};
+  Setting asked = setting;
+  asked.level = setting.level.value_or(Level{});
+  if (reduces(features.collective) && !one_sided) return choose_reduction(asked, features);
+  if (asked.kind != Setting::Kind::automatic) return {asked, "requested"};
+  if (features.p == 1) return {flat_native, "the communicator has a single rank"};
   if (one_sided) return choose_one_sided(features, machine);
-  return {std::nullopt, "no measurement shows a faster algorithm"};
+  return {flat_native, "no measurement shows a faster algorithm"};
 }
 
 Choice choose_one_sided(const Features& features, const Machine& machine, const Nodes* nodes) {
@@ -112,7 +119,7 @@ Choice choose_one_sided(const Features& features, const Machine& machine, const 
                                  "the same among leaders of nodes"});
   }
   std::ranges::stable_sort(choice.candidates, {}, &Candidate::seconds);
-  choice.specification = *specification(features.collective, choice.candidates.front().name);
+  choice.setting = *setting(features.collective, choice.candidates.front().name);
   choice.reason = "fastest in the LogGP model with flushes and polling";
   return choice;
 }

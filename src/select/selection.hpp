@@ -47,11 +47,8 @@ inline constexpr Setting flat_native = {Setting::Kind::native, {}, Level{}};
 /// Reads "auto" (none), "flat", "hierarchical" or "hierarchical(leaders=K)" with K a number or
 /// auto, and the former spellings "node" and "node:leaders=K".
 [[nodiscard]] Result<std::optional<Level>> level(std::string_view text);
-/// The reason why a running program cannot execute the setting, with or without distances between
-/// its ranks; empty if it can.
-[[nodiscard]] std::string out_of_reach(const Setting& setting, bool has_distances);
-
-/// The facts of a call that are equal on all ranks. A selection must depend on nothing else.
+/// The facts of a call that are equal on all ranks, and what its program permits. A selection must
+/// depend on nothing else.
 struct Features {
   Collective collective = Collective::gather;
   int p = 1;
@@ -60,9 +57,15 @@ struct Features {
   int ranks_per_node = 1;   ///< of the largest node; 1: no rank shares a node with another one
   bool commutative = true;  ///< reductions: the operation commutes
   bool whole = false;       ///< reductions: vectors must not be split
-  bool reproducible = false;  ///< reductions: equal calls must give equal bits
+  bool reproducible = false;   ///< reductions: equal calls must give equal bits
+  bool has_distances = true;   ///< between ranks; for rules, and in settings of the environment
+  bool has_background = true;  ///< for rules: the program asked for the background thread
+  bool flat_only = false;      ///< for rules: the setting of the collective excludes node memory
   friend bool operator==(const Features&, const Features&) = default;
 };
+
+/// The reason why such a call cannot run a request or a rule as it is; empty if it can.
+[[nodiscard]] std::string why_unfit(const Setting& asked, const Features& features);
 
 struct Candidate {
   std::string name;  ///< a specification, or "native"
@@ -71,7 +74,7 @@ struct Candidate {
 };
 
 struct Choice {
-  std::optional<Specification> specification;  ///< none: the MPI's own
+  Setting setting = flat_native;  ///< native or forced
   std::string reason;
   std::vector<Candidate> candidates = {};  ///< one-sided collectives: by modelled time
 };
@@ -80,10 +83,11 @@ struct Choice {
 /// setting decides. Else the MPI's own runs, unless a measurement (see select/tuner.hpp) says
 /// otherwise: O(1). One-sided collectives: see choose_one_sided.
 ///
-/// A reduction runs the requested algorithm only if it is valid for the operation and, if required,
-/// reproducible. Else, and without a request, it runs the `fixed` one (see
-/// specification_for) if results must be reproducible, or the MPI's own, because Tutti does not
-/// change the bits of results unless requested (docs/decisions/reductions-on-request.md).
+/// A reduction runs what was requested only if it is valid for the operation and, if required,
+/// reproducible. Else, and without a request, it runs the `fixed` algorithm (see
+/// specification_for) if results must be reproducible, or the part of the request that is valid:
+/// the algorithm flat, or the MPI's own, because Tutti does not change the bits of results unless
+/// requested (docs/decisions/reductions-on-request.md).
 [[nodiscard]] Choice choose(const Setting& setting, const Features& features,
                             const Machine& machine);
 

@@ -89,4 +89,4 @@ def test_the_report_says_why_reproducible_reductions_stay_flat(mpi):
     assert lines
     for line in lines:
         assert line["algorithm"] == "native"
-        assert "runs flat because results must be reproducible" in line["reason"]
+        assert "requested, but its results depend on" in line["reason"]

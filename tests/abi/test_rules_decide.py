@@ -77,8 +77,8 @@ def test_a_rule_cuts_no_vector_of_a_user_defined_operation(mpi, tmp_path):
     told = calls(mpi.run(mpi.compile("rules.c"), "own", settings={"TUTTI_RULES": str(file)}))
     assert told["allreduce"] == {
         f"ring: {MEASURED}",
-        "native: rules: not ring, because the algorithm cuts vectors and the operation is "
-        "user-defined (site.json, 2026-11-22)",
+        "native: rules: not ring, because it would split the vectors of a user-defined operation "
+        "(site.json, 2026-11-22)",
     }
 
 

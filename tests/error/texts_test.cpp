@@ -162,11 +162,13 @@ TEST(SettingError, NamesWhatFollowsAColon) {
 
 TEST(SettingError, SaysWhatNoProgramCanDo) {
   const Setting by_distance = *setting(Collective::gatherv, "binomial:order=distance");
+  Features features{Collective::gatherv};
+  EXPECT_EQ(why_unfit(by_distance, features), "");
+  features.has_distances = false;
   EXPECT_TRUE(
-      says(out_of_reach(by_distance, false), {"order=distance", "TUTTI_DISTANCES", "tutti map"}));
-  EXPECT_EQ(out_of_reach(by_distance, true), "");
+      says(why_unfit(by_distance, features), {"order=distance", "TUTTI_DISTANCES", "tutti map"}));
   for (const char* text : {"auto", "native", "binomial", "binomial:order=arrival"}) {
-    EXPECT_EQ(out_of_reach(*setting(Collective::gatherv, text), false), "");
+    EXPECT_EQ(why_unfit(*setting(Collective::gatherv, text), features), "");
   }
 }
 

@@ -122,7 +122,7 @@ void check_whole(Context& context, const char* collective, const OwnComm& comm,
     }
     const bool is_other = !ran.starts_with(specification.substr(0, specification.find(':')));
     const bool is_said = ran.find("operation") != std::string::npos;
-    if (ran.find("hierarchical(") != std::string::npos || is_said != (nodes || is_other)) {
+    if (ran.starts_with("hierarchical(") || is_said != (nodes || is_other)) {
       context.fail("ran \"" + ran + "\"");
     }
   }

@@ -195,7 +195,7 @@ TEST(Ranking, OfOneMebibyteOverEthernet) {
     EXPECT_LT(seconds("binary"), seconds("binomial")) << p;
     const Features features{Collective::rma_bcast, p, 1 << 20};
     const Choice choice = choose_one_sided(features, ethernet);
-    const std::string_view chosen = choice.specification->algorithm->name;
+    const std::string_view chosen = choice.setting.specification.algorithm->name;
     EXPECT_TRUE(chosen == "binary" || chosen == "chain") << chosen;
     Machine waits = ethernet;
     waits.serving = 3e-3;
@@ -211,13 +211,13 @@ TEST(Ranking, TakesLeadersWhereRanksShareNodes) {
   for (const Bytes bytes : {Bytes{8}, Bytes{1} << 20}) {
     const Features features{Collective::rma_bcast, nodes.p(), bytes};
     const Choice choice = choose_one_sided(features, ethernet, &nodes);
-    EXPECT_TRUE(choice.specification->parameters.nodes) << bytes;
+    EXPECT_TRUE(choice.setting.specification.parameters.nodes) << bytes;
   }
   const std::vector<int> alone(6, 1);
   const Nodes single = Nodes::consecutive(alone);
   const Features features{Collective::rma_bcast, 6, 1000};
   const Choice choice = choose_one_sided(features, ethernet, &single);
-  EXPECT_FALSE(choice.specification->parameters.nodes);
+  EXPECT_FALSE(choice.setting.specification.parameters.nodes);
 }
 
 /// One notification of the vector enters each node but the root's, whatever the mapping.

@@ -74,43 +74,43 @@ TEST(Rules, WithBytesNeverMatchWhereNoRankKnowsAllSizes) {
 }
 
 TEST(Rules, BecomeNativeWhereTheCallDoesNotPermitThem) {
-  const auto chosen = [](const std::string& collective, const std::string& use, Features features,
-                         const RuleLimits& limits) {
+  const auto chosen = [](const std::string& collective, const std::string& use, Features features) {
     const Rules rules =
         rules_of("{\"collective\": \"" + collective + "\", \"use\": \"" + use + "\"}");
     features.collective = rules.all.at(0).collective;
     features.p = 8;
-    const RuleChoice choice = choice_of(rules.all.at(0), features, limits);
+    const Choice choice = choice_of(rules.all.at(0), features);
     return to_text(choice.setting) + ": " + choice.reason;
   };
   Features whole;
   whole.whole = true;
-  EXPECT_EQ(chosen("allreduce", "recursive_doubling", whole, {}),
+  EXPECT_EQ(chosen("allreduce", "recursive_doubling", whole),
             "recursive_doubling: rules: selected without a measurement (site.json, 2026-11-22)");
-  EXPECT_EQ(chosen("allreduce", "ring", whole, {}),
-            "native: rules: not ring, because the algorithm cuts vectors and the operation is "
-            "user-defined (site.json, 2026-11-22)");
-  EXPECT_NE(
-      chosen("allreduce", "hierarchical(native,leaders=2)", whole, {}).find("native: rules: not"),
-      std::string::npos);
+  EXPECT_EQ(
+      chosen("allreduce", "ring", whole),
+      "native: rules: not ring, because it would split the vectors of a user-defined operation "
+      "(site.json, 2026-11-22)");
+  EXPECT_NE(chosen("allreduce", "hierarchical(native,leaders=2)", whole).find("native: rules: not"),
+            std::string::npos);
   Features ordered;
   ordered.commutative = false;
-  EXPECT_NE(chosen("allreduce", "ring", ordered, {}).find("does not commute"), std::string::npos);
-  EXPECT_NE(chosen("bcast", "binomial:runner=background", {}, {}).find("TUTTI_BACKGROUND"),
+  EXPECT_NE(chosen("allreduce", "ring", ordered).find("does not commute"), std::string::npos);
+  Features restricted;
+  restricted.has_distances = restricted.has_background = false;
+  restricted.flat_only = true;
+  EXPECT_NE(chosen("bcast", "binomial:runner=background", restricted).find("TUTTI_BACKGROUND"),
             std::string::npos);
-  EXPECT_EQ(chosen("bcast", "binomial:runner=background", {}, {false, true, false}).find("native"),
+  EXPECT_EQ(chosen("bcast", "binomial:runner=background", {}).find("native"), std::string::npos);
+  EXPECT_NE(chosen("bcast", "binomial:order=distance", restricted).find("TUTTI_DISTANCES"),
             std::string::npos);
-  EXPECT_NE(chosen("bcast", "binomial:order=distance", {}, {}).find("TUTTI_DISTANCES"),
+  EXPECT_NE(chosen("bcast", "hierarchical(native)", restricted).find("hierarchy=flat"),
             std::string::npos);
-  EXPECT_NE(
-      chosen("bcast", "hierarchical(native)", {}, {false, false, true}).find("hierarchy=flat"),
-      std::string::npos);
 }
 
 TEST(Rules, NameTheirMeasurement) {
   const Rules rules = rules_of(R"({"collective": "bcast", "use": "chain",
       "evidence": {"native_us": 812, "choice_us": 400, "date": "2026-01-02"}})");
-  EXPECT_EQ(choice_of(rules.all.at(0), {}, {}).reason,
+  EXPECT_EQ(choice_of(rules.all.at(0), {}).reason,
             "rules: measured 2.03x faster than the MPI's own (site.json, 2026-01-02)");
 }
 

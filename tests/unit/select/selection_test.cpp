@@ -22,11 +22,10 @@ TEST(Setting, ReadsBackFromItsText) {
 TEST(Choose, ObeysTheUser) {
   const Features features{Collective::gatherv, 64};
   const Choice native = choose(*setting(Collective::gatherv, "native"), features, {});
-  EXPECT_FALSE(native.specification);
+  EXPECT_EQ(native.setting, flat_native);
   EXPECT_EQ(native.reason, "requested");
   const Choice forced = choose(*setting(Collective::gatherv, "TUW"), features, {});
-  ASSERT_TRUE(forced.specification);
-  EXPECT_EQ(to_text(*forced.specification), "ordered_tree:rule=gather_time,promote=off");
+  EXPECT_EQ(to_text(forced.setting), "ordered_tree:rule=gather_time,promote=off");
   EXPECT_EQ(forced.reason, "requested");
 }
 
@@ -37,7 +36,7 @@ TEST(Choose, LeavesToTheMpiWhatNobodyHasMeasured) {
       for (const Bytes block : {Bytes{0}, Bytes{8}, Bytes{1} << 30}) {
         const Features features{collective, p, is_irregular(collective) ? 0 : block};
         const Choice choice = choose({}, features, {});
-        EXPECT_FALSE(choice.specification) << name_of(collective) << " of " << p;
+        EXPECT_EQ(choice.setting, flat_native) << name_of(collective) << " of " << p;
         EXPECT_EQ(choice.reason, "no measurement shows a faster algorithm");
         EXPECT_TRUE(choice.candidates.empty()) << "no model is asked";
       }
@@ -50,12 +49,12 @@ TEST(Choose, LeavesARankAloneToTheMpi) {
   for (const Collective collective : all_collectives) {
     for (const Bytes block : {Bytes{0}, Bytes{8}}) {
       const Choice choice = choose({}, {collective, 1, block}, {});
-      EXPECT_FALSE(choice.specification) << name_of(collective);
+      EXPECT_EQ(choice.setting, flat_native) << name_of(collective);
       EXPECT_EQ(choice.reason, "the communicator has a single rank");
     }
   }
   const auto forced = setting(Collective::gather, "knomial:k=4");
-  EXPECT_TRUE(choose(*forced, {Collective::gather, 1, 8}, {}).specification);
+  EXPECT_NE(choose(*forced, {Collective::gather, 1, 8}, {}).setting, flat_native);
 }
 
 TEST(Machine, ReadsBackFromItsText) {
@@ -92,7 +91,7 @@ TEST(Machine, ReadsBackUnderAForeignLocale) {
 
 TEST(ChooseOneSided, TakesTheCheapestAndNeverTheMpis) {
   const auto chosen = [](int p, Bytes bytes) {
-    return to_text(*choose({}, {Collective::rma_bcast, p, bytes}, {}).specification);
+    return to_text(choose({}, {Collective::rma_bcast, p, bytes}, {}).setting);
   };
   EXPECT_EQ(chosen(3, 8), "linear");
   EXPECT_NE(chosen(256, 8), "linear");
@@ -111,11 +110,11 @@ Choice choice_of(Collective collective, const char* asked, bool commutative, boo
 TEST(ChooseReduction, LeavesResultsAsTheyWereUnlessAsked) {
   for (const Collective collective : all_collectives) {
     if (!reduces(collective) || is_one_sided(collective)) continue;
-    EXPECT_FALSE(choice_of(collective, "auto", true, false).specification);
-    EXPECT_FALSE(choice_of(collective, "native", true, true).specification);
+    EXPECT_EQ(choice_of(collective, "auto", true, false).setting, flat_native);
+    EXPECT_EQ(choice_of(collective, "native", true, true).setting, flat_native);
     const auto fixed = specification_for(collective, "fixed");
     ASSERT_TRUE(fixed) << name_of(collective);
-    EXPECT_EQ(choice_of(collective, "auto", true, true).specification, fixed);
+    EXPECT_EQ(choice_of(collective, "auto", true, true).setting.specification, fixed);
     EXPECT_FALSE(fixed->algorithm->commutative);
     EXPECT_FALSE(fixed->needs_arrivals());
     EXPECT_FALSE(fixed->needs_distances());
@@ -124,13 +123,13 @@ TEST(ChooseReduction, LeavesResultsAsTheyWereUnlessAsked) {
 
 TEST(ChooseReduction, RunsNoAlgorithmForCommutingOperationsWithAnother) {
   const Choice commuting = choice_of(Collective::allreduce, "ring", true, false);
-  ASSERT_TRUE(commuting.specification);
-  EXPECT_EQ(to_text(*commuting.specification), "ring");
+  EXPECT_EQ(to_text(commuting.setting), "ring");
   const Choice other = choice_of(Collective::allreduce, "ring", false, false);
-  EXPECT_FALSE(other.specification);
+  EXPECT_EQ(other.setting, flat_native);
   EXPECT_EQ(other.reason, "ring was requested, but the operation does not commute");
-  EXPECT_TRUE(choice_of(Collective::allreduce, "recursive_doubling", false, false).specification);
-  EXPECT_EQ(choice_of(Collective::allreduce, "ring", false, true).specification,
+  EXPECT_NE(choice_of(Collective::allreduce, "recursive_doubling", false, false).setting,
+            flat_native);
+  EXPECT_EQ(choice_of(Collective::allreduce, "ring", false, true).setting.specification,
             *specification_for(Collective::allreduce, "fixed"));
 }
 
@@ -143,32 +142,59 @@ TEST(ChooseReduction, GivesWholeVectorsToOperationsThatAreToGetThem) {
   EXPECT_EQ(chosen(Collective::allreduce, "ring").reason,
             "ring was requested, but it would split the vectors of a user-defined operation");
   for (const char* cuts : {"ring", "halving_doubling", "circulant"}) {
-    EXPECT_FALSE(chosen(Collective::allreduce, cuts).specification) << cuts;
+    EXPECT_EQ(chosen(Collective::allreduce, cuts).setting, flat_native) << cuts;
   }
   for (const char* whole :
        {"linear", "binomial", "knomial:k=3", "knomial_ordered", "chain:parts=1"}) {
-    EXPECT_TRUE(chosen(Collective::reduce, whole).specification) << whole;
+    EXPECT_NE(chosen(Collective::reduce, whole).setting, flat_native) << whole;
   }
   for (const char* whole : {"recursive_doubling", "reduce_bcast"}) {
-    EXPECT_TRUE(chosen(Collective::allreduce, whole).specification) << whole;
+    EXPECT_NE(chosen(Collective::allreduce, whole).setting, flat_native) << whole;
   }
-  EXPECT_FALSE(chosen(Collective::reduce, "chain").specification);
-  EXPECT_FALSE(chosen(Collective::reduce, "chain:parts=3").specification);
-  EXPECT_FALSE(chosen(Collective::reduce_scatter, "linear").specification);
+  EXPECT_EQ(chosen(Collective::reduce, "chain").setting, flat_native);
+  EXPECT_EQ(chosen(Collective::reduce, "chain:parts=3").setting, flat_native);
+  EXPECT_EQ(chosen(Collective::reduce_scatter, "linear").setting, flat_native);
+}
+
+TEST(ChooseReduction, RunsTheValidPartOfAHierarchicalRequest) {
+  const auto chosen = [](const char* asked, Features features) {
+    features.collective = Collective::allreduce;
+    features.p = 8;
+    const Choice choice = choose(*setting(features.collective, asked), features, {});
+    return to_text(choice.setting) + ": " + choice.reason;
+  };
+  EXPECT_EQ(chosen("hierarchical(ring)", {}), "hierarchical(ring): requested");
+  EXPECT_EQ(chosen("native:hierarchy=auto", {}), "native: requested");
+  EXPECT_EQ(chosen("hierarchical(ring)", {.commutative = false}),
+            "hierarchical(native): hierarchical(ring) was requested, but the operation does not "
+            "commute");
+  const std::string splits =
+      " was requested, but it would split the vectors of a user-defined operation";
+  EXPECT_EQ(chosen("hierarchical(ring)", {.whole = true}), "native: hierarchical(ring)" + splits);
+  EXPECT_EQ(chosen("hierarchical(native)", {.whole = true}),
+            "native: hierarchical(native)" + splits);
+  EXPECT_EQ(chosen("hierarchical(recursive_doubling)", {.whole = true}),
+            "recursive_doubling: hierarchical(recursive_doubling)" + splits);
+  const std::string depends =
+      " was requested, but its results depend on arrivals, distances or nodes";
+  EXPECT_EQ(chosen("hierarchical(native)", {.reproducible = true}),
+            "native: hierarchical(native)" + depends);
+  EXPECT_EQ(chosen("hierarchical(ring)", {.reproducible = true}),
+            to_text(*specification_for(Collective::allreduce, "fixed")) + ": hierarchical(ring)" +
+                depends);
 }
 
 TEST(ChooseReduction, IsReproducibleWhereverRanksSitAndWheneverTheyCome) {
-  EXPECT_TRUE(choice_of(Collective::allreduce, "ring", true, true).specification);
+  EXPECT_NE(choice_of(Collective::allreduce, "ring", true, true).setting, flat_native);
   const Choice late = choice_of(Collective::reduce, "knomial:order=arrival", true, true);
-  EXPECT_EQ(late.specification, *specification_for(Collective::reduce, "fixed"));
+  EXPECT_EQ(late.setting.specification, *specification_for(Collective::reduce, "fixed"));
   EXPECT_EQ(late.reason,
             "knomial:order=arrival was requested, but its results depend on arrivals, distances or "
             "nodes");
   EXPECT_EQ(choice_of(Collective::reduce, "auto", true, true).reason,
             "results must be reproducible");
-  EXPECT_EQ(
-      to_text(*choice_of(Collective::reduce, "knomial:order=arrival", true, false).specification),
-      "knomial:order=arrival");
+  EXPECT_EQ(to_text(choice_of(Collective::reduce, "knomial:order=arrival", true, false).setting),
+            "knomial:order=arrival");
 }
 
 }  // namespace
