@@ -80,18 +80,20 @@ double processor_seconds() {
 }
 
 /// The sizes of the caller's arguments, as CallProblem has them.
-std::vector<Bytes> sizes_of(Collective collective, int p) {
-  switch (block_kind(collective)) {
-    case BlockKind::none:
-      return {};
-    case BlockKind::parts:
-      return {block * p};
-    case BlockKind::ranks:
-      return std::vector<Bytes>(is_irregular(collective) ? index(p) : 1, block);
-    case BlockKind::pairs:
-      return std::vector<Bytes>(is_irregular(collective) ? 2 * index(p) : 1, block);
+CallSizes sizes_of(Collective collective, int p) {
+  CallSizes sizes;
+  if (is_gather_or_scatter(collective)) sizes.own = block;
+  const std::vector<Bytes> all(index(p), block);
+  if (block_kind(collective) == BlockKind::parts) {
+    sizes.each = block * p;
+  } else if (!is_irregular(collective)) {
+    sizes.each = collective == Collective::barrier ? 0 : block;
+  } else if (block_kind(collective) == BlockKind::pairs) {
+    sizes.sent = sizes.received = all;
+  } else {
+    sizes.by_rank = all;
   }
-  return {};
+  return sizes;
 }
 
 /// Makes a rank's plan, by what the rank knows.
@@ -118,7 +120,6 @@ class Maker {
     problem.p = p_;
     problem.rank = rank;
     problem.sizes = &sizes_;
-    problem.own = block;
     problem.unit = block;
     measured([&] {
       Planner planner;
@@ -133,7 +134,7 @@ class Maker {
 
   Specification specification_;
   int p_;
-  std::vector<Bytes> sizes_;
+  CallSizes sizes_;
   std::unique_ptr<Problems> given_;
   Executor executor_;
   NoTransport transport_;

@@ -47,7 +47,7 @@ HierarchicalProblem hierarchical_problem(const Call& call, const Nodes& nodes, i
     }
   } else if (is_irregular(call.collective)) {
     seen.sizes.by_rank = call.sizes;
-    const bool root_knows = size_exchange_words(call.collective, call.p(), false) > 0;
+    const bool root_knows = exchanges_sizes(call.collective);
     for (Rank rank = 0; root_knows && rank < call.p(); ++rank) {
       const bool unknown = nodes.node_of(rank) != node && nodes.node_of(call.root) != node;
       if (unknown) seen.sizes.by_rank[index(rank)] = -1;

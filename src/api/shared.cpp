@@ -89,15 +89,9 @@ int read(SharedCall& shared, Communicator& communicator) {
   HierarchicalProblem& problem = shared.hierarchical.call;
   problem.collective = call.collective;
   problem.root = call.root;
-  problem.sizes.each = call.receive.bytes(0);
-  shared.bytes = problem.sizes.each;
-  if (call.collective == Collective::allgather) shared.bytes *= communicator.p();
-  if (is_irregular(call.collective)) {
-    problem.sizes.each = shared.bytes = 0;
-    for (Rank of = 0; of < communicator.p(); ++of) {
-      shared.bytes += problem.sizes.by_rank.emplace_back(call.receive.bytes(of));
-    }
-  }
+  find_sizes(call, rank, communicator.p(), problem.sizes);
+  const bool is_vector = block_kind(call.collective) == BlockKind::parts;
+  shared.bytes = problem.sizes.total(is_vector ? 1 : communicator.p());
   if (reduces(call.collective)) {
     problem.commutative = commutes(call.op);
     problem.unit = call.receive.info.extent;
@@ -106,7 +100,7 @@ int read(SharedCall& shared, Communicator& communicator) {
   HierarchicalSide& send = shared.hierarchical.send;
   send.base = static_cast<std::byte*>(given.address);
   send.bytes = given.bytes(0);
-  if (send.bytes != call.receive.bytes(rank)) return MPI_ERR_TRUNCATE;
+  if (send.bytes != problem.sizes.of(rank)) return MPI_ERR_TRUNCATE;
   return given.address == nullptr && send.bytes > 0 ? MPI_ERR_BUFFER : MPI_SUCCESS;
 }
 

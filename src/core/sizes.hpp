@@ -2,12 +2,38 @@
 #pragma once
 
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "core/order.hpp"
 #include "core/types.hpp"
 
 namespace tutti {
+
+/// The bytes of the blocks of a call that a rank knows from its arguments, or after an exchange.
+struct CallSizes {
+  Bytes each = 0;              ///< of each block if all are equal, or of the vector
+  Bytes own = 0;               ///< gathers and scatters: of this rank's block
+  std::vector<Bytes> by_rank;  ///< if they vary, except for pairs; gatherv, scatterv: at the root
+  std::vector<Bytes> sent;     ///< alltoallv: of the blocks to each rank
+  std::vector<Bytes> received;
+  friend bool operator==(const CallSizes&, const CallSizes&) = default;
+
+  /// Of the block of `rank`, or of the vector.
+  [[nodiscard]] Bytes of(Rank rank) const { return by_rank.empty() ? each : by_rank[index(rank)]; }
+  /// Of all blocks, which are `blocks` if all are equal.
+  [[nodiscard]] Bytes total(int blocks) const {
+    Bytes bytes = each * blocks;
+    for (const auto* some : {&by_rank, &sent, &received}) {
+      bytes = std::accumulate(some->begin(), some->end(), bytes);
+    }
+    return bytes;
+  }
+  /// Their memory in bytes, except for the object's.
+  [[nodiscard]] std::size_t memory() const {
+    return sizeof(Bytes) * (by_rank.size() + sent.size() + received.size());
+  }
+};
 
 /// Sizes of ranges of blocks, by position. A rank knows one size for all blocks, the size of every
 /// block, the sizes of its own pairs, or those of some disjoint ranges (its own block and its

@@ -29,9 +29,6 @@ Bytes max_chunks_of(Collective collective, const Nodes& nodes) {
   return std::clamp<Bytes>(max_operations / of_chunk, 1, max_chunks);
 }
 
-/// Does every rank know the sizes of all blocks?
-bool knows_all(Collective collective) { return size_exchange_words(collective, 1, false) == 0; }
-
 /// Bounds the memory of node `own`, also with more chunks because other nodes may need them.
 Bytes own_memory(const HierarchicalProblem& call, const Nodes& nodes, int own) {
   const Bytes memory = hierarchical_memory(call, nodes, own);
@@ -43,8 +40,8 @@ Bytes own_memory(const HierarchicalProblem& call, const Nodes& nodes, int own) {
 
 /// The largest bound on the nodes whose sizes node `own` knows.
 Bytes max_memory(const HierarchicalProblem& call, const Nodes& nodes, int own) {
-  return knows_all(call.collective) ? hierarchical_memory(call, nodes)
-                                    : own_memory(call, nodes, own);
+  return exchanges_sizes(call.collective) ? own_memory(call, nodes, own)
+                                          : hierarchical_memory(call, nodes);
 }
 
 }  // namespace
@@ -81,12 +78,6 @@ Collective form_between(Collective collective, const Nodes& nodes, int leaders) 
     default:
       return collective;
   }
-}
-
-int size_exchange_words(Collective collective, int p, bool at_root) {
-  if (collective == Collective::alltoallv) return 2 * p;
-  if (!is_irregular(collective) || !is_gather_or_scatter(collective)) return 0;
-  return at_root ? p + 1 : 1;
 }
 
 Result<Program> hierarchical_program(const HierarchicalProblem& call, const Nodes& nodes,

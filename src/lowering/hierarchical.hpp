@@ -8,6 +8,7 @@
 
 #include "core/nodes.hpp"
 #include "core/result.hpp"
+#include "core/sizes.hpp"
 #include "lowering/program.hpp"
 
 namespace tutti {
@@ -15,21 +16,6 @@ namespace tutti {
 /// The limit on node memory for a call, so that counts of inner calls and of combined slices fit an
 /// int.
 inline constexpr Bytes max_node_memory = Bytes{1} << 30;
-
-/// The sizes that a rank knows, by itself or from the size exchange on its node; see
-/// size_exchange_words().
-struct HierarchicalSizes {
-  /// Bytes of each block if all are equal: gather, scatter, allgather, reduce_scatter_block,
-  /// alltoall (for one rank); of the vector: bcast, reduce, allreduce.
-  Bytes each = 0;
-  /// By rank: gatherv, scatterv, allgatherv, reduce_scatter. In a gatherv or scatterv only the
-  /// root's node knows all; the other nodes never read the sizes of ranks elsewhere.
-  std::vector<Bytes> by_rank;
-  /// alltoallv: the bytes that local rank l sends to rank r, or receives from it, at l * p + r.
-  std::vector<Bytes> sent;
-  std::vector<Bytes> received;
-  friend bool operator==(const HierarchicalSizes&, const HierarchicalSizes&) = default;
-};
 
 /// The options of a call.
 struct HierarchicalOptions {
@@ -52,16 +38,18 @@ struct HierarchicalProblem : HierarchicalOptions {
   Collective collective = Collective::barrier;
   Rank root = 0;
   Bytes unit = 1;  ///< bytes of an element: parts of vectors and chunks end between elements
-  HierarchicalSizes sizes;
+  /// In a gatherv or scatterv only the root's node knows all sizes; the others never read those of
+  /// ranks elsewhere. An alltoallv has the bytes that local rank l sends to rank r, or receives
+  /// from it, at l * p + r.
+  CallSizes sizes;
   friend bool operator==(const HierarchicalProblem&, const HierarchicalProblem&) = default;
 };
 
-/// The numbers that each rank writes for the others of its node before a program can be made. This
-/// size exchange needs only node memory, whatever the collective.
-///  - alltoallv (and w): 2 p, the bytes for each rank, then those from each rank;
-///  - gatherv, scatterv: its own bytes, and at the root those of all ranks: p + 1;
-///  - all others: 0, because every rank knows all sizes from its arguments.
-[[nodiscard]] int size_exchange_words(Collective collective, int p, bool at_root);
+/// Must the ranks of a node exchange sizes, through its memory, before a program can be made? Else
+/// every rank knows all sizes from its arguments.
+[[nodiscard]] constexpr bool exchanges_sizes(Collective collective) {
+  return !is_block_common(collective);
+}
 
 /// The form of a collective with equal blocks between these nodes: irregular if lanes differ
 /// between nodes. The form of others depends on the sizes of a call. O(n).

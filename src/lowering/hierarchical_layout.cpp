@@ -47,9 +47,7 @@ ByteRange part_of(Bytes bytes, int i, int count, Bytes unit) {
   return {elements * i / count * unit, i + 1 == count ? bytes : elements * (i + 1) / count * unit};
 }
 
-Bytes HierarchicalView::size(Rank rank) const {
-  return is_irregular(call.collective) ? call.sizes.by_rank[index(rank)] : call.sizes.each;
-}
+Bytes HierarchicalView::size(Rank rank) const { return call.sizes.of(rank); }
 
 Bytes HierarchicalView::sent(int local, Rank to) const {
   if (call.collective == Collective::alltoall) return call.sizes.each;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/order.hpp"
+#include "core/sizes.hpp"
 #include "core/types.hpp"
 #include "protocols/arrival_agreement.hpp"
 #include "run/mpi/devices.hpp"
@@ -166,6 +168,11 @@ struct MpiCall {
     return in_place() ? whole().bytes(rank) : own().bytes(0);
   }
 };
+
+/// Sets `sizes` to what follows from the arguments of this rank of p; keeps its memory. The types
+/// are known. `element`: the bytes of an element instead of its packed ones.
+void find_sizes(const MpiCall& call, Rank rank, int p, CallSizes& sizes,
+                std::optional<Bytes> element = {});
 
 /// Does a buffer that is significant at this rank begin in the memory of a GPU?
 [[nodiscard]] inline bool touches_device(const MpiCall& call, Rank rank) {

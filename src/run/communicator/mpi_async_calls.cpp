@@ -70,14 +70,14 @@ void AsyncCalls::give_up() {
 const AsyncCalls::Known& AsyncCalls::note(const Plan& plan, const CallContext& context) {
   const PlanKey& key = plan.key;
   for (Known& known : known_) {
-    if (!known.is(key.root, key.own, key.specification)) continue;
+    if (!known.is(key.root, key.sizes.own, key.specification)) continue;
     known.context = context;
     return known;
   }
   if (known_.size() == max_known) known_.pop_back();
   const auto digest = static_cast<std::int64_t>(hash_of(to_text(key.specification)));
-  return known_.emplace_front(Known{key.specification.algorithm->collective, key.root, key.own,
-                                    key.specification, digest, context});
+  return known_.emplace_front(Known{key.specification.algorithm->collective, key.root,
+                                    key.sizes.own, key.specification, digest, context});
 }
 
 int AsyncCalls::announce(const Plan& plan, const CallContext& context) {

@@ -1,6 +1,4 @@
-/// Turns arguments into sizes and plans, and executes these.
-#include <numeric>
-
+/// Turns arguments into plans, and executes these.
 #include "algorithms/staging.hpp"
 #include "run/communicator/mpi_communicator.hpp"
 
@@ -37,23 +35,6 @@ bool PrivateComm::learn(CallSide& side, std::vector<TypeInfo>& infos) {
   return true;
 }
 
-/// Sets `sizes_` (see CallProblem::sizes).
-void PrivateComm::find_sizes(const MpiCall& call) {
-  sizes_.clear();
-  const bool irregular = is_irregular(call.collective);
-  const auto add_blocks = [this](const CallSide& side) {
-    for (Rank rank = 0; rank < p_; ++rank) sizes_.push_back(side.bytes(rank));
-  };
-  if (call.collective == Collective::barrier) return;
-  if (is_gather_or_scatter(call.collective)) {
-    if (irregular && rank_ == call.root) add_blocks(call.whole());
-    return;
-  }
-  if (!irregular) return sizes_.push_back(call.receive.bytes(0));
-  if (block_kind(call.collective) == BlockKind::pairs) add_blocks(call.contribution());
-  add_blocks(call.receive);
-}
-
 BufferTraits PrivateComm::traits_of(const MpiCall& call, const Specification& specification,
                                     bool is_shuffled) const {
   BufferTraits traits;
@@ -72,8 +53,7 @@ BufferTraits PrivateComm::traits_of(const MpiCall& call, const Specification& sp
     return traits;
   }
   if (block_kind(call.collective) != BlockKind::ranks || !traits.receive_contiguous) return traits;
-  const Bytes all = std::accumulate(sizes_.begin(), sizes_.end(), Bytes{0});
-  traits.packs_blocks = all < packed_block * static_cast<Bytes>(sizes_.size());
+  traits.packs_blocks = sizes_.total(p_) < packed_block * p_;
   const bool as_numbered =
       specification.order == OrderName::natural || specification.order == OrderName::rotated;
   traits.receive_scattered = !as_numbered || call.receive.blocks.are_scattered(p_);
@@ -82,8 +62,7 @@ BufferTraits PrivateComm::traits_of(const MpiCall& call, const Specification& sp
 
 CallProblem PrivateComm::problem_of(const MpiCall& call, const Specification& specification,
                                     const CallContext& context) {
-  const bool rooted = is_gather_or_scatter(call.collective);
-  find_sizes(call);
+  find_sizes(call, rank_, p_, sizes_);
   CallProblem problem;
   problem.specification = &specification;
   problem.p = p_;
@@ -95,13 +74,13 @@ CallProblem PrivateComm::problem_of(const MpiCall& call, const Specification& sp
     problem.ready = ready_times(specification, context.epoch->arrivals, context.rate);
   }
   problem.sizes_exchanged = context.all_sizes != nullptr;
-  problem.sizes = problem.sizes_exchanged ? context.all_sizes : &sizes_;
-  if (rooted) problem.own = call.own_bytes(rank_);
+  if (problem.sizes_exchanged) sizes_.by_rank = *context.all_sizes;
+  problem.sizes = &sizes_;
   if (reduces(call.collective)) problem.unit = layout_.element();
   if (context.rank_orders != nullptr) {
-    const bool differ = is_irregular(call.collective) || (sizes_.empty() && !rooted);
-    const Bytes block = rooted || differ ? problem.own : sizes_.front();
-    problem.rank_order_class = differ ? RankOrders::any_class : RankOrders::class_of(block);
+    const bool has_block = !is_irregular(call.collective) && call.collective != Collective::barrier;
+    problem.rank_order_class =
+        has_block ? RankOrders::class_of(sizes_.each) : RankOrders::any_class;
     problem.rank_order = &context.rank_orders->of_class[index(problem.rank_order_class)];
   }
   problem.traits = traits_of(call, specification, problem.arrivals != nullptr);
@@ -130,11 +109,8 @@ bool PrivateComm::fits(const MpiCall& call, const Specification& specification) 
   const bool is_copied = call.copies_first() && !is_irregular(call.collective);
   const bool stages = specification.algorithm->staging != Staging::nothing;
   if (!bounded || !(stages || is_copied)) return true;
-  find_sizes(call);
-  const bool is_vector = block_kind(call.collective) == BlockKind::parts;
-  const Bytes all = is_irregular(call.collective) || is_vector
-                        ? std::accumulate(sizes_.begin(), sizes_.end(), Bytes{0})
-                        : sizes_.front() * p_;
+  find_sizes(call, rank_, p_, sizes_);
+  const Bytes all = sizes_.total(block_kind(call.collective) == BlockKind::parts ? 1 : p_);
   return staging_of(specification, p_, all, staging()) + (is_copied ? all : 0) <= staging();
 }
 
@@ -156,7 +132,7 @@ int PrivateComm::run(const MpiCall& call, const Specification& specification,
                      const CallContext& context) {
   if (const int error = learn_layout(call)) return error;
   const CallProblem problem = problem_of(call, specification, context);
-  return in_turn(call, problem.own, specification, [&] {
+  return in_turn(call, problem.sizes->own, specification, [&] {
     const Plan* plan = nullptr;
     if (const int error = acquire(problem, plan)) return error;
     if (!specification.needs_arrivals()) remember(call, *plan, context);
@@ -207,7 +183,7 @@ bool PrivateComm::repeat(MpiCall& call, const Specification& specification, int&
     }
     call.send.info = before.call.send.info;
     call.receive.info = before.call.receive.info;
-    error = in_turn(call, before.plan->key.own, specification, [&] {
+    error = in_turn(call, before.plan->key.sizes.own, specification, [&] {
       const int unknown = learn_layout(call);
       return unknown != MPI_SUCCESS ? unknown : execute(call, *before.plan, before.context);
     });

@@ -112,7 +112,6 @@ class PrivateComm {
   /// Keeps the background thread out during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn();
   bool learn(CallSide& side, std::vector<TypeInfo>& infos);
-  void find_sizes(const MpiCall& call);
   [[nodiscard]] BufferTraits traits_of(const MpiCall& call, const Specification& specification,
                                        bool is_shuffled) const;
   [[nodiscard]] CallProblem problem_of(const MpiCall& call, const Specification& specification,
@@ -136,7 +135,7 @@ class PrivateComm {
   Scratch scratch_;
   TypeCache types_;
   Iov iov_;
-  std::vector<Bytes> sizes_;              ///< of the current call
+  CallSizes sizes_;                       ///< of the current call
   std::optional<Specification> instead_;  ///< of the latest one
   ElementLayout layout_;                  ///< of the current reduction
   OperationCache operations_;

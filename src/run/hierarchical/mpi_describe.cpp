@@ -56,44 +56,22 @@ int hold(const MpiCall& call, int p, Area area, Use use, SideMemory& memory,
   return memory.hold(block_of(side, 0, is_one ? 1 : p), use, held);
 }
 
-/// Sets the sizes that follow from this rank's arguments. MPI_ERR_TRUNCATE if these contradict one
-/// another.
-int measure(const MpiCall& call, Rank rank, int p, HierarchicalCall& hierarchical) {
-  HierarchicalSizes& sizes = hierarchical.call.sizes;
-  std::vector<Bytes>& words = hierarchical.own_sizes;
-  const bool irregular = is_irregular(call.collective);
-  if (is_gather_or_scatter(call.collective)) {
-    const Bytes own = call.own_bytes(rank);
-    const bool at_root = rank == call.root;
-    sizes.each = at_root && !irregular ? call.whole().bytes(0) : own;
-    if (!irregular) return sizes.each == own ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
-    words[0] = own;
-    for (Rank other = 0; at_root && other < p; ++other) {
-      words[index(other) + 1] = call.whole().bytes(other);
-    }
-    return MPI_SUCCESS;
-  }
-  const CallSide& received = call.receive;
-  if (!irregular) {
-    sizes.each = received.bytes(0);
-    return call.contribution().bytes(0) == sizes.each ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
-  }
-  if (block_kind(call.collective) == BlockKind::pairs) {
-    for (Rank other = 0; other < p; ++other) {
-      words[index(other)] = call.contribution().bytes(other);
-      words[index(p + other)] = received.bytes(other);
-    }
-    return MPI_SUCCESS;
-  }
-  for (Rank other = 0; other < p; ++other) sizes.by_rank.push_back(received.bytes(other));
-  const Bytes own = call.contribution().bytes(call.in_place() ? rank : 0);
-  return own == received.bytes(rank) ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+/// Do this rank's two sides contradict one another? Where ranks exchange sizes, that shows it.
+bool disagrees(const MpiCall& call, const CallSizes& sizes, Rank rank) {
+  if (exchanges_sizes(call.collective)) return false;
+  if (is_gather_or_scatter(call.collective)) return sizes.own != sizes.each;
+  return call.contribution().bytes(call.in_place() ? rank : 0) != sizes.of(rank);
 }
 
 /// Describes a call that moves data.
 int describe_moved(const MpiCall& call, Rank rank, int p, SideMemory& memory,
                    HierarchicalCall& hierarchical) {
-  if (const int error = measure(call, rank, p, hierarchical)) return error;
+  CallSizes& sizes = hierarchical.call.sizes;
+  find_sizes(call, rank, p, sizes);
+  const bool has_both = is_gather_or_scatter(call.collective) && rank == call.root;
+  // If its sides differ, the root's inner calls still match those of the other ranks.
+  if (has_both && !is_irregular(call.collective)) sizes.each = call.whole().bytes(0);
+  if (disagrees(call, sizes, rank)) return MPI_ERR_TRUNCATE;
   const bool is_bcast = call.collective == Collective::bcast;
   const Use use = is_bcast          ? rank == call.root ? Use::send : Use::receive
                   : call.in_place() ? Use::both
@@ -119,14 +97,10 @@ int describe_reduced(const MpiCall& call, Rank rank, int p, SideMemory& memory,
   plain.commutative = commutes(call.op);
   plain.unit = info.extent;
   const bool scatters = is_reduce_scatter(call.collective);
-  const bool irregular = is_irregular(call.collective);
   const RankBlocks& counts = call.receive.blocks;
-  for (Rank other = 0; irregular && other < p; ++other) {
-    plain.sizes.by_rank.push_back(counts.count(other) * info.extent);
-  }
+  find_sizes(call, rank, p, plain.sizes, info.extent);
   const MPI_Count all = scatters ? counts.total(p) : sent.blocks.count(0);
   const MPI_Count mine = scatters ? counts.count(rank) : all;
-  if (!irregular) plain.sizes.each = mine * info.extent;
   const bool in_place = call.in_place();
   const bool is_copied = in_place && scatters;
   int error = MPI_SUCCESS;
@@ -147,11 +121,8 @@ int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, SideMemory& m
   plain.collective = call.collective;
   plain.root = has_root(call.collective) ? call.root : 0;
   hierarchical.is_dummy = is_dummy;
-  hierarchical.own_sizes.assign(index(size_exchange_words(call.collective, p, rank == plain.root)),
-                                0);
-  if (is_irregular(call.collective) && hierarchical.own_sizes.empty()) {
-    plain.sizes.by_rank.reserve(index(p));
-    if (is_dummy) plain.sizes.by_rank.assign(index(p), 0);
+  if (is_dummy && is_irregular(call.collective) && !exchanges_sizes(call.collective)) {
+    plain.sizes.by_rank.assign(index(p), 0);
   }
   if (is_dummy && reduces(call.collective)) {
     // Its inner calls must match those of other nodes, so that later ones do.

@@ -8,9 +8,7 @@
 namespace tutti {
 
 std::size_t bytes_of(const LoweredCall& call) {
-  const HierarchicalSizes& sizes = call.key.sizes;
-  return sizeof call + bytes_of(call.program) +
-         sizeof(Bytes) * (sizes.by_rank.size() + sizes.sent.size() + sizes.received.size());
+  return sizeof call + bytes_of(call.program) + call.key.sizes.memory();
 }
 
 int HierarchicalRunner::open(MPI_Comm comm, Nodes nodes, const NodeSettings& settings,

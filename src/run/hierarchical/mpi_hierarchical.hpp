@@ -97,12 +97,11 @@ class HierarchicalRunner {
   // At most 5 sequence numbers per chunk, and few per call (see hierarchical_program).
   static_assert(sequence_numbers_of_call > 6 * NodeSignal::Count{max_chunks});
 
-  [[nodiscard]] static bool exchanges_sizes(Collective collective) {
-    return size_exchange_words(collective, 1, false) > 0;
-  }
-  /// Bytes at the start of node memory in which the ranks of a node exchange sizes, 2 p numbers
-  /// each; 0 for most collectives. They may take 50 % of it. Equal on all ranks.
+  /// Bytes at the start of node memory in which the ranks of a node exchange sizes; 0 for most
+  /// collectives. They may take 50 % of it. Equal on all ranks.
   [[nodiscard]] Bytes size_exchange_bytes(Collective collective) const;
+  /// 2 p numbers of a rank. Pairs: the bytes for each rank, then from each one. Else its own bytes,
+  /// and at the root those of all ranks.
   [[nodiscard]] std::int64_t* exchanged_sizes(int local) const {
     return reinterpret_cast<std::int64_t*>(node_->data()) +
            std::ptrdiff_t{2} * local * node_->nodes().p();

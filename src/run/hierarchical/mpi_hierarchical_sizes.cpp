@@ -72,15 +72,15 @@ bool HierarchicalRunner::is_overwritten(WordsByCall words, int local) const {
 bool HierarchicalRunner::fits(const HierarchicalCall& hierarchical) const {
   const Collective collective = hierarchical.call.collective;
   if (hierarchical.is_dummy || !exchanges_sizes(collective)) return true;
-  const HierarchicalSizes& sizes = hierarchical.call.sizes;
+  const CallSizes& sizes = hierarchical.call.sizes;
   const Nodes& nodes = node_->nodes();
   const auto rank = index(node_->rank());
   const auto p = index(nodes.p());
-  if (has_root(collective)) return sizes.by_rank[rank] == hierarchical.own_sizes[0];
+  if (has_root(collective)) return sizes.by_rank[rank] == sizes.own;
+  const std::int64_t* const received = exchanged_sizes(node_->local()) + p;
   for (int local = 0; local < node_->ranks(); ++local) {
     const auto from = index(nodes.rank_at(nodes.node_of(node_->rank()), local));
-    const Bytes sent = sizes.sent[index(local) * p + rank];
-    if (sent != hierarchical.own_sizes[p + from]) return false;
+    if (sizes.sent[index(local) * p + rank] != received[from]) return false;
   }
   return true;
 }
@@ -139,8 +139,13 @@ Bytes HierarchicalRunner::size_exchange_bytes(Collective collective) const {
 int HierarchicalRunner::exchange_sizes(HierarchicalCall& hierarchical) {
   // Wait until all have read the sizes of the last call.
   if (const int error = node_->wait(0, node_->ranks(), begin_)) return error;
-  std::ranges::copy(hierarchical.own_sizes, exchanged_sizes(node_->local()));
-  node_->words(node_->local()).exchanged = mark_of_call() + 1;
+  const CallSizes& own = hierarchical.call.sizes;
+  std::int64_t* next = exchanged_sizes(node_->local());
+  if (has_root(hierarchical.call.collective)) *next++ = own.own;
+  for (const auto* some : {&own.by_rank, &own.sent, &own.received}) {
+    next = std::ranges::copy(*some, next).out;
+  }
+  node_->words(node_->local()).exchanged = hierarchical.is_dummy ? 0 : mark_of_call() + 1;
   return signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
 }
 
@@ -148,7 +153,7 @@ int HierarchicalRunner::exchange_sizes(HierarchicalCall& hierarchical) {
 void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
   const Nodes& nodes = node_->nodes();
   const auto p = index(nodes.p());
-  HierarchicalSizes& sizes = hierarchical.call.sizes;
+  CallSizes& sizes = hierarchical.call.sizes;
   const int here = nodes.node_of(node_->rank());
   const std::vector<std::int64_t> none(2 * p, 0);
   const auto sizes_of = [&](int local) -> const std::int64_t* {
@@ -156,6 +161,7 @@ void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
     return is_current ? exchanged_sizes(local) : none.data();
   };
   if (hierarchical.call.collective == Collective::alltoallv) {
+    sizes = {};
     for (int local = 0; local < node_->ranks(); ++local) {
       const std::int64_t* exchanged = sizes_of(local);
       sizes.sent.insert(sizes.sent.end(), exchanged, exchanged + p);

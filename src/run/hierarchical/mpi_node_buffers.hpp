@@ -22,14 +22,13 @@ struct HierarchicalSide {
   Bytes bytes = 0;            ///< of all blocks
 };
 
-/// One hierarchical call at one rank. `call.sizes` holds the sizes that this rank knows. In calls
-/// with a size exchange (see size_exchange_words()) this rank's numbers are in `own_sizes`. In a
-/// bcast `receive` is the buffer of the root too.
+/// One hierarchical call at one rank. `call.sizes` holds the sizes that this rank knows: those of
+/// its arguments, until an exchange adds those of its node. In a bcast `receive` is the buffer of
+/// the root too.
 struct HierarchicalCall {
   HierarchicalProblem call;
   HierarchicalSide send;
   HierarchicalSide receive;
-  std::vector<Bytes> own_sizes;
   bool is_dummy = false;  ///< this rank's arguments are invalid: it takes part with zeros
   MPI_Datatype type{};    ///< of elements, in reductions
   MPI_Op op{};

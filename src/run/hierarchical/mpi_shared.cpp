@@ -26,10 +26,7 @@ std::shared_ptr<SharedMemory> mapped(std::unique_ptr<NodeSegment> segment) {
 std::vector<Bytes> offsets_of(const HierarchicalProblem& call, int p) {
   std::vector<Bytes> at(index(p) + 1, 0);
   if (call.collective == Collective::bcast) return at;
-  const std::vector<Bytes>& sizes = call.sizes.by_rank;
-  for (std::size_t rank = 0; rank + 1 < at.size(); ++rank) {
-    at[rank + 1] = at[rank] + (sizes.empty() ? call.sizes.each : sizes[rank]);
-  }
+  for (Rank rank = 0; rank < p; ++rank) at[index(rank) + 1] = at[index(rank)] + call.sizes.of(rank);
   return at;
 }
 

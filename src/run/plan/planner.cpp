@@ -2,7 +2,6 @@
 #include "run/plan/planner.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "algorithms/staging.hpp"
 #include "lowering/lower.hpp"
@@ -35,7 +34,10 @@ std::size_t bytes_of(const std::vector<Element>& elements) {
 void PlanKey::describe(const CallProblem& problem) {
   specification = *problem.specification;
   root = problem.root;
+  sizes = *problem.sizes;
+  unit = problem.unit;
   traits = problem.traits;
+  known.clear();
   rank_order_class = problem.rank_order_class;
   arrival_times.clear();
   if (problem.ready != nullptr) {
@@ -61,20 +63,16 @@ std::size_t bytes_of(const Program& program) {
 }
 
 std::size_t bytes_of(const Plan& plan) {
-  return sizeof plan + bytes_of(plan.key.known) + bytes_of(plan.key.arrival_times) +
-         bytes_of(plan.program) + 2 * sizeof(Rank) * index(plan.order.size());
+  return sizeof plan + plan.key.sizes.memory() + bytes_of(plan.key.known) +
+         bytes_of(plan.key.arrival_times) + bytes_of(plan.program) +
+         2 * sizeof(Rank) * index(plan.order.size());
 }
 
 int Planner::prepare(const CallProblem& problem, Executor& executor, Transport& transport,
                      const Plan*& plan) {
   const Collective collective = problem.collective();
   key_.describe(problem);
-  key_.own = problem.own;
-  key_.known.clear();
-  if (!is_gather_or_scatter(collective)) {
-    key_.known = *problem.sizes;
-    if (reduces(collective)) key_.known.push_back(problem.unit);
-  } else if (is_irregular(collective)) {
+  if (is_gather_or_scatter(collective) && is_irregular(collective)) {
     if (const int error = acquire(problem, executor, transport)) return error;
   }
   plan = cache_.find(key_);
@@ -82,22 +80,18 @@ int Planner::prepare(const CallProblem& problem, Executor& executor, Transport& 
   return 0;
 }
 
-/// Puts this rank's knowledge into `key_.known`, and a grown tree into `tree_`.
+/// Completes `key_` by this rank's knowledge, and puts a grown tree into `tree_`.
 int Planner::acquire(const CallProblem& problem, Executor& executor, Transport& transport) {
-  if (problem.sizes_exchanged) {
-    key_.known = *problem.sizes;
-    return 0;
-  }
+  if (problem.sizes_exchanged) return 0;
   switch (problem.specification->knowledge()) {
     case Knowledge::nothing:
-      if (problem.at_root()) key_.known = *problem.sizes;
       return 0;
     case Knowledge::subtree_sizes:
       return learn_subtrees(problem, executor, transport);
     case Knowledge::all_sizes: {
-      const int error = learn_sizes(problem, executor, transport, key_.known);
+      const int error = learn_sizes(problem, executor, transport, key_.sizes.by_rank);
       if (error != 0) return error;
-      return key_.known[index(problem.rank)] == problem.own ? 0 : count_mismatch;
+      return key_.sizes.of(problem.rank) == key_.sizes.own ? 0 : count_mismatch;
     }
     case Knowledge::tree_neighbours:
       break;
@@ -114,13 +108,12 @@ int Planner::learn_subtrees(const CallProblem& problem, Executor& executor, Tran
   TreeEdges edges = knomial_edges(order, spec.parameters.k, problem.rank);
   std::vector<Bytes> received;
   const int error = executor.run(
-      subtree_sizes(std::move(edges), problem.own, growth.heaviest(), received), transport);
+      subtree_sizes(std::move(edges), key_.sizes.own, growth.heaviest(), received), transport);
   if (!problem.at_root() || error != 0) {
     key_.known.assign(received.begin(), received.end());
     return error;
   }
-  key_.known = *problem.sizes;
-  tree_ = OrderedTree(growth, by_position(key_.known, order)).neighbours(0);
+  tree_ = OrderedTree(growth, by_position(key_.sizes.by_rank, order)).neighbours(0);
   const bool are_equal =
       std::equal(received.begin(), received.end(), tree_.children.begin(),
                  [](Bytes bytes, const Subtree& child) { return bytes == child.bytes; });
@@ -131,7 +124,7 @@ int Planner::learn_sizes(const CallProblem& problem, Executor& executor, Transpo
                          std::vector<Bytes>& sizes) {
   const Order order = Order::rotated(problem.p, problem.root);
   if (problem.at_root()) {
-    sizes = *problem.sizes;
+    sizes = problem.sizes->by_rank;
   } else {
     sizes.assign(index(problem.p), 0);
   }
@@ -144,15 +137,12 @@ int Planner::learn_sizes(const CallProblem& problem, Executor& executor, Transpo
 int Planner::construct_tree(const CallProblem& problem, Executor& executor, Transport& transport) {
   const Growth growth = growth_of(*problem.specification, problem.p, problem.root,
                                   problem.half_performance_length, problem.ready, staging_);
-  if (problem.at_root()) {
-    key_.known = *problem.sizes;
-    if (!root_tree_ || root_tree_->key != key_) {
-      root_tree_.emplace(RootTree{key_, OrderedTree(growth, key_.known)});
-    }
+  if (problem.at_root() && (!root_tree_ || root_tree_->key != key_)) {
+    root_tree_.emplace(RootTree{key_, OrderedTree(growth, key_.sizes.by_rank)});
   }
   GrownTree grown;
   Protocol construction = tutti::construct_tree(
-      growth, problem.rank, problem.own, problem.at_root() ? &root_tree_->tree : nullptr, grown);
+      growth, problem.rank, key_.sizes.own, problem.at_root() ? &root_tree_->tree : nullptr, grown);
   if (const int error = executor.run(std::move(construction), transport)) return error;
   if (problem.at_root()) {
     if (!grown.is_accepted) return count_mismatch;
@@ -179,16 +169,14 @@ Plan Planner::build(const CallProblem& problem) const {
   Specification specification = *problem.specification;
   if (is_gather_or_scatter(whole.collective)) {
     const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
-    const Bytes bytes = !is_irregular(whole.collective) ? problem.own * problem.p
-                        : knows_all
-                            ? std::accumulate(key_.known.begin(), key_.known.end(), Bytes{0})
-                            : 0;
+    const bool knows_bytes = knows_all || !is_irregular(whole.collective);
+    const Bytes bytes = knows_bytes ? key_.sizes.total(problem.p) : 0;
     specification = within(specification, problem.p, bytes, staging_);
   }
   Plan plan;
   plan.key = key_;
   plan.order = whole.order;
-  plan.program = lower(schedule_of(specification, whole), whole, problem.own, problem.traits);
+  plan.program = lower(schedule_of(specification, whole), whole, key_.sizes.own, problem.traits);
   if (specification != *problem.specification) plan.instead = specification;
   return plan;
 }
@@ -211,26 +199,23 @@ Order Planner::order_for(const CallProblem& problem) const {
     if (rooted && by_rank && !knows_all) {
       return Order::natural(problem.p, problem.root);  // a leaf of a linear shape
     }
-    if (!by_rank) equal.assign(index(problem.p), problem.own);
-    sizes = !by_rank ? &equal : rooted ? &key_.known : problem.sizes;
+    if (!by_rank) equal.assign(index(problem.p), key_.sizes.own);
+    sizes = by_rank ? &key_.sizes.by_rank : &equal;
   }
   return order_of(spec, problem.p, problem.root, {sizes, problem.arrivals, problem.rank_order});
 }
 
 Sizes Planner::sizes_of(const CallProblem& problem, const Order& order) const {
   const Collective collective = problem.collective();
-  if (is_gather_or_scatter(collective)) {
-    return is_irregular(collective) ? sizes_known_to(problem, order) : Sizes::equal(problem.own);
-  }
-  if (block_kind(collective) == BlockKind::none) return Sizes::equal(0);
-  const std::vector<Bytes>& sizes = *problem.sizes;
+  const CallSizes& sizes = key_.sizes;
   if (block_kind(collective) == BlockKind::parts) {
-    return Sizes::parts(sizes[0] / problem.unit, problem.unit, 1);
+    return Sizes::parts(sizes.each / problem.unit, problem.unit, 1);
   }
-  if (!is_irregular(collective)) return Sizes::equal(sizes[0]);
-  if (block_kind(collective) == BlockKind::ranks) return Sizes::all(sizes, order);
-  const auto middle = sizes.begin() + problem.p;
-  return Sizes::pairs({sizes.begin(), middle}, {middle, sizes.end()}, order, problem.rank);
+  if (!is_irregular(collective)) return Sizes::equal(sizes.each);
+  if (is_gather_or_scatter(collective)) return sizes_known_to(problem, order);
+  return block_kind(collective) == BlockKind::ranks
+             ? Sizes::all(sizes.by_rank, order)
+             : Sizes::pairs(sizes.sent, sizes.received, order, problem.rank);
 }
 
 /// The sizes of a gather or scatter of varying sizes that this rank knows.
@@ -239,10 +224,10 @@ Sizes Planner::sizes_known_to(const CallProblem& problem, const Order& order) co
   const bool counts_suffice =
       knowledge == Knowledge::nothing || knowledge == Knowledge::subtree_sizes;
   if (knowledge == Knowledge::all_sizes || (counts_suffice && problem.at_root())) {
-    return Sizes::all(key_.known, order);
+    return Sizes::all(key_.sizes.by_rank, order);
   }
   const Position me = order.position_of(problem.rank);
-  std::vector<Sizes::Known> known = {{{me, me + 1}, problem.own}};
+  std::vector<Sizes::Known> known = {{{me, me + 1}, key_.sizes.own}};
   if (knowledge == Knowledge::subtree_sizes) {
     const Knomial tree(problem.p, problem.specification->parameters.k);
     std::size_t child = 0;
@@ -276,21 +261,22 @@ TreeNeighbours Planner::grown_tree(const CallProblem& problem, const Order& orde
     const Growth growth = growth_of(spec, problem.p, problem.root, problem.half_performance_length,
                                     problem.ready, staging_);
     const OrderedTree tree =
-        irregular ? OrderedTree(growth, key_.known) : OrderedTree(growth, problem.own);
+        irregular ? OrderedTree(growth, key_.sizes.by_rank) : OrderedTree(growth, key_.sizes.own);
     return tree.neighbours(problem.rank);
   }
   const Growth growth = fixed_growth(spec, problem.p, staging_);
   const Position me = order.position_of(problem.rank);
   if (!irregular) {
-    if (problem.own * problem.p <= growth.heaviest()) return {};
-    return in_order(OrderedTree(growth, problem.own).neighbours(me), order);
+    if (key_.sizes.own * problem.p <= growth.heaviest()) return {};
+    return in_order(OrderedTree(growth, key_.sizes.own).neighbours(me), order);
   }
   if (knows_all) {
-    return in_order(OrderedTree(growth, by_position(key_.known, order)).neighbours(me), order);
+    return in_order(OrderedTree(growth, by_position(key_.sizes.by_rank, order)).neighbours(me),
+                    order);
   }
   if (problem.at_root()) return in_order(tree_, order);
-  return in_order(fixed_position(growth, me, problem.own, {key_.known.begin(), key_.known.end()}),
-                  order);
+  return in_order(
+      fixed_position(growth, me, key_.sizes.own, {key_.known.begin(), key_.known.end()}), order);
 }
 
 }  // namespace tutti

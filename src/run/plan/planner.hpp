@@ -33,30 +33,28 @@ struct CallProblem {
   const std::vector<Rank>* rank_order = nullptr;
   int rank_order_class = -1;  ///< its class of block sizes (RankOrders); -1: none
 
-  /// Packed bytes, by collective: of one block if all are equal, of the vector, or of the block of
-  /// each rank; for pairs, of the blocks to each rank and then from each rank; empty for a barrier.
-  /// In gathers and scatters of each rank's block, at the root if sizes vary, or at all ranks if
-  /// they have been exchanged before.
-  const std::vector<Bytes>* sizes = nullptr;
+  /// Packed bytes. Of all ranks' blocks in a gatherv or scatterv at all ranks, if exchanged before.
+  const CallSizes* sizes = nullptr;
   bool sizes_exchanged = false;
-  Bytes own = 0;   ///< gathers and scatters: bytes of this rank's block
   Bytes unit = 1;  ///< reductions: bytes of an element, which is never split
 
   [[nodiscard]] Collective collective() const { return specification->algorithm->collective; }
   [[nodiscard]] bool at_root() const { return rank == root; }
 };
 
-/// The inputs that a plan depends on. `known` is the rank's knowledge of sizes as numbers.
+/// The inputs that a plan depends on.
 struct PlanKey {
   Specification specification;
   Rank root = 0;
-  Bytes own = 0;
+  CallSizes sizes;
+  Bytes unit = 1;
   BufferTraits traits;
+  /// gatherv, scatterv: the rank's knowledge of its subtrees or neighbours, as numbers.
   std::vector<std::int64_t> known;
   /// If known: each rank's position in the sequence of arrivals, or its ready time.
   std::vector<double> arrival_times;
   int rank_order_class = -1;  ///< of the order by distance; -1: none known
-  /// Sets all members but those for sizes.
+  /// Sets all members; `known` is empty.
   void describe(const CallProblem& problem);
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };

@@ -207,7 +207,6 @@ void leave_no_room_for_sizes() {
       std::string refused;
       tutti::HierarchicalCall exchange;
       exchange.call.collective = tutti::Collective::alltoallv;
-      exchange.own_sizes.assign(2 * static_cast<std::size_t>(p), 0);
       expect(runner->run(exchange, refused) == MPI_SUCCESS, "an error");
       expect(refused.find("sizes") != std::string::npos, "sizes were told without room for them");
       tutti::HierarchicalCall barrier;

@@ -176,12 +176,14 @@ class MovedCall {
     problem.root = case_.root;
     problem.traits = {in_place, case_.contiguous, case_.contiguous, case_.packed, case_.scattered};
     problem.arrivals = case_.arrivals;
-    std::vector<Bytes> sizes = received;
+    CallSizes sizes;
     if (kind() == BlockKind::pairs && irregular()) {
-      sizes = sent;
-      sizes.insert(sizes.end(), received.begin(), received.end());
-    } else if (!irregular()) {
-      sizes = one(bytes(0, 0));
+      sizes.sent = sent;
+      sizes.received = received;
+    } else if (irregular()) {
+      sizes.by_rank = received;
+    } else {
+      sizes.each = bytes(0, 0);
     }
     problem.sizes = &sizes;
     Planner planner;
@@ -295,7 +297,8 @@ TEST(MovementLowering, FollowsArrivals) {
 TEST(MovementLowering, CopiesNothingWhereBlocksLieRight) {
   // A ring in place: p - 1 messages each way, straight from and to the receive buffer.
   const Specification ring = *specification(Collective::allgather, "ring");
-  const std::vector<Bytes> sizes = {100};
+  CallSizes sizes;
+  sizes.each = 100;
   CallProblem problem;
   problem.specification = &ring;
   problem.p = 5;

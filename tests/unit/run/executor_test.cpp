@@ -107,11 +107,15 @@ class ThreadedCall {
     problem.p = call_.p();
     problem.rank = rank;
     problem.root = call_.root;
-    problem.own = size(rank);
     problem.half_performance_length = call_.half_performance_length;
     problem.traits.packs_blocks = call_.p() % 2 == 1;  // both ways among the cases
-    std::vector<Bytes> sizes;
-    for (Rank of = 0; rank == call_.root && of < call_.p(); ++of) sizes.push_back(size(of));
+    CallSizes sizes;
+    const bool irregular = is_irregular(call_.collective);
+    sizes.own = size(rank);
+    sizes.each = irregular ? 0 : sizes.own;
+    for (Rank of = 0; irregular && rank == call_.root && of < call_.p(); ++of) {
+      sizes.by_rank.push_back(size(of));
+    }
     problem.sizes = &sizes;
     Executor executor;
     Planner planner;
