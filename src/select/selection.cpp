@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "algorithms/problems.hpp"
-#include "cost/simulate.hpp"
 #include "select/tuning_candidates.hpp"
 
 namespace tutti {
@@ -32,21 +30,6 @@ Choice choose_reduction(const Setting& asked, const Features& features) {
   return {valid, reason("nothing is measured to be faster; float sums are not explored")};
 }
 
-double seconds_of(const Specification& specification, const Features& features, int p,
-                  const Machine& machine) {
-  const Call call{features.collective, 0,
-                  std::vector<Bytes>(static_cast<std::size_t>(p), features.block)};
-  const Problems problems(specification, call);
-  const bool is_pipelined = specification.algorithm->takes("parts");
-  constexpr long max_messages = 1 << 17;  // some 0.3 s
-  if (is_pipelined && long{p} * problems.schedule(0).parts > max_messages) {
-    Features of_p = features;
-    of_p.p = p;
-    return extrapolated_seconds(specification, of_p, machine);
-  }
-  return *price(problems.schedules(), machine, PriceModel::loggp);
-}
-
 /// The time of the tree of leaders, plus that of a leader that then serves its node.
 double seconds_by_nodes(const Specification& specification, const Features& features,
                         const Machine& machine, const Nodes& nodes) {
@@ -55,8 +38,9 @@ double seconds_by_nodes(const Specification& specification, const Features& feat
   inside.per_byte = machine.local_per_byte;
   inside.overhead = std::min(inside.overhead, inside.latency / 2);
   const auto linear = *tutti::specification(features.collective, "linear");
-  return seconds_of(specification, features, nodes.count(), machine) +
-         seconds_of(linear, features, nodes.most(), inside);
+  const auto of = [&](int p) { return Features{features.collective, p, features.block}; };
+  return modelled_seconds(specification, of(nodes.count()), machine) +
+         modelled_seconds(linear, of(nodes.most()), inside);
 }
 
 }  // namespace
@@ -108,8 +92,7 @@ Choice choose_one_sided(const Features& features, const Machine& machine, const 
   for (Specification& candidate : useful_specifications(features.collective, features.p)) {
     if (puts_wait && !candidate.algorithm->takes("carry")) continue;
     if (puts_wait) candidate.parameters.carry = all_carried;
-    choice.candidates.push_back({to_text(candidate),
-                                 seconds_of(candidate, features, features.p, machine),
+    choice.candidates.push_back({to_text(candidate), modelled_seconds(candidate, features, machine),
                                  std::string(candidate.algorithm->summary)});
     if (!shares || !candidate.algorithm->takes("nodes")) continue;
     Specification by_nodes = candidate;

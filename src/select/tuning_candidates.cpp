@@ -202,9 +202,16 @@ std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Mac
   return all;
 }
 
-double extrapolated_seconds(const Specification& specification, const Features& features,
-                            const Machine& machine) {
-  return seconds_of(specification, TuningFeatures{features}, {machine, machine})[0];
+double modelled_seconds(const Specification& specification, const Features& features,
+                        const Machine& machine) {
+  const std::vector<Bytes> blocks(static_cast<std::size_t>(features.p), features.block);
+  const Problems problems(specification, Call{features.collective, 0, blocks});
+  const bool is_pipelined = specification.algorithm->takes("parts");
+  constexpr long max_messages = 1 << 17;  // some 0.3 s
+  if (is_pipelined && long{features.p} * problems.schedule(0).parts > max_messages) {
+    return seconds_of(specification, TuningFeatures{features}, {machine, machine})[0];
+  }
+  return *price(problems.schedules(), machine, PriceModel::loggp);
 }
 
 bool may_run(const Setting& kept, const TuningFeatures& features) {

@@ -41,10 +41,10 @@ struct TuningFeatures : Features {
 [[nodiscard]] std::vector<Setting> tuning_candidates(const TuningFeatures& features,
                                                      const Machine& machine);
 
-/// The modelled time of a call, extrapolated in the same way, and from 4 and 8 parts of a pipeline.
-/// O(messages of 16 ranks and 8 parts).
-[[nodiscard]] double extrapolated_seconds(const Specification& specification,
-                                          const Features& features, const Machine& machine);
+/// The modelled time of a call. A pipeline of more than 131,072 messages is extrapolated in the
+/// same way, and from 4 and 8 parts. O(messages).
+[[nodiscard]] double modelled_seconds(const Specification& specification, const Features& features,
+                                      const Machine& machine);
 
 /// May such calls run what an earlier run selected for them? Says nothing about its time, so that
 /// it costs less than tuning_candidates. O(1).
