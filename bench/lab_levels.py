@@ -127,7 +127,8 @@ class Table:
         """The ratio of native to `name`, in rows where native is not near the bound."""
         return [median(lines["native"]["samples_us"][samples]) / median(lines[name]["samples_us"][samples])
                 for block, lines in self.rows.items()
-                if median(lines["native"]["samples_us"][SELECTING]) > NEAR_BOUND * self.bounds[block]]  # fmt: skip
+                if min(len(line["samples_us"]) for line in lines.values()) > 1
+                and median(lines["native"]["samples_us"][SELECTING]) > NEAR_BOUND * self.bounds[block]]  # fmt: skip
 
     def slower(self) -> Iterator[list[str]]:
         """The rows in which `auto` takes more than 5 % longer than native."""

@@ -27,8 +27,8 @@ class Clock {
   /// Collective.
   explicit Clock(const Job& job);
 
-  /// Estimates the offsets again, because clocks drift; returns by how much this rank's clock has
-  /// since the last time: not at all on one node. Collective.
+  /// Estimates the offsets again, because clocks drift. Returns how far this rank's clock has
+  /// drifted since the last time, 0 on one node. Collective.
   Drift synchronise(const Job& job);
   [[nodiscard]] double now() const;
   /// The bound on the error of all offsets so far, with its unit: half the fastest ping-pong of the

@@ -38,22 +38,24 @@ class Windows {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     const MPI_Aint bytes = std::max<MPI_Aint>((most / blocks() + 4095) / 4096 * 4096, 4096);
-    error_ = MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm_, &base_, &handle_);
-    if (error_ != MPI_SUCCESS) return;
+    is_allocated_ = succeeds("MPI_Win_allocate",
+                             MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm_, &base_, &handle_));
+    if (!is_allocated_) return;
     request_windows();
-    error_ = TUTTI_Rma_init(comm_);
-    is_open_ = error_ == MPI_SUCCESS;
-    if (is_open_) error_ = TUTTI_Rma_window_register(handle_, comm_, &window_);
+    is_open_ = succeeds("TUTTI_Rma_init", TUTTI_Rma_init(comm_));
+    if (!is_open_) return;
+    succeeds("TUTTI_Rma_window_register", TUTTI_Rma_window_register(handle_, comm_, &window_));
   }
   ~Windows() {
     if (is_open_) TUTTI_Rma_finalize(comm_);
-    if (handle_ != MPI_WIN_NULL) MPI_Win_free(&handle_);
+    if (is_allocated_) MPI_Win_free(&handle_);
     MPI_Comm_free(&comm_);
   }
   Windows(const Windows&) = delete;
   Windows& operator=(const Windows&) = delete;
 
-  [[nodiscard]] int error() const { return error_; }
+  /// Why there is no registered window on all ranks; empty if there is.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   /// The number of blocks in the root's buffer.
   [[nodiscard]] int blocks() const {
@@ -78,6 +80,13 @@ class Windows {
   }
 
  private:
+  /// Did the function return no error on any rank? Collective.
+  bool succeeds(const std::string& function, int error) {
+    problem_ = bench_.job.first_problem(
+        error == MPI_SUCCESS ? ""
+                             : function + " failed with MPI error code " + std::to_string(error));
+    return problem_.empty();
+  }
   /// Notifications in windows must be requested before the start.
   void request_windows() {
     for (const std::string& name : bench_.options.algorithms) {
@@ -185,7 +194,8 @@ class Windows {
   std::uint32_t number_ = 0;  ///< of the call, which tells its data from those before
   long long calls_ = 0;       ///< one-sided ones
   bool is_open_ = false;
-  int error_ = MPI_SUCCESS;
+  std::string problem_;
+  bool is_allocated_ = false;
 };
 
 /// The share of a core that the process uses while its program sleeps.
@@ -285,12 +295,7 @@ Result<bool> run_rma(const Bench& bench, Rank root, const Machine& machine, Repo
   const double before = idle_share(bench);
   bench.watchdog.enter("windows", 0, 0);
   Windows windows(bench, root, *std::max_element(sizes.begin(), sizes.end()));
-  if (windows.error() != MPI_SUCCESS) {
-    return Error{
-        "MPI_Win_allocate, TUTTI_Rma_init or the registration of a window failed with MPI "
-        "error code " +
-        std::to_string(windows.error())};
-  }
+  if (!windows.problem().empty()) return Error{windows.problem()};
   const double idle = idle_share(bench);
   prctl(PR_SET_TIMERSLACK, 1UL);  // otherwise naps are 50 us longer
   int progresses = 0;

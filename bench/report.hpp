@@ -99,8 +99,8 @@ class Report {
   };
   using File = std::unique_ptr<std::FILE, Close>;
 
-  /// A file of the options, written whole at the end, so that a former one stays until then; until
-  /// then FILE.part has what there is. What is no regular file is written directly.
+  /// A file of the options, written whole at the end, so that a former one stays until then.
+  /// FILE.part has the rows so far. A pipe or device is written directly.
   struct Output {
     std::string option;
     std::string name;  ///< empty: none

@@ -30,7 +30,8 @@ TUTTI_EXPORT int PMPI_Errhandler_free(MPI_Errhandler* handler) {
 
 /// SimGrid's needs p messages at each rank, and time O(p^2) to match them. So the blocking form
 /// stands for it. Where Tutti would wait for the result only in a later call, to agree on what
-/// candidates took, early ranks wait here for late ones, and their tuner charges exploring for it.
+/// candidates took, early ranks wait here for late ones, and the tuner counts that as a cost of
+/// exploring.
 TUTTI_EXPORT int PMPI_Iallreduce(const void* send, void* receive, int count, MPI_Datatype type,
                                  MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   static const auto start = behind<decltype(&PMPI_Iallreduce)>("PMPI_Iallreduce");

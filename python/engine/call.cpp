@@ -243,6 +243,13 @@ void bind_call(nb::module_& module) {
       .def_ro("note", &Candidate::note);
   nb::class_<Choice>(module, "Choice", "The selected algorithm, and why.")
       .def_prop_ro("algorithm", [](const Choice& choice) { return to_text(choice.setting); })
+      .def_prop_ro(
+          "specification",
+          [](const Choice& choice) {
+            const bool is_forced = choice.setting.kind == Setting::Kind::forced;
+            return is_forced ? to_text(choice.setting.specification) : "native";
+          },
+          "Of the flat algorithm, or of what runs between nodes.")
       .def_ro("reason", &Choice::reason)
       .def_ro("candidates", &Choice::candidates);
   nb::class_<PyCall>(module, "Call", "One call of a collective, with the schedules of all ranks.")

@@ -397,6 +397,10 @@ class Choice:
     def algorithm(self) -> str: ...
 
     @property
+    def specification(self) -> str:
+        """Of the flat algorithm, or of what runs between nodes."""
+
+    @property
     def reason(self) -> str: ...
 
     @property

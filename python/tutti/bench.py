@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,8 @@ def measure(
     Raises:
         Refusal: tutti-bench cannot be started, fails, had a single rank, or writes another format.
     """
-    with shared_folder() as folder:
+    own = _json_file(arguments)
+    with shared_folder() as folder, _replacing(own) as write:
         path = folder / "bench.json"
         words = [*arguments, "--json", str(path), *(["--quiet"] if quiet else [])]
         command = command_of(mpirun, words, settings)
@@ -74,9 +76,30 @@ def measure(
             raise nothing_started(mpirun)
         result = read(path)
         _refuse_one_rank(result["metadata"])
-        if own := _json_file(arguments):
-            own.write_bytes(path.read_bytes())
+        write(path.read_bytes())
         return result
+
+
+@contextlib.contextmanager
+def _replacing(own: Path | None) -> Iterator[Callable[[bytes], object]]:
+    """What writes the user's file, whole at the end. Raises Refusal at once if it cannot be written."""
+    if own is None:
+        yield lambda _: None
+        return
+    is_special = own.exists() and not own.is_file()  # a pipe or a device
+    part = own if is_special else own.with_name(own.name + ".part")
+    try:
+        file = part.open("wb")
+    except OSError as error:
+        raise Refusal(f"--json {own}: {error.strerror}") from None
+    try:
+        with file:
+            yield file.write
+        if not is_special:
+            part.replace(own)
+    finally:
+        if not is_special:
+            part.unlink(missing_ok=True)
 
 
 def _json_file(arguments: Sequence[str]) -> Path | None:

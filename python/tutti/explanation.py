@@ -192,7 +192,7 @@ def explain(
     contenders = {name: _contender(other, machine, times) for name, other in calls.items()}
     # Without a selected algorithm, the fastest one is drawn.
     fastest = min(contenders.values(), key=lambda contender: contender.seconds).algorithm
-    drawn = fastest if draw_fastest or choice.algorithm == "native" else choice.algorithm
+    drawn = fastest if draw_fastest or choice.specification == "native" else choice.specification
     call = Call(collective, sizes, root, drawn, machine, expected, distances)
     contenders.setdefault(call.algorithm, _contender(call, machine, times))
     return Explanation(

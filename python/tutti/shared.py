@@ -120,7 +120,7 @@ def allgatherv_shared(
         raise ValueError(f"{len(numbers)} counts for {comm.size} ranks")
     arguments = [ctypes.c_void_p(data.ctypes.data), own, datatype,
                  (ctypes.c_longlong * len(numbers))(*numbers), datatype]  # fmt: skip
-    shape = (int(sum(counts)),)
+    shape = (sum(int(count) for count in counts),)
     return _shared("TUTTI_Allgatherv_shared_c", arguments, comm, shape, data.dtype, writable)
 
 

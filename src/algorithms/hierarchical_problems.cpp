@@ -58,13 +58,17 @@ HierarchicalProblem hierarchical_problem(const Call& call, const Nodes& nodes, i
   return seen;
 }
 
+bool keeps_in_place(const Call& call, Rank rank) {
+  return can_be_in_place(call.collective, rank, call.root) && !is_reduce_scatter(call.collective);
+}
+
 Result<std::vector<Program>> hierarchical_programs(const Call& call, const Nodes& nodes,
                                                    const HierarchicalOptions& options) {
   std::vector<Program> programs(index(call.p()));
   for (int node = 0; node < nodes.count(); ++node) {
     HierarchicalProblem seen = hierarchical_problem(call, nodes, node, options);
     for (const Rank rank : nodes.ranks(node)) {
-      seen.in_place = options.in_place && can_be_in_place(call.collective, rank, call.root);
+      seen.in_place = options.in_place && keeps_in_place(call, rank);
       Result<Program> program = hierarchical_program(seen, nodes, rank);
       if (!program) return Error{"runs flat because " + program.error()};
       programs[index(rank)] = std::move(*program);

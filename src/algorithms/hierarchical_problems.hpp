@@ -16,6 +16,10 @@ namespace tutti {
                                                        int node,
                                                        const HierarchicalOptions& options);
 
+/// Is the data of a rank's hierarchical call in place, if the caller passes MPI_IN_PLACE wherever
+/// it may? A reduce_scatter takes its vector from elsewhere then.
+[[nodiscard]] bool keeps_in_place(const Call& call, Rank rank);
+
 /// The programs of all ranks, or the reason why the call must stay flat.
 [[nodiscard]] Result<std::vector<Program>> hierarchical_programs(
     const Call& call, const Nodes& nodes, const HierarchicalOptions& options);

@@ -94,6 +94,9 @@ void add(std::vector<SizedCalls>& sizes, const SizedCalls& more) {
       known->calls += of_root.calls;
     } else if (found->roots.size() < roots_at_most) {
       found->roots.push_back(of_root);
+    } else {
+      RootCalls& least = *std::ranges::min_element(found->roots, {}, &RootCalls::calls);
+      least = {of_root.root, least.calls + of_root.calls};
     }
   }
 }

@@ -127,9 +127,10 @@ struct SizedCalls {
   [[nodiscard]] Rank root() const;
 };
 
-/// Beyond these numbers, calls of further sizes or numbers of ranks are left out, and further
-/// roots.
+/// Beyond this number, calls of further sizes or numbers of ranks are left out.
 inline constexpr std::size_t sizes_at_most = 64;
+/// Beyond this number, a further root takes over the calls of the one with the fewest. So a root of
+/// more than 1/64 of the calls stays (Metwally et al. 2005, space-saving).
 inline constexpr std::size_t roots_at_most = 64;
 
 /// Adds calls to those with equal ranks and size. O(sizes + roots^2).

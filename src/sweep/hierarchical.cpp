@@ -112,8 +112,7 @@ class HierarchicalSweep {
       options.in_place = false;
       check(call, nodes, options);
       options.in_place = true;
-      const bool can_be = can_be_in_place(collective_, call.root, call.root);
-      if (can_be && !is_reduce_scatter(collective_)) check(both_ways, nodes, options);
+      if (keeps_in_place(call, call.root)) check(both_ways, nodes, options);
     }
     options.in_place = false;
     options.chunks = 1;
@@ -200,8 +199,7 @@ std::optional<Flaw> check(ProgramVerifier& verifier, const Call& call, const Nod
                             &nodes};
   std::vector<BufferLayout> layouts(programs.size());
   for (Rank rank = 0; rank < call.p(); ++rank) {
-    layouts[index(rank)].traits.in_place =
-        options.in_place && can_be_in_place(call.collective, rank, call.root);
+    layouts[index(rank)].traits.in_place = options.in_place && keeps_in_place(call, rank);
   }
   return verifier.verify(checked, programs, layouts, seed);
 }

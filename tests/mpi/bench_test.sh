@@ -65,17 +65,17 @@ if [ -z "$brief" ]; then
   expect 3 2 "native:reordered: gather cannot be reordered" gather $short --algorithm native:reordered
 fi
 expect 3 0 "ordered_tree" gatherv $short --bytes 8,64K --gap 3 --algorithm traff
-# A quick machine and 2 s without progress: ranks that sleep report progress, too.
+# A quick machine, so that little is measured.
 echo "latency 0.00001" >"$folder/quick"
 export TUTTI_MACHINE="$folder/quick"
-expect 3 0 "data: checked after every call" rma_bcast $short --bytes 8,6000 --timeout 2
+expect 3 0 "data: checked after every call" rma_bcast $short --bytes 8,6000
 expect 3 0 "ranks that receive look for data every" rma_reduce $short --bytes 8,6000
 if [ -z "$brief" ]; then
   expect 3 0 "# rma_scatter, same" rma_scatter $short --bytes 6000 --algorithm native,linear
   expect 3 0 "# rma_gather, same" rma_gather $short --bytes 6000 --algorithm native,linear
 fi
 # Open MPI without windows refuses; other MPIs do not read this variable.
-if [ "${mpirun%openmpi}" != "$mpirun" ]; then
+if $mpirun --version 2>&1 | grep -q "Open MPI"; then
   export OMPI_MCA_osc=^sm,rdma,pt2pt,monitoring,ucx,portals4
   expect 2 2 "MPI_Win_allocate.* failed with MPI error code" rma_bcast $short
   unset OMPI_MCA_osc
@@ -86,7 +86,7 @@ expect 3 0 "held KiB a rank" allgather_shared $short --bytes 8,64K
 expect 3 0 "linear" gatherv $short --block 10 --persistent --algorithm native,linear
 expect 3 0 "m'" guidelines $short --block 10
 expect 2 0 "bound 150 ns" latency $short
-expect 3 0 "ordered_tree" memory --block 1000
+expect 3 0 "data: not checked" memory --block 1000
 
 # tutti-bench refuses to measure a busy machine, which this one may be.
 timeout 120 $mpirun -n 2 "$bench" machine --output "$folder/machine" >"$folder/out" 2>"$folder/err"

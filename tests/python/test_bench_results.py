@@ -131,6 +131,17 @@ def test_bench_writes_the_users_file_too(command, bench_of_two, tmp_path, monkey
     assert (tmp_path / "times.png").exists() == ("--plot" in wanted)
 
 
+def test_bench_refuses_a_file_that_cannot_be_written_before_it_measures(command, installed, tmp_path):
+    program = installed / "bin/tutti-bench"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/measured\n")
+    program.chmod(0o755)
+    file = tmp_path / "no folder/mine.json"
+    shown = command("bench", "--mpirun", "env", "--json", "gather", "--json", str(file))
+    assert shown.status == 2
+    assert f"--json {file}: No such file or directory" in shown.err
+    assert not (tmp_path / "measured").exists()
+
+
 def test_bench_plots_what_was_measured(command, tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "times.png"

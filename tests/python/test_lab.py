@@ -374,5 +374,5 @@ def test_a_run_hands_on_status_and_output(quiet_machine):
 
 
 def test_what_a_run_said_before_its_time_was_up_is_kept(quiet_machine):
-    ended = session.run(["sh", "-c", "echo waiting; exec sleep 60"], LAYOUT, os.environ, 1, True)
+    ended = session.run(["sh", "-c", "echo waiting; exec sleep 60"], LAYOUT, os.environ, 5, True)
     assert (ended.timed_out, ended.output) == (True, "waiting\n")

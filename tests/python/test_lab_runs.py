@@ -46,21 +46,38 @@ def test_a_link_is_measured_by_a_python_whose_path_has_blanks(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("sender", "kind", "text"),
+    ("sender", "limit", "kind", "text"),
     [
-        ("echo first; echo node1: no such node >&2; exit 2", OSError, "n1 to n2: node1: no such node"),
-        ("echo TimeoutError: timed out >&2; exit 1", TimeoutError, "n1 to n2: TimeoutError: timed out"),
-        ("exit 3", OSError, "n1 to n2: no message"),
-        ("exec sleep 60", TimeoutError, r"n1 to n2 within 0.5 s \(--timeout\)"),
+        ("echo first; echo node1: no such node >&2; exit 2", 60, OSError,
+         "n1 to n2: node1: no such node"),
+        ("echo TimeoutError: timed out >&2; exit 1", 60, TimeoutError,
+         "n1 to n2: TimeoutError: timed out"),
+        ("exit 3", 60, OSError, "n1 to n2: no message"),
+        ("exec sleep 60", 0.5, TimeoutError, r"n1 to n2 within 0.5 s \(--timeout\)"),
     ],
-)
-def test_a_failed_transfer_says_why(tmp_path, sender, kind, text):
+)  # fmt: skip
+def test_a_failed_transfer_says_why(tmp_path, sender, limit, kind, text):
     shell = tmp_path / "nodesh"
     shell.write_text(f'#!/bin/sh\n[ $1 = n2 ] || {{ {sender}; }}\nshift\nexec sh -c "$*"\n')
     shell.chmod(0o755)
     with pytest.raises(OSError, match=text) as failed:
-        transfer.measure(str(shell), ("n1", "n2"), "127.0.0.1", 0.2, 0.5)
+        transfer.measure(str(shell), ("n1", "n2"), "127.0.0.1", 0.2, limit)
     assert type(failed.value) is kind
+
+
+@pytest.mark.parametrize(
+    ("receiver", "limit", "text"),
+    [
+        ("exec sleep 60", 0.5, r"within 0.5 s \(--timeout\)"),
+        ("exit 0", 60, "ended without a result"),
+    ],
+)
+def test_a_receiver_that_says_nothing_is_an_error(tmp_path, receiver, limit, text):
+    shell = tmp_path / "nodesh"
+    shell.write_text(f"#!/bin/sh\n{receiver}\n")
+    shell.chmod(0o755)
+    with pytest.raises(OSError, match=text):
+        transfer.measure(str(shell), ("n1", "n2"), "127.0.0.1", 0.2, limit)
 
 
 def test_a_receiver_that_does_not_start_says_why(tmp_path):

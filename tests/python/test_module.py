@@ -80,11 +80,13 @@ def test_shared_results_take_large_counts(shared_calls):
 
     tutti.allgather_shared(comm, array(items))
     tutti.allgatherv_shared(comm, array(5), [items, 5])
+    tutti.allgatherv_shared(comm, array(5), numpy.array([2**31 - 1, 5], dtype="i4"))
     tutti.bcast_shared(comm, shape=items, dtype="f4")
     tutti.allreduce_shared(comm, array(items))
     assert shared_calls == [
         ["TUTTI_Allgather_shared_c", items, items, (2, items)],
         ["TUTTI_Allgatherv_shared_c", 5, [items, 5], (items + 5,)],
+        ["TUTTI_Allgatherv_shared_c", 5, [2**31 - 1, 5], (2**31 + 4,)],
         ["TUTTI_Bcast_shared_c", 4 * items, (items,)],
         ["TUTTI_Allreduce_shared_c", items, (items,)],
     ]
@@ -125,6 +127,15 @@ def test_explains_the_papers_example():
     assert {c.algorithm for c in parsed.contenders} == {
         a.name for a in tutti.algorithms() if a.collective == "gatherv"
     }
+
+
+def test_explains_what_runs_between_nodes_by_its_flat_algorithm():
+    """Without nodes only that has a schedule."""
+    named = tutti.explain("gatherv", FIGURE, 9, algorithm="hierarchical(knomial)")
+    assert (named.choice.algorithm, named.call.algorithm) == ("hierarchical(knomial)", "knomial")
+    native = tutti.explain("gatherv", FIGURE, 9, algorithm="hierarchical(native)")
+    fastest = min(native.contenders, key=lambda contender: contender.seconds)
+    assert native.call.algorithm == fastest.algorithm
 
 
 def test_draws_the_fastest_proposal_where_nothing_is_measured():

@@ -7,6 +7,7 @@ python transfer.py send HOST PORT SECONDS
 from __future__ import annotations
 
 import os
+import select
 import shlex
 import socket
 import subprocess
@@ -71,18 +72,22 @@ def measure(
     receiver = subprocess.Popen(
         [shell, names[1], me, "receive"], stdout=pipe, stderr=pipe, text=True, stdin=none
     )
+    end = time.monotonic() + limit
     try:
         assert receiver.stdout is not None
+        if not select.select([receiver.stdout], [], [], limit)[0]:
+            raise subprocess.TimeoutExpired(shell, limit)
         port = receiver.stdout.readline().strip()
         if port:
             words = ["send", address, port, str(seconds)]
             sender = [shell, names[0], me, *words]
             sent = subprocess.run(
-                sender, check=False, timeout=limit, capture_output=True, text=True, stdin=none
-            )
+                sender, check=False, timeout=max(0, end - time.monotonic()), capture_output=True,
+                text=True, stdin=none,
+            )  # fmt: skip
             if sent.returncode:
                 raise _failure(what, sent.stderr)
-        said, errors = receiver.communicate(timeout=limit)
+        said, errors = receiver.communicate(timeout=max(0, end - time.monotonic()))
         if receiver.returncode:
             raise _failure(what, errors)
     except subprocess.TimeoutExpired:
@@ -90,7 +95,10 @@ def measure(
     finally:
         receiver.kill()
         receiver.wait()
-    counted, duration = said.split()
+    try:
+        counted, duration = said.split()
+    except ValueError:
+        raise OSError(f"{what}: the receiver ended without a result") from None
     if float(duration) <= 0:
         raise OSError(f"{what} of more than {counted} bytes; it needs more time (--timeout)")
     return int(counted) / float(duration)

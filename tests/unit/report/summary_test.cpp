@@ -103,7 +103,9 @@ TEST(Summary, CallsOfARootCountHoweverTheyComeTogether) {
   EXPECT_EQ(sizes[0].root(), 2);
   for (Rank other = 4; other < 200; ++other) add(sizes, {4, 6, 1, 20, 1, 0.25, {{other, 1}}});
   EXPECT_EQ(sizes[0].root(), 2);
-  EXPECT_LE(sizes[0].roots.size(), roots_at_most);
+  EXPECT_EQ(sizes[0].roots.size(), roots_at_most);
+  add(sizes, {4, 6, 1000, 20, 1, 0.25, {{300, 1000}}});
+  EXPECT_EQ(sizes[0].root(), 300) << "a late one that is frequent";
 }
 
 TEST(Summary, TheSequenceOfJoiningDoesNotMatter) {
