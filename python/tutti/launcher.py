@@ -72,11 +72,14 @@ def _kind(program: str, version: Version) -> str:
 def find(command: Sequence[str], version: Version = version_of) -> Launcher | None:
     """The launcher of a command, or None if the command starts the program itself.
 
-    The launcher is the first word, or follows wrappers such as env or timeout.
+    The launcher is the first word, or follows wrappers such as env or timeout and what these take,
+    before any other program.
     """
     for index, word in enumerate(_first_words(command)):
         if _LAUNCHERS.match(Path(word).name):
             return Launcher(index, _kind(word, version))
+        if Path(word).name not in _WRAPPERS and shutil.which(word):
+            return None
     return None
 
 

@@ -225,7 +225,7 @@ class Tuner:
     @staticmethod
     def _promise(cells: Sequence[Cell]) -> float:
         """What the best candidates would save, as a share of native, by the weights of the sizes."""
-        return sum(cell.weight * (1 - cell.best.median / cell.native.median) for cell in cells)
+        return sum(cell.weight * (1 - cell.ratio(cell.best)) for cell in cells)
 
     @staticmethod
     def _common(cells: Sequence[Cell]) -> list[str]:
@@ -234,10 +234,15 @@ class Tuner:
             name
             for name in cells[0].lines
             if name != "native"
-            and all(name in c.lines and not _is_slower(c.lines[name], c.native) for c in cells)
+            and all(name in c.lines and not Tuner._is_behind(c, c.lines[name]) for c in cells)
         ]
-        names.sort(key=lambda name: sum(math.log(c.lines[name].median) for c in cells))
+        names.sort(key=lambda name: sum(math.log(c.ratio(c.lines[name])) for c in cells))
         return names[:_MAX_FINALISTS]
+
+    @staticmethod
+    def _is_behind(cell: Cell, line: Measured) -> bool:
+        """Beyond doubt slower than native."""
+        return _is_slower(line, cell.native_of(line))
 
     @staticmethod
     def _remaining(cell: Cell, repetitions: int) -> list[str]:
@@ -251,7 +256,7 @@ class Tuner:
         left = [
             line
             for line in others
-            if not _is_slower(line, best) and not _is_slower(line, cell.native)
+            if not _is_slower(line, best) and not Tuner._is_behind(cell, line)
         ]
         left.sort(key=lambda line: line.median)
         most = _MAX_FINALISTS if repetitions == _FINAL else 2 * _MAX_FINALISTS
@@ -340,6 +345,8 @@ class Tuner:
             cell = self.cells[collective].get(row["bytes"])
             if cell is None:
                 continue
+            native = next(line for line in row["algorithms"] if line["name"] == "native")
             for line in row["algorithms"]:
                 if line["name"] == "native" or line.get("ran", "").startswith(line["name"] + ":"):
-                    cell.lines[line["name"]] = Measured(line["name"], tuple(line["samples_us"]))
+                    samples = (tuple(one["samples_us"]) for one in (line, native))
+                    cell.lines[line["name"]] = Measured(line["name"], *samples)

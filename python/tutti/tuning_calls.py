@@ -43,6 +43,8 @@ class Calls:
     """The time from the last arrival on in calls that ran the MPI's own algorithm."""
     native_calls: int = 0
     """The number of these calls."""
+    scale: float = 1.0
+    """The ranks of the program for each rank of the call."""
     delays: list[list[float]] = field(default_factory=list, repr=False)
     """By recorded call and rank, seconds behind the first; empty if ranks arrive together."""
 
@@ -58,15 +60,23 @@ class Calls:
 
     @property
     def moving(self) -> float:
-        """The time of a call of the MPI's own algorithm from the last arrival on; 0 if unknown."""
-        return self.moved / self.native_calls if self.native_calls else 0.0
+        """The time of a call of the MPI's own algorithm from the last arrival on, mean over its
+        ranks; 0 if unknown."""
+        return self.moved * self.scale / self.native_calls if self.native_calls else 0.0
+
+    @property
+    def a_call(self) -> float:
+        """The time of a call, mean over its ranks."""
+        return self.seconds * self.scale / self.calls
 
     def add(self, size: dict[str, Any], seconds: float, line: dict[str, Any]) -> None:
-        """Adds an element of `sizes` with its share of the line's time."""
+        """Adds an element of `sizes` with its share of the line's time. What moves data is the same
+        share of it in all sizes."""
         if line["algorithm"] == "native":
             moving = (line.get("moving") or {}).get("mean", math.inf)
             self.native_calls += size["calls"]
-            self.moved += min(seconds, size["calls"] * moving)
+            elapsed = line["elapsed"]["mean"]
+            self.moved += seconds * min(1.0, moving / elapsed) if elapsed > 0 else seconds
         calls = size["calls"]
         self.calls += calls
         self.seconds += seconds
@@ -85,8 +95,10 @@ def class_end(size: int) -> int:
     return 1 << (size - 1).bit_length() if size > 0 else 0
 
 
-def _checked(reports: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The lines, which have sizes."""
+def _checked(
+    reports: Sequence[dict[str, Any]],
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Reports with their lines, which have sizes."""
     for report in reports:
         for line in report["calls"]:
             if not isinstance(line.get("sizes"), list):
@@ -94,7 +106,7 @@ def _checked(reports: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                     "--report: the report has no message sizes; expected one that this version "
                     "of Tutti wrote: run the program again with TUTTI_REPORT=name.json"
                 )
-            yield line
+            yield report, line
 
 
 def _delays(line: dict[str, Any], ranks: int) -> list[list[float]]:
@@ -116,14 +128,14 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
     """
     found: dict[tuple[Any, ...], Calls] = {}
     longest: dict[tuple[Any, ...], float] = {}
-    for line in _checked(reports):
+    for report, line in _checked(reports):
         of_roots = sum(size["seconds"] * size["p"] for size in line["sizes"]) or 1.0
         for size in line["sizes"]:
             p = size["p"]
             seconds = seconds_of(line) * size["seconds"] * p / of_roots
             most = class_end(size["bytes"])
             key = (line["site"], line["collective"], p, most)
-            calls = found.setdefault(key, Calls(*key))
+            calls = found.setdefault(key, Calls(*key, scale=max(1.0, report["ranks"] / p)))
             calls.add(size, seconds, line)
             if seconds > longest.get(key, 0):
                 longest[key] = seconds
@@ -165,7 +177,7 @@ class Replay:
         least = first // 2 + 1 if first > 1 else first
         late = max((max(call) for call in self.main.delays), default=0.0)
         made = Cell(self.size, span=(least, most), weight=self.seconds)
-        made.seconds = late + self.seconds / self.calls
+        made.seconds = late + sum(site.a_call * site.calls for site in self.sites) / self.calls
         return made
 
     def words(self, ranks: int, size: int) -> list[str]:

@@ -27,6 +27,9 @@ class Measured:
 
     name: str
     samples: tuple[float, ...]
+    beside: tuple[float, ...] = ()
+    """Those of the MPI's own in the same run: a later one may find a busier machine. None if only
+    one run has measured the cell."""
 
     @property
     def interval(self) -> Interval:
@@ -61,25 +64,32 @@ class Cell:
         """The MPI's own algorithm."""
         return self.lines["native"]
 
+    def native_of(self, line: Measured) -> Measured:
+        """The MPI's own algorithm in the run that has measured the line."""
+        return Measured("native", line.beside) if line.beside else self.native
+
+    def ratio(self, line: Measured) -> float:
+        """Its median over that of the MPI's own in the same run."""
+        return line.median / self.native_of(line).median
+
     def is_faster(self, line: Measured) -> bool:
         """True if the algorithm beats the MPI's own beyond doubt: the intervals of the medians do
         not overlap, and the gain is MIN_GAIN or more, or much more if only the scan measured it."""
         if line.name == "native" or self.is_refuted or len(line.samples) < SCAN:
             return False
         most = 1 - MIN_GAIN if len(line.samples) >= RACE else 1 / _CLEAR
-        gains = line.median <= most * self.native.median
-        return gains and line.interval.high < self.native.interval.low
+        return self.ratio(line) <= most and line.interval.high < self.native_of(line).interval.low
 
     @property
     def winner(self) -> str:
         """The fastest algorithm that is_faster; "native" if there is none."""
         faster = [line for line in self.lines.values() if self.is_faster(line)]
-        return min(faster, key=lambda line: line.median).name if faster else "native"
+        return min(faster, key=self.ratio).name if faster else "native"
 
     @property
     def best(self) -> Measured:
-        """The least median, significant or not."""
-        return min(self.lines.values(), key=lambda line: line.median)
+        """The least time beside the MPI's own, significant or not."""
+        return min(self.lines.values(), key=self.ratio)
 
 
 Cells = dict[str, dict[int, Cell]]

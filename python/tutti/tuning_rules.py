@@ -89,8 +89,9 @@ def _rule(job: Job, collective: str, span: Span, date: str, command: str) -> dic
 def _span_of(cells: list[Cell], use: str, least: int, most: int | None) -> Span:
     """With the times of the size at which the choice gains least."""
     known = [cell for cell in cells if use in cell.lines]
-    cell = max(known, key=lambda one: one.lines[use].median / one.native.median)
-    return Span(use, least, most, cell.native.median, cell.lines[use].median)
+    cell = max(known, key=lambda one: one.ratio(one.lines[use]))
+    line = cell.lines[use]
+    return Span(use, least, most, cell.native_of(line).median, line.median)
 
 
 def _smoothed(cells: list[Cell]) -> list[str]:
@@ -100,7 +101,7 @@ def _smoothed(cells: list[Cell]) -> list[str]:
         winner = cell.winner
         before = cell.lines.get(winners[-1]) if winners else None
         if before is not None and winner != "native" and cell.is_faster(before):
-            if before.median <= (1 + MIN_GAIN) * cell.lines[winner].median:
+            if cell.ratio(before) <= (1 + MIN_GAIN) * cell.ratio(cell.lines[winner]):
                 winner = before.name
         winners.append(winner)
     return winners
@@ -164,10 +165,10 @@ def _common(cells: list[Cell]) -> str:
         if any(name not in cell.lines for cell in cells):
             continue
         lines = [(cell, cell.lines[name]) for cell in cells]
-        if any(line.interval.low > cell.native.interval.high for cell, line in lines):
+        if any(line.interval.low > cell.native_of(line).interval.high for cell, line in lines):
             continue
         ratio = math.exp(
-            sum(cell.weight * math.log(line.median / cell.native.median) for cell, line in lines)
+            sum(cell.weight * math.log(cell.ratio(line)) for cell, line in lines)
             / sum(cell.weight for cell in cells)
         )
         if ratio <= gain and any(cell.is_faster(line) for cell, line in lines):

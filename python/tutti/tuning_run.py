@@ -20,16 +20,20 @@ from tutti.tuning import CHECK, WARMUP, WIDTH, Job, Progress, Tuner
 from tutti.tuning_cells import Cell, Measured
 from tutti.tuning_rules import settle
 
-STATE_SCHEMA = "tutti-tune-state-4"
+STATE_SCHEMA = "tutti-tune-state-5"
 _CHECKS = 20
 _RULES = ["native", "auto"]
 """What a check compares: with rules, auto runs what they select."""
 _LEAST_US = 0.001
 """Of a clock's resolution; a time of 0 has no ratio."""
 
-_ALONE = {"TUTTI": "on", "TUTTI_RULES": "none", "TUTTI_REPORT": "none", "TUTTI_MACHINE": "built-in"}
-"""Whatever the environment says: no rules, no report, which each run would replace, and none of the
-measurements for lower bounds that every run would make."""
+_ALONE = {
+    "TUTTI": "on", "TUTTI_RULES": "none", "TUTTI_REPORT": "none", "TUTTI_LEARN": "off",
+    "TUTTI_MACHINE": "built-in",
+}  # fmt: skip
+"""Whatever the environment says: no rules, no report, which each run would replace, nothing learned,
+which real programs would start from, and none of the measurements for lower bounds that every run
+would make."""
 
 Run = Callable[[list[str], dict[str, str]], dict[str, Any]]
 """Starts tutti-bench with arguments and further settings, and returns its JSON."""
@@ -113,7 +117,7 @@ class State:
 
     def __init__(self, path: Path, identity: dict[str, Any], resume: bool) -> None:
         self.path = path
-        self._content: dict[str, Any] = {"schema": STATE_SCHEMA, **identity, "runs": {}}
+        self._content: dict[str, Any] = {"schema": STATE_SCHEMA, **identity, "runs": {}, "bounds": {}}
         if not resume:
             return
         try:
@@ -127,7 +131,7 @@ class State:
             if old != value:
                 kept, own = _different(old, value)
                 raise Refusal(f"--resume: {path} has {key} {kept}, this run has {own}")
-        if fault := fault_of(found, {"runs": Each([_ROW])}):
+        if fault := fault_of(found, {"runs": Each([_ROW]), "bounds": Each(NUMBER)}):
             raise Refusal(f"--resume: {path}: {fault}")
         self._content = found
 
@@ -136,9 +140,14 @@ class State:
         rows: list[dict[str, Any]] | None = self._content["runs"].get(key)
         return rows
 
-    def put(self, key: str, rows: list[dict[str, Any]]) -> None:
-        """Keeps the rows of a run. The file is whole at any time."""
+    def bound(self, key: str) -> float:
+        """The seconds that the run was given; 0 without a bound."""
+        return float(self._content["bounds"].get(key, 0))
+
+    def put(self, key: str, rows: list[dict[str, Any]], bound: float) -> None:
+        """Keeps the rows of a run and its bound in seconds. The file is whole at any time."""
         self._content["runs"][key] = rows
+        self._content["bounds"][key] = bound
         new = self.path.with_name(self.path.name + ".new")
         try:
             new.write_text(json.dumps(self._content))
@@ -188,11 +197,12 @@ def measuring(run: Run, state: State, shape: Shape = equal_blocks) -> Any:
             words = arguments_of(collective, algorithms, repetitions) + shape(collective, size)
             key = " ".join(words)
             rows = state.get(key)
-            # A budget cuts runs short.
-            if rows is None or not (seconds or all(_has(row, repetitions) for row in rows)):
+            # A budget cuts runs short. What is left of one becomes less from run to run.
+            is_cut = rows is not None and not all(_has(row, repetitions) for row in rows)
+            if rows is None or (is_cut and not 0 < seconds <= 2 * state.bound(key)):
                 found = run([*words, "--no-check", *bound], _ALONE)
                 rows = [_kept(row, size, samples_of(collective, words)) for row in found["rows"]]
-                state.put(key, rows)
+                state.put(key, rows, seconds)
             measured += rows
         return measured
 

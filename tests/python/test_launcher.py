@@ -45,7 +45,13 @@ def test_finds_the_launcher(command, expected):
     assert (found.index, found.kind) == expected
 
 
-@pytest.mark.parametrize("command", [["./app"], ["./app", "mpirun"], ["python3", "mpirun.py"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["./app"], ["./app", "mpirun"], ["python3", "mpirun.py"],
+        ["timeout", "60", "sh", "mpirun"], ["nice", "-n", "5", "sh", "-c", "mpirun"],
+    ],
+)  # fmt: skip
 def test_a_program_is_no_launcher(command):
     assert launcher.find(command, version) is None
 

@@ -12,7 +12,7 @@ from tutti.refusal import Refusal
 from tutti.statistics import median_interval
 from tutti.tuning import Tuner
 from tutti.tuning_candidates import candidates
-from tutti.tuning_cells import SCAN, grid, grids
+from tutti.tuning_cells import SCAN, Cell, Measured, grid, grids
 from tutti.tuning_rules import rules_of
 
 
@@ -42,6 +42,20 @@ def test_slow_candidates_drop_out_after_the_first_round() -> None:
     assert all(len(names) > 10 for names in scans)
     assert all("native" in names for names in scans)
     assert later and all(names == ["native", "chain"] for names in later)
+
+
+def test_times_of_a_run_are_compared_with_those_of_the_mpis_own_in_it() -> None:
+    """The last run found a busier machine; one candidate was not in it."""
+    cell = Cell(64)
+    calm, busy = (100.0,) * 30, (120.0,) * 30
+    cell.lines = {
+        "native": Measured("native", busy, busy),
+        "chain": Measured("chain", (108.0,) * 30, busy),
+        "linear": Measured("linear", (99.0,) * 30, calm),
+    }
+    assert cell.winner == "chain"
+    assert cell.best.name == "chain"
+    assert not cell.is_faster(cell.lines["linear"])
 
 
 def test_a_gain_below_three_percent_makes_no_rule() -> None:

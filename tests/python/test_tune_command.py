@@ -211,7 +211,7 @@ def test_the_job_names_the_machine_of_a_state() -> None:
     assert job == Job(8, 2, 4, "MPI", "P, 16 cores, ethernet 1000 Mb/s")
 
 
-def test_runs_that_a_budget_cut_short_serve_budgets_only(tmp_path: Path) -> None:
+def test_runs_that_a_budget_cut_short_serve_no_much_longer_one(tmp_path: Path) -> None:
     runs: list[list[str]] = []
 
     def run(words: list[str], *_: Any) -> Any:
@@ -220,9 +220,9 @@ def test_runs_that_a_budget_cut_short_serve_budgets_only(tmp_path: Path) -> None
         return {"rows": [{"algorithms": [{"name": "native", "samples_us": samples}]}]}
 
     measure = tuning_run.measuring(run, tuning_run.State(tmp_path / "state", {}, False))
-    for seconds in (1.0, 1.0, 0.0, 0.0):
+    for seconds in (1.0, 0.9, 1.5, 60.0, 55.0, 0.0, 0.0):
         measure("bcast", [8], ["native"], 12, seconds)
-    assert ["--budget" in words for words in runs] == [True, False]
+    assert ["--budget" in words for words in runs] == [True, True, False]
 
 
 def test_a_state_of_another_tuning_is_refused(bench: Bench, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_state_of_other_settings_is_refused_by_the_variables_that_differ(
     for name in ("FI_PROVIDER", "PRTE_MCA_rmaps_default_mapping_policy"):
         monkeypatch.setenv(name, "slot")
     former = tuning_run.settings()
-    tuning_run.State(tmp_path / "state", {"settings": former}, False).put("a run", [])
+    tuning_run.State(tmp_path / "state", {"settings": former}, False).put("a run", [], 0)
     monkeypatch.delenv("PRTE_MCA_rmaps_default_mapping_policy")
     # TUTTI_REPORT and others that a tuning sets itself do not count.
     for name in ("MPICH_OFI_NIC_POLICY", "MV2_USE_CUDA", "MVP_USE_CUDA", "TUTTI_REPORT"):

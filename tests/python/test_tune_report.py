@@ -376,3 +376,16 @@ def test_only_calls_of_the_own_algorithm_can_save_time() -> None:
     assert [one.seconds for one in calls] == pytest.approx([40e-3, 10e-3])
     assert [one.moved for one in calls] == pytest.approx([30 * 5e-4, 10e-3])
     assert calls[0].moving == pytest.approx(5e-4)
+
+
+def test_each_size_moves_data_for_the_same_share_of_its_time() -> None:
+    both = line("bcast", size_of(8, 990, 0.1), size_of(1 << 22, 10, 0.9))
+    large, small = calls_of(report_of(both))
+    assert (large.moved, small.moved) == pytest.approx((0.5 * large.seconds, 0.5 * small.seconds))
+    assert large.moving == pytest.approx(0.5 * 0.9 / 10)
+
+
+def test_the_time_of_a_call_is_the_mean_over_its_own_ranks() -> None:
+    (calls,) = calls_of(report_of(line("bcast", size_of(64, 100, 0.1, p=4))))
+    assert calls.a_call == pytest.approx(1e-3)
+    assert calls.moving == pytest.approx(5e-4)

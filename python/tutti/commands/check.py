@@ -92,7 +92,7 @@ def check(
     else:
         arguments = ["guidelines", "--block", block, "--repetitions", str(repetitions)]
         arguments += ["--distribution", distribution] if distribution else []
-        result = bench.measure(mpirun, arguments, settings={"TUTTI": "on", "TUTTI_REPORT": "none"})
+        result = bench.measure(mpirun, arguments, settings={"TUTTI": "on", "TUTTI_REPORT": "none", "TUTTI_LEARN": "off"})
     try:
         verdicts = judge(result)
     except Refusal as error:
