@@ -46,11 +46,13 @@ class Difference:
     site: str
     a: SiteTotal | None
     b: SiteTotal | None
+    is_comparable: bool = True
+    """False if one report has the mean of the ranks, and the other sums over processes."""
 
     @property
     def ratio(self) -> float | None:
         """Seconds of a over seconds of b: above 1, b is faster; None if a site is missing."""
-        if self.a is None or self.b is None or self.b.seconds <= 0:
+        if self.a is None or self.b is None or self.b.seconds <= 0 or not self.is_comparable:
             return None
         return self.a.seconds / self.b.seconds
 
@@ -86,12 +88,15 @@ def _total(collective: str, site: str, lines: list[Site]) -> SiteTotal:
     )  # fmt: skip
 
 
-def differences(a: Sequence[SiteTotal], b: Sequence[SiteTotal]) -> list[Difference]:
+def differences(
+    a: Sequence[SiteTotal], b: Sequence[SiteTotal], is_comparable: bool = True
+) -> list[Difference]:
     """The call sites of two reports, the largest change in seconds first."""
     left = {(one.collective, one.site): one for one in a}
     right = {(one.collective, one.site): one for one in b}
     found = [
-        Difference(*key, left.get(key), right.get(key)) for key in dict.fromkeys([*left, *right])
+        Difference(*key, left.get(key), right.get(key), is_comparable)
+        for key in dict.fromkeys([*left, *right])
     ]
     return sorted(found, key=lambda one: -abs(_seconds(one.a) - _seconds(one.b)))
 

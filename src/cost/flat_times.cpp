@@ -41,16 +41,33 @@ class Rounds {
     return (p() - 1) * (round + (reduces ? combine(bytes) : 0));
   }
 
-  /// Exchanges at distances 1, 2, 4, .. of messages that start at `bytes` and grow by the factor
-  /// `growth`.
-  [[nodiscard]] double doubling(double bytes, double growth, bool reduces) const {
+  /// One round in which all ranks exchange `bytes` at a distance: inside nodes if these hold a
+  /// multiple of twice as many ranks. Else some pairs are of several nodes.
+  [[nodiscard]] double exchange(int distance, double bytes, bool reduces) const {
+    const bool is_wide = distance >= shape_.ranks;
+    const double local = is_wide ? 0 : inside(shape_.ranks, bytes);
+    const bool crosses = shape_.nodes > 1 && shape_.ranks % (2 * distance) != 0;
+    const double remote = crosses ? between(std::min(distance, shape_.ranks), bytes) : 0;
+    return std::max(local, remote) + (reduces ? combine(bytes) : 0);
+  }
+  /// Exchanges of blocks of `bytes` at distances 1, 2, 4, ..: as many as the distance, and those
+  /// that are left at last.
+  [[nodiscard]] double doubling(double bytes, bool reduces) const {
     double seconds = 0;
-    for (int distance = 1; distance < p(); distance *= 2, bytes *= growth) {
-      seconds +=
-          distance < shape_.ranks ? inside(shape_.ranks, bytes) : between(shape_.ranks, bytes);
-      if (reduces) seconds += combine(bytes);
+    for (int distance = 1; distance < p(); distance *= 2) {
+      seconds += exchange(distance, bytes * std::min(distance, p() - distance), reduces);
     }
     return seconds;
+  }
+  /// Exchanges of whole vectors among a power of two of the ranks. Neighbours serve the others, in
+  /// a round before and one after.
+  [[nodiscard]] double exchanging(double bytes, bool reduces) const {
+    double seconds = 0;
+    for (int distance = 1; 2 * distance <= p(); distance *= 2) {
+      seconds += exchange(distance, bytes, reduces);
+    }
+    if (std::has_single_bit(static_cast<unsigned>(p()))) return seconds;
+    return seconds + exchange(1, bytes, reduces) + exchange(1, bytes, false);
   }
 
   /// A tree with a whole vector per message, whose parents are on other nodes only in the last
@@ -147,17 +164,17 @@ double recursive_seconds(Collective collective, const Rounds& rounds, double blo
     case Collective::reduce:
       return rounds.tree(block, true);
     case Collective::allreduce:
-      return rounds.doubling(block, 1, true);
+      return rounds.exchanging(block, true);
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block:
-      return rounds.doubling(block, 2, true);
+      return rounds.doubling(block, true);
     case Collective::alltoall:
       return rounds.bruck(block);
     case Collective::barrier:
       // Dissemination: some ranks of each node send to another node in all rounds.
       return rounds.bruck(0);
     default:
-      return rounds.doubling(block, 2, false);
+      return rounds.doubling(block, false);
   }
 }
 

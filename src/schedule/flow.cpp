@@ -10,6 +10,7 @@ void Flow::start(const FlowGraph& graph) {
   state_.assign(index(graph.nodes()), State::closed);
   needs_ = graph.needs();
   gate_.assign(index(graph.p()), 0);
+  all_done_.assign(index(graph.p()), 0);
   remaining_.assign(index(graph.p()), 0);
   slots_in_use_.assign(index(graph.p()), 0);
   queues_.clear();
@@ -29,8 +30,10 @@ void Flow::advance(Rank rank) {
       if (needs_[index(node)] == 0) post(node);
       continue;
     }
+    StepId& done = all_done_[index(rank)];
+    while (done < gate && is_done(graph_->node(rank, done))) ++done;
     int remaining = 0;
-    for (StepId named = task.first; named < task.last; ++named) {
+    for (StepId named = std::max(task.first, done); named < task.last; ++named) {
       remaining += is_done(graph_->node(rank, named)) ? 0 : 1;
     }
     remaining_[index(rank)] = remaining;

@@ -48,6 +48,7 @@ class Flow {
   std::vector<State> state_;
   std::vector<int> needs_;
   std::vector<StepId> gate_;       ///< by rank: its first unfinished wait, or its number of steps
+  std::vector<StepId> all_done_;   ///< by rank: no step before it is left; waits need not look
   std::vector<int> remaining_;     ///< by rank: unfinished steps that this wait names
   std::vector<int> slots_in_use_;  ///< by rank
   std::map<Rank, std::deque<Node>> queues_;  ///< steps whose needs are met but that have no slot

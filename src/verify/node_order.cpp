@@ -140,6 +140,8 @@ NodeOrder::Fault NodeOrder::fault_at(Node node, const std::string& text) const {
 NodeOrder::Fault NodeOrder::check_form(Rank rank) {
   const Program& checked = *graph_->place(rank).program;
   const int node = nodes_->node_of(rank);
+  const int lanes = graph_->place(0).program->lanes;
+  if (checked.lanes != lanes || lanes < 1) return fault(rank, 0, "has other lanes than rank 0");
   int last = 0;
   for (int i = 0; i < static_cast<int>(checked.operations.size()); ++i) {
     const Operation& operation = checked.operations[index(i)];

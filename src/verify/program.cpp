@@ -202,7 +202,13 @@ ProgramVerifier::Fault ProgramVerifier::check_memory(Rank rank) {
   for (Node node = graph_.node(rank, 0); node < graph_.end(rank); ++node) {
     if (std::string wrong = find(node); !wrong.empty()) return fault(rank, number(node), wrong);
     const bool in_background = operation(node).runner == Runner::background;
-    early_[index(node)] = in_background && !order_.is_after_arrival(number(node)) ? 1 : 0;
+    const bool is_early = in_background && !order_.is_after_arrival(number(node));
+    early_[index(node)] = is_early ? 1 : 0;
+    const auto is_result = [](const ByteAccess& one) { return one.area == Area::receive; };
+    if (is_early && reduces(call_->contract.collective) &&
+        std::ranges::any_of(targets(node), is_result)) {
+      return fault(rank, number(node), "may write results before the rank arrives");
+    }
     used_.insert(used_.end(), sources(node).begin(), sources(node).end());
     if (!is_put(node)) used_.insert(used_.end(), targets(node).begin(), targets(node).end());
   }

@@ -29,7 +29,7 @@ class ProgramVerifier {
   ///    may be using: one must be complete before the other starts, whatever the timing. In node
   ///    memory that holds for all ranks of a node, and for the calls before and after;
   ///  - no operation reads undefined bytes, and none of the background thread reads the program's
-  ///    input before the rank has arrived;
+  ///    input, or writes results of a reduction, before the rank has arrived;
   ///  - sends and receives pair up, with equal lengths; no rank receives bytes that it has, unless
   ///    they are combined;
   ///  - a flush comes between each put and the next notification of its target. Put bytes are in

@@ -68,11 +68,12 @@ ProgramVerifier::Fault ProgramVerifier::execute(std::uint64_t seed) {
   return fault(flaw.rank, flaw.step, "never completes: " + flaw.text);
 }
 
-/// Notes the ranks that have entered a barrier before the operation starts, at any timing: its own,
-/// and those before the operations that it needs or that waits before it name.
+/// Notes the ranks that have entered a barrier before the operation starts, at any timing: its own
+/// unless the background thread may be early, and those before the operations that it needs or that
+/// waits before it name.
 void ProgramVerifier::note_entered(Node node) {
   const Rank rank = rank_of(node);
-  entered_.insert(node, rank);
+  if (early_[index(node)] == 0) entered_.insert(node, rank);
   for_each_need(node, [&](Node need) { entered_.insert_all(node, need); });
   for (Node earlier = graph_.node(rank, 0); earlier < node; ++earlier) {
     const Operation& wait = operation(earlier);

@@ -221,6 +221,17 @@ def test_diff_as_json_and_of_itself(command, tmp_path):
     assert {one.ratio for one in differences(same, same)} == {1.0}
 
 
+def test_diff_has_no_ratios_of_a_mean_and_a_sum(command, tmp_path):
+    a, b = two_reports(tmp_path)
+    whole = json.loads(Path(b).read_text())
+    Path(b).write_text(json.dumps({**whole, "partial": True, "view": "one process"}))
+    out = command("diff", a, b).out
+    assert "2.00" not in out and "1.40" not in out
+    assert "a: mean of the ranks; b: one process: times that have no ratio" in " ".join(out.split())
+    result = json.loads(command("diff", a, b, "--json").out)
+    assert result["total"]["ratio"] is None and {one["ratio"] for one in result["sites"]} == {None}
+
+
 def test_diff_fits_80_columns(command, tmp_path, monkeypatch):
     a, b = two_reports(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")

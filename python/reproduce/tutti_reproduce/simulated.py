@@ -15,6 +15,8 @@ from tutti_reproduce.tables import Context, Numbers
 
 READ = ("TUTTI_DISTANCES", "TUTTI_MACHINE", "TUTTI_RULES")
 """The settings that name files which runs read."""
+_DEFAULTS = {"TUTTI_MACHINE": "built-in", "TUTTI_RULES": "none", "TUTTI_LEARN": "run"}
+"""Unless the user names others: nothing that this user or the site has measured."""
 _PATIENCE = 1800
 """Seconds after which a run of up to 560 ranks is given up; more ranks take time with their square."""
 
@@ -46,7 +48,8 @@ def minima(
                           ranks, ppn, selector=selector, taken=taken, settings=configuration)  # fmt: skip
         named = {"TUTTI_DISTANCES": str(known)} if distances else {}
         timeout = _PATIENCE * max(1.0, (ranks / 560) ** 2)
-        running.output(job, {**settings, **named}, timeout=timeout)
+        defaults = {name: text for name, text in _DEFAULTS.items() if name not in os.environ}
+        running.output(job, {**defaults, **settings, **named}, timeout=timeout)
         rows = json.loads(file.read_text())["rows"]
     return [
         {name: line["min_us"] for name, line in zip(algorithms, row["algorithms"], strict=True)}

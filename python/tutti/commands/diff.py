@@ -28,22 +28,30 @@ def diff(
     """
     reports = [read(file) for file in (a, b)]
     totals = [totals_of(sites_of(parts)) for parts in reports]
-    found = differences(*totals)
+    whose = [whose_time(parts) for parts in reports]
+    found = differences(*totals, is_comparable=whose[0] == whose[1])
+    total = _total_ratio(totals) if whose[0] == whose[1] else None
     if as_json:
-        print_json(_json(found, totals))
+        print_json(_json(found, totals, total))
         return
-    _show(found, totals, _whose(*map(whose_time, reports)))
+    _show(found, totals, total, _whose(*whose))
     for name, file in (("a", a), ("b", b)):
         console().print(f"{name}: {file}", markup=False)
 
 
 def _whose(a: str, b: str) -> str:
-    return a if a == b else f"a: {a}; b: {b}"
+    return a if a == b else f"a: {a}; b: {b}: times that have no ratio"
+
+
+def _total_ratio(totals: Sequence[Sequence[SiteTotal]]) -> float | None:
+    left, right = map(_seconds, totals)
+    return left / right if right > 0 else None
 
 
 def _show(
-    found: Sequence[Difference], totals: Sequence[Sequence[SiteTotal]], whose: str
-) -> None:
+    found: Sequence[Difference], totals: Sequence[Sequence[SiteTotal]], total: float | None,
+    whose: str,
+) -> None:  # fmt: skip
     numbers = ("a", "b", "a/b")
     listing = table("collective", "call site", *numbers, "algorithm", right=numbers)
     for one in found:
@@ -52,8 +60,7 @@ def _show(
             escape(_algorithms(one)),
         )  # fmt: skip
     left, right = _seconds(totals[0]), _seconds(totals[1])
-    ratio = left / right if right > 0 else None
-    listing.add_row("total", "", duration(left), duration(right), _ratio(ratio), style="bold")
+    listing.add_row("total", "", duration(left), duration(right), _ratio(total), style="bold")
     out = console()
     out.print(listing)
     out.print(
@@ -81,7 +88,9 @@ def _algorithms(one: Difference) -> str:
     return " > ".join(dict.fromkeys(names))
 
 
-def _json(found: Sequence[Difference], totals: Sequence[Sequence[SiteTotal]]) -> dict[str, Any]:
+def _json(
+    found: Sequence[Difference], totals: Sequence[Sequence[SiteTotal]], total: float | None
+) -> dict[str, Any]:
     left, right = _seconds(totals[0]), _seconds(totals[1])
     return {
         "sites": [
@@ -91,7 +100,7 @@ def _json(found: Sequence[Difference], totals: Sequence[Sequence[SiteTotal]]) ->
             }
             for one in found
         ],
-        "total": {"a": left, "b": right, "ratio": left / right if right > 0 else None},
+        "total": {"a": left, "b": right, "ratio": total},
     }  # fmt: skip
 
 

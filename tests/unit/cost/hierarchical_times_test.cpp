@@ -78,6 +78,36 @@ TEST(HierarchicalTimes, EqualTheReplayOfTheSchedules) {
   }
 }
 
+TEST(HierarchicalTimes, EqualTheReplayForAnyNumberOfRanks) {
+  constexpr Replayed cases[] = {
+      {Collective::allgather, "recursive", "bruck"},
+      {Collective::reduce_scatter_block, "recursive", "circulant"},
+      {Collective::allreduce, "recursive", "recursive_doubling"},
+      {Collective::allgather, "ring", "ring"},
+  };
+  for (const Replayed& one : cases) {
+    for (const int p : {3, 5, 11, 33, 48}) {
+      EXPECT_NEAR(flat_seconds(one.collective, one.shape, {p, 1}, 64, plain_machine()),
+                  replayed(one.collective, one.algorithm, p, 64), 1e-9)
+          << name_of(one.collective) << " " << one.algorithm << " p " << p;
+    }
+  }
+}
+
+TEST(HierarchicalTimes, RoundsBetweenRanksOfSeveralNodesAreNotLocal) {
+  Machine machine = plain_machine();
+  machine.local_latency = machine.local_per_byte = machine.shared_per_byte = 0;
+  machine.sender_per_byte = machine.per_byte = 0;
+  const auto rounds = [&](int ranks) {
+    const double seconds =
+        flat_seconds(Collective::allreduce, "recursive", {2, ranks}, 64, machine);
+    return std::lround(seconds / machine.latency);
+  };
+  EXPECT_EQ(rounds(32), 1);
+  EXPECT_EQ(rounds(48), 2) << "at distances 16 and 32; the last ranks are folded inside nodes";
+  EXPECT_EQ(rounds(24), 2);
+}
+
 /// Nodes of several ranks that share adapters in the schedules' rounds, as orders by distance see
 /// them.
 Fabric shared_fabric(const NodeShape& shape, const Machine& machine) {

@@ -273,6 +273,24 @@ TEST_F(PlantedInPrograms, InputReadBeforeArrival) {
   expect(1, send, "before the rank arrives");
 }
 
+TEST_F(PlantedInPrograms, ResultsOfAReductionWrittenBeforeArrival) {
+  reset(Collective::allreduce, "reduce_bcast", 3);
+  const int recv = find(2, OperationKind::recv);
+  ASSERT_EQ(operation(2, recv).to.area, Area::receive);
+  operation(2, recv).runner = Runner::background;
+  operation(2, recv).first_need = operation(2, recv).last_need = 0;
+  expect(2, recv, "may write results before the rank arrives");
+}
+
+TEST_F(PlantedInPrograms, ABarrierThatTheBackgroundThreadAnswers) {
+  reset(Collective::barrier, "dissemination", 3);
+  for (Operation& one : program(1).operations) one.runner = Runner::background;
+  const auto fault = made_->check(verifier_, 1);
+  ASSERT_TRUE(fault);
+  EXPECT_NE(fault->text.find("though rank 1 may not have entered"), std::string::npos)
+      << fault->text;
+}
+
 TEST_F(PlantedInPrograms, MissingResult) {
   reset(Collective::allgather, "linear", 3);
   const int copy = find(1, OperationKind::copy);
