@@ -345,8 +345,8 @@ class Tuner:
             cell = self.cells[collective].get(row["bytes"])
             if cell is None:
                 continue
-            native = next(line for line in row["algorithms"] if line["name"] == "native")
+            samples = {line["name"]: tuple(line["samples_us"]) for line in row["algorithms"]}
             for line in row["algorithms"]:
                 if line["name"] == "native" or line.get("ran", "").startswith(line["name"] + ":"):
-                    samples = (tuple(one["samples_us"]) for one in (line, native))
-                    cell.lines[line["name"]] = Measured(line["name"], *samples)
+                    name = line["name"]
+                    cell.lines[name] = Measured(name, samples[name], samples.get("native", ()))
