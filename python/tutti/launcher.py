@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +13,6 @@ from tutti.refusal import Refusal
 
 _LAUNCHERS = re.compile(r"^(mpirun|mpiexec|orterun|prterun|srun|aprun|jsrun|flux)([.-].*)?$")
 _WRAPPERS = {"env", "time", "timeout", "nice", "numactl", "taskset", "stdbuf", "ionice"}
-_OF_WRAPPERS = re.compile(r"-.*|\w+=.*|[\d.,:x-]+[smhd]?")
-"""Options, settings and values that may stand between a wrapper and what it starts."""
 _FLAGS = set(
     "-E -H -h -k -l -O -Q -s -u -V -v -X -Z --contiguous --disable-status --exact --exclusive --help --hold "
     "--immediate --kill-on-bad-exit --label --multi-prog --no-allocate --no-kill --overcommit --overlap "
@@ -72,14 +70,11 @@ def _kind(program: str, version: Version) -> str:
 def find(command: Sequence[str], version: Version = version_of) -> Launcher | None:
     """The launcher of a command, or None if the command starts the program itself.
 
-    The launcher is the first word, or follows wrappers such as env or timeout and what these take,
-    before any other program.
+    The launcher is the first word, or follows wrappers such as env or timeout.
     """
     for index, word in enumerate(_first_words(command)):
         if _LAUNCHERS.match(Path(word).name):
             return Launcher(index, _kind(word, version))
-        if Path(word).name not in _WRAPPERS and shutil.which(word):
-            return None
     return None
 
 
@@ -94,19 +89,20 @@ def submits(command: Sequence[str]) -> bool:
 
 def _sbatch_at(command: Sequence[str]) -> int | None:
     """The index of sbatch, if the command starts it, perhaps after a wrapper such as env."""
+    words = (Path(word).name for word in _first_words(command))
+    return next((index for index, name in enumerate(words) if name == "sbatch"), None)
+
+
+def _first_words(command: Sequence[str]) -> Iterator[str]:
+    """The words that may be what a command starts: wrappers such as env, what these take, and the
+    first other program."""
     is_wrapped = Path(command[0]).name in _WRAPPERS
-    for index, word in enumerate(command):
+    for word in command:
+        yield word
         name = Path(word).name
-        if name == "sbatch":
-            return index
-        if not is_wrapped or not (name in _WRAPPERS or _OF_WRAPPERS.fullmatch(word)):
-            return None
-    return None
-
-
-def _first_words(command: Sequence[str]) -> Sequence[str]:
-    """The words that may be what a command starts: all, if the first is a wrapper such as env."""
-    return command if Path(command[0]).name in _WRAPPERS else command[:1]
+        is_program = name not in _WRAPPERS and (_LAUNCHERS.match(name) or shutil.which(word))
+        if is_program or not is_wrapped:
+            return
 
 
 def pass_on(

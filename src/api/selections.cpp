@@ -133,7 +133,7 @@ bool Selections::decide_by_rules(Features features, const Setting& setting, Deci
   if (spans.size() == 1 && spans.front().rule == nullptr) return false;
   features.has_distances = communicator_.agreement().had_distances;
   features.has_background = communicator_.wants_background();
-  features.flat_only = setting.level.has_value();
+  features.flat_only = setting.level && !setting.level->hierarchical;
   auto table = std::make_shared<SizeTable>();
   table->collective = features.collective;
   Bytes least = 0;
