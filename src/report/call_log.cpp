@@ -13,11 +13,11 @@ double irregularity_of(const CallRecord& record) {
   return static_cast<double>(record.largest) * record.p / static_cast<double>(record.total);
 }
 
-/// The size and irregularity of one call. Blocks that stay with their rank do not count: in many
-/// alltoallv calls they are most of the data, and no algorithm moves them.
+/// The size and irregularity of one call, without its root, so that nothing is allocated. Blocks
+/// that stay with their rank do not count: in many alltoallv calls they are most of the data, and
+/// no algorithm moves them.
 SizedCalls sized(const CallRecord& record) {
-  SizedCalls one = {
-      record.p, 0, 1, 0, irregularity_of(record), record.exit - record.arrival, {{record.root, 1}}};
+  SizedCalls one = {record.p, 0, 1, 0, irregularity_of(record), record.exit - record.arrival, {}};
   if (record.largest_sent >= 0 && record.p > 1) {
     const Bytes sent = record.total - record.kept;
     one.bytes = sent / (record.p - 1);
@@ -76,29 +76,32 @@ Rank SizedCalls::root() const {
       .root;
 }
 
-void add(std::vector<SizedCalls>& sizes, const SizedCalls& more) {
+void SizedCalls::add(const RootCalls& more) {
+  const auto known = std::ranges::find(roots, more.root, &RootCalls::root);
+  if (known != roots.end()) {
+    known->calls += more.calls;
+  } else if (roots.size() < roots_at_most) {
+    roots.push_back(more);
+  } else {
+    RootCalls& least = *std::ranges::min_element(roots, {}, &RootCalls::calls);
+    least = {more.root, least.calls + more.calls};
+  }
+}
+
+SizedCalls* add(std::vector<SizedCalls>& sizes, const SizedCalls& more) {
   const auto found = std::ranges::find_if(sizes, [&](const SizedCalls& one) {
     return one.p == more.p && one.size_class == more.size_class;
   });
   if (found == sizes.end()) {
-    if (sizes.size() < sizes_at_most) sizes.push_back(more);
-    return;
+    if (sizes.size() == sizes_at_most) return nullptr;
+    return &sizes.emplace_back(more);
   }
   found->calls += more.calls;
   found->bytes += more.bytes;
   found->irregularity_sum += more.irregularity_sum;
   found->seconds += more.seconds;
-  for (const RootCalls& of_root : more.roots) {
-    const auto known = std::ranges::find(found->roots, of_root.root, &RootCalls::root);
-    if (known != found->roots.end()) {
-      known->calls += of_root.calls;
-    } else if (found->roots.size() < roots_at_most) {
-      found->roots.push_back(of_root);
-    } else {
-      RootCalls& least = *std::ranges::min_element(found->roots, {}, &RootCalls::calls);
-      least = {of_root.root, least.calls + of_root.calls};
-    }
-  }
+  for (const RootCalls& of_root : more.roots) found->add(of_root);
+  return &*found;
 }
 
 void CallTotals::add(const CallTotals& more) {
@@ -124,7 +127,8 @@ void CallLog::add(const CallRecord& record) {
     if (record.measured.id >= 0) {
       add_calls(logged.cases, {record.communicator, record.measured, 1});
     }
-    tutti::add(logged.sizes, sized(record));
+    SizedCalls* const of_size = tutti::add(logged.sizes, sized(record));
+    if (of_size != nullptr) of_size->add({record.root, 1});
   } else {
     logged.bytes += record.own;
   }

@@ -123,6 +123,7 @@ struct SizedCalls {
   double seconds = 0;           ///< of the root's exit - arrival
   std::vector<RootCalls> roots;
 
+  void add(const RootCalls& more);
   /// The root of most of these calls, the lowest of several. Requires a root.
   [[nodiscard]] Rank root() const;
 };
@@ -133,8 +134,9 @@ inline constexpr std::size_t sizes_at_most = 64;
 /// more than 1/64 of the calls stays (Metwally et al. 2005, space-saving).
 inline constexpr std::size_t roots_at_most = 64;
 
-/// Adds calls to those with equal ranks and size. O(sizes + roots^2).
-void add(std::vector<SizedCalls>& sizes, const SizedCalls& more);
+/// Adds calls to those with equal ranks and size, and returns all these; null if they are left out.
+/// O(sizes + roots^2).
+SizedCalls* add(std::vector<SizedCalls>& sizes, const SizedCalls& more);
 
 /// Sums over calls, exact for any number of them.
 struct CallTotals {
