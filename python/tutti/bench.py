@@ -47,9 +47,8 @@ def command_of(
     if words and shutil.which(words[0]) is None:
         raise Refusal(f"--mpirun {mpirun}: no program {words[0]} on PATH")
     command = [*words, str(folder / "tutti-bench"), *arguments]
-    names = [*os.environ, *(settings or {})]
-    ours = {name for name in names if name == "TUTTI" or name.startswith("TUTTI_")}
-    return launcher.pass_on(command, launcher.find(command), sorted(ours), os.environ)
+    variables = launcher.ours({**os.environ, **(settings or {})})
+    return launcher.pass_on(command, launcher.find(command), variables, os.environ)
 
 
 def measure(

@@ -105,28 +105,35 @@ def _first_words(command: Sequence[str]) -> Iterator[str]:
             return
 
 
+def ours(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of Tutti in an environment, by name."""
+    names = sorted(name for name in environment if name == "TUTTI" or name.startswith("TUTTI_"))
+    return {name: environment[name] for name in names}
+
+
 def pass_on(
     command: Sequence[str],
     launcher: Launcher | None,
-    names: Sequence[str],
+    variables: Mapping[str, str],
     environment: Mapping[str, str],
 ) -> list[str]:
     """The command with the options that make its launcher pass the variables to all ranks.
 
-    Open MPI passes only variables that -x names for each program. Hydra (MPICH, Intel MPI) passes all variables
-    unless -genvnone or -genvlist restricts them, and srun unless --export or SLURM_EXPORT_ENV does.
-    sbatch passes all to its script unless --export or SBATCH_EXPORT restricts them.
+    Open MPI passes only variables that -x names for each program. Hydra (MPICH, Intel MPI) passes those
+    that -genv sets, whatever its other options, files and HYDRA_ENV restrict. srun passes all unless
+    --export or SLURM_EXPORT_ENV restricts them, and sbatch unless --export or SBATCH_EXPORT does.
 
     Args:
         command: as the user typed it.
         launcher: its launcher, by find.
-        names: the variables.
+        variables: with their values.
         environment: in which the command runs.
 
     Raises:
-        Refusal: an option sets LD_PRELOAD, which is among the variables.
+        Refusal: an option sets LD_PRELOAD, which is among the variables, or names a file whose programs
+            do not get the variables.
     """
-    words = list(command)
+    words, names = list(command), list(variables)
     if launcher is None:
         at = _sbatch_at(words)
         if at is None:
@@ -140,9 +147,11 @@ def pass_on(
             _refuse_preload(part)
     if launcher.kind == "openmpi":
         passed = [word for name in names for word in ("-x", name)]
+        _refuse_app_file(words[after:], passed)
         return [*words[:after], *_joined([*passed, *part] for part in parts)]
     elif launcher.kind == "hydra":
-        return [*words[:after], *_in_genvlist(words[after:], names)]
+        set_for_all = [word for one in variables.items() for word in ("-genv", *one)]
+        return [*words[:after], *set_for_all, *words[after:]]
     elif launcher.kind == "slurm":
         # sbatch --export sets this variable for the srun of its script.
         inherited = environment.get("SLURM_EXPORT_ENV", "")
@@ -166,33 +175,46 @@ def _joined(parts: Iterable[list[str]]) -> list[str]:
     return [word for part in parts for word in (":", *part)][1:]
 
 
-def _refuse_preload(words: Sequence[str]) -> None:
-    """Raises Refusal for an option that would preload something instead of Tutti. The words behind
-    the first program are its own; a word behind an option may be its value."""
+def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each word that may be an option, and the next one. The words behind the first program are its
+    own; a word behind an option may be its value."""
     for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
         if not word.startswith("-") and not before.startswith("-") and shutil.which(word):
             return
+        yield word, after
+
+
+def _refuse_preload(words: Sequence[str]) -> None:
+    """Raises Refusal for an option that would preload something instead of Tutti."""
+    for word, after in _options(words):
         for option in (word, f"{word} {after}"):
             if _SETS_PRELOAD.fullmatch(option):
                 raise _instead_of_ours(option)
 
 
+def _refuse_app_file(words: Sequence[str], passed: Sequence[str]) -> None:
+    """Raises Refusal for an --app of Open MPI whose programs lack the options of `passed`: with it,
+    mpirun ignores those of its command."""
+    for word, after in _options(words):
+        if re.fullmatch("--?app", word) and not _all_lines_have(" ".join(passed), Path(after)):
+            raise Refusal(f"{word} {after}: with this option mpirun ignores others, which would pass Tutti on; "
+                          f"put \"{' '.join(passed)}\" on each line of the file, or give the programs in the "
+                          'command, with " : " between them')  # fmt: skip
+
+
+def _all_lines_have(options: str, file: Path) -> bool:
+    """Is it so in each line with a program? A file that cannot be read is an error of the launcher."""
+    try:
+        lines = file.read_text(errors="replace").splitlines()
+    except OSError:
+        return True
+    programs = [" ".join(line.split()) for line in lines if not line.lstrip().startswith("#")]
+    return all(options in line for line in programs if line)
+
+
 def _instead_of_ours(option: str) -> Refusal:
     return Refusal(f"{option} would preload something instead of Tutti; set LD_PRELOAD in the environment "
                    "of tutti run, which puts Tutti before it")  # fmt: skip
-
-
-def _in_genvlist(words: list[str], names: Sequence[str]) -> list[str]:
-    """The words after mpiexec with the variables among those that -genvlist passes on; -genvnone
-    passes none, and takes no list beside it."""
-    ours = ",".join(names)
-    for at, word in enumerate(words):
-        if re.fullmatch("--?genvnone", word):
-            return [*words[:at], "-genvlist", ours, *words[at + 1 :]]
-        if re.fullmatch("--?genvlist(=.*)?", word):
-            listed = at if "=" in word else at + 1
-            return [*words[:listed], ",".join([*words[listed : listed + 1], ours]), *words[listed + 1 :]]
-    return words
 
 
 def _exporting(

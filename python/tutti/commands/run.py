@@ -32,12 +32,12 @@ class Start:
 def check_settings(variables: Mapping[str, str]) -> None:
     """Raises Refusal, with the variable, for settings that the library would refuse on each rank:
     unknown names, invalid values, and files that cannot be read or written."""
-    ours = {name: value for name, value in variables.items() if _ours(name)}
-    for name in ours:
+    ours = launcher.ours(variables)
+    for name, value in ours.items():
         if not _engine.is_setting(name):
             raise Refusal(_engine.unknown_setting(name))
-        if not is_utf_8(ours[name]):
-            raise Refusal(f"invalid {name}={ours[name]}: expected UTF-8")
+        if not is_utf_8(value):
+            raise Refusal(f"invalid {name}={value}: expected UTF-8")
     if error := _engine.settings_error(ours):
         raise Refusal(error)
     if ours.get("TUTTI_DISTANCES") not in (None, "", "none"):
@@ -135,8 +135,8 @@ def prepare(
     if environment.get("LD_PRELOAD"):
         preload += ":" + environment["LD_PRELOAD"]
     added = {**settings, "LD_PRELOAD": preload, "PATH": path}
-    names = ["LD_PRELOAD", *sorted({name for name in {**environment, **settings} if _ours(name)})]
-    words = launcher.pass_on(command, launcher.find(command, version), names, environment)
+    variables = {"LD_PRELOAD": preload, **launcher.ours(wanted)}
+    words = launcher.pass_on(command, launcher.find(command, version), variables, environment)
     return Start(words, added)
 
 
@@ -144,10 +144,6 @@ def own_folder() -> Path | None:
     """The folder of the running command; None if it is not the installed `tutti`."""
     path = shutil.which(sys.argv[0])
     return Path(path).resolve().parent if path and Path(path).name == "tutti" else None
-
-
-def _ours(name: str) -> bool:
-    return name == "TUTTI" or name.startswith("TUTTI_")
 
 
 _SWITCHES = frozenset(one.name for one in _engine.settings() if one.accepted == "on, off")
