@@ -42,8 +42,9 @@ def run(
 ) -> Outcome:
     """Runs a command and waits for its end.
 
-    Signals that end work, SIGUSR1, SIGUSR2 and SIGCONT are passed on to it. An interrupt from the
-    terminal reaches it by itself.
+    Signals that end work, interrupts, SIGUSR1, SIGUSR2 and SIGCONT are passed on to it. In the
+    foreground of a terminal, Ctrl-C reaches it by itself, and a second interrupt would make a
+    launcher leave ranks behind.
 
     Args:
         command: the program and its arguments.
@@ -58,19 +59,17 @@ def run(
     signals: list[int] = []
 
     def pass_on(number: int, _: FrameType | None) -> None:
-        if number in _ENDING:
+        if number not in _OTHERS:
             signals.append(number)
+        if number == signal.SIGINT and _in_foreground():
+            return
         for child in children:
             child.send_signal(number)
         if not children:
             early.append(number)
 
-    def note(number: int, _: FrameType | None) -> None:
-        """Unlike SIG_IGN, a function is not inherited by the command."""
-        signals.append(number)
-
     # Before the start, so that no signal is lost.
-    handlers = {**dict.fromkeys((*_ENDING, *_OTHERS), pass_on), signal.SIGINT: note}
+    handlers = dict.fromkeys((*_ENDING, signal.SIGINT, *_OTHERS), pass_on)
     with handling(handlers), _signals_noted() as next_signal:
         start = time.monotonic()
         try:
@@ -87,6 +86,20 @@ def run(
             raise Refusal(f"{shlex.join(command)}: {error.strerror}") from None
     seconds = time.monotonic() - start
     return Outcome(status if status >= 0 else 128 - status, seconds, bool(signals))
+
+
+def _in_foreground() -> bool:
+    """Does Ctrl-C at this process's terminal reach its group, and so the command?"""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
 
 
 @contextmanager

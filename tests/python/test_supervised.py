@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -80,11 +81,43 @@ def test_what_is_ignored_stays_ignored(number):
         os.kill(os.getpid(), number)
 
 
-def test_an_interrupt_ends_the_command_alone():
-    script = "kill -INT $PPID; sleep 0.2; exit $WORD"
-    outcome = supervised.run(["sh", "-c", script], {"WORD": "5"})
-    assert outcome.status == 5 and outcome.interrupted
-    assert not supervised.run(["sh", "-c", "exit 5"], {}).interrupted
+_COUNTS = """
+import signal, sys, time
+got = []
+signal.signal(signal.SIGINT, lambda *_: got.append(1))
+print("ready", flush=True)
+end = time.monotonic() + 20
+while time.monotonic() < end:
+    if got:
+        end = min(end, time.monotonic() + 0.5)
+    time.sleep(0.02)
+sys.exit(10 + len(got))
+"""
+
+
+@pytest.mark.parametrize("has_terminal", [False, True])
+def test_the_command_gets_an_interrupt_once(has_terminal):
+    """By Ctrl-C at the terminal, or sent to this process alone."""
+    ours, theirs = pty.openpty() if has_terminal else os.pipe()
+    begin = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n" if has_terminal else ""
+    code = (
+        "import os, sys; from tutti import supervised\n"
+        "outcome = supervised.run([sys.executable, '-c', sys.argv[1]], {})\n"
+        "os._exit(outcome.status + 100 * outcome.interrupted)"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", begin + code, _COUNTS],
+        stdin=theirs, stdout=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    assert child.stdout is not None and child.stdout.readline() == b"ready\n"
+    if has_terminal:
+        os.write(ours, b"\x03")
+    else:
+        child.send_signal(signal.SIGINT)
+    assert child.wait(60) == 111
+    child.stdout.close()
+    for end in (ours, theirs):
+        os.close(end)
 
 
 @pytest.mark.parametrize("name", ["INT", "TERM"])
