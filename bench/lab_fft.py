@@ -19,7 +19,7 @@ from typing import Annotated
 
 import lab_page
 import typer
-from lab_job import err
+from lab_job import err, links
 from rich.progress import track
 
 ROWS = ("native", "LS", "BNOM", "SLS", "SBN", "BSLS", "BSBN", "linear:runner=background",
@@ -63,7 +63,7 @@ def measure(
         for name in ROWS if done % 2 else reversed(ROWS):
             times[name].append(run(program, nodes, name, each))
         document = {"schema": "tutti-lab-fft/1", "nodes": nodes, "iterations": done * each,
-                    "rounds": done, "times": times}  # fmt: skip
+                    "rounds": done, "metadata": links(), "times": times}  # fmt: skip
         file.write_text(json.dumps(document) + "\n")
 
 

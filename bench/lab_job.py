@@ -36,7 +36,7 @@ def current() -> Layout:
     return lab.layout
 
 
-def _links() -> dict[str, str]:
+def links() -> dict[str, str]:
     """What files with results say of the lab's links; nothing without a lab."""
     lab = state.load()
     if lab is None:
@@ -58,7 +58,7 @@ def is_measured(path: Path, mpi: str, platform: str = "", **options: object) -> 
     found = {"platform": "", **json.loads(path.read_text()).get("metadata", {})}
     asked = {"platform": platform}
     if not platform:
-        asked |= _links()
+        asked |= links()
     if not platform and "library" in found:
         seen = mpis.recognise(found["library"])
         found["library"] = str(mpis.Mpi(*seen, mpirun="")) if seen else found["library"]
@@ -111,7 +111,7 @@ def run_in_lab(
     """
     run(path, ["tutti", "lab", "run", *([] if preloaded else ["--native"]), "--nodes", str(nodes),
                "--ranks-per-node", str(per_node), "--mpi", mpi, "--mapping", mapping,
-               "--timeout", f"{limit:g}", "--", *words], {}, _links())  # fmt: skip
+               "--timeout", f"{limit:g}", "--", *words], {}, links())  # fmt: skip
 
 
 def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit: float) -> None:

@@ -25,7 +25,7 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err
+from lab_job import err, links
 from rich.progress import track
 
 DIGEST = re.compile(r"digest ([0-9a-f]+)")
@@ -98,7 +98,7 @@ def measure(
         err.print(f"results differ: {sorted(digests)}")
         raise typer.Exit(1)
     document = {"schema": "tutti-lab-programs/2", "words": [Path(words[0]).name, *words[1:]],
-                "nodes": nodes, "per_node": per_node, "runs": runs}  # fmt: skip
+                "nodes": nodes, "per_node": per_node, "metadata": links(), "runs": runs}  # fmt: skip
     file.write_text(json.dumps(document) + "\n")
 
 

@@ -117,10 +117,13 @@ def test_runs_with_different_results_are_no_measurement(tmp_path, monkeypatch):
 
 def test_every_other_round_is_in_reverse_order(tmp_path, monkeypatch):
     ran = []
+    monkeypatch.setattr(lab_job.state, "load", lambda: State(Layout(4, 10**8), complete=True))
+    links = {"rate": "100 Mbit/s", "switches": "1", "uplink": "100 Mbit/s"}
     monkeypatch.setattr(lab_fft, "run", lambda program, nodes, name, each: ran.append(name) or [1, 1, 1, 1])
     lab_fft.measure(Path("fft"), tmp_path / "fft.json", nodes=8, iterations=4, rounds=2)
     assert ran == [*lab_fft.ROWS, *reversed(lab_fft.ROWS)]
-    assert list(json.loads((tmp_path / "fft.json").read_text())["times"]) == list(lab_fft.ROWS)
+    document = json.loads((tmp_path / "fft.json").read_text())
+    assert list(document["times"]) == list(lab_fft.ROWS) and document["metadata"] == links
     ran.clear()
 
     def run(words, place, contender, rules):
@@ -131,7 +134,8 @@ def test_every_other_round_is_in_reverse_order(tmp_path, monkeypatch):
     lab_programs.measure(tmp_path / "program.json", ["./a"], rounds=3)
     turn = ["native", "auto", lab_programs.REPORTED]
     assert ran == [*turn, *reversed(turn), *turn]
-    assert list(json.loads((tmp_path / "program.json").read_text())["runs"]) == turn
+    document = json.loads((tmp_path / "program.json").read_text())
+    assert list(document["runs"]) == turn and document["metadata"] == links
 
 
 def test_what_exploring_cost_is_told_by_collective_and_class(tmp_path):
