@@ -7,7 +7,7 @@
 #include <numbers>
 #include <sstream>
 
-#include "core/nearest.hpp"
+#include "core/words.hpp"
 #include "run/file.hpp"
 
 namespace tutti::bench {

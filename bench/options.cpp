@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "bench/options_table.hpp"
-#include "core/nearest.hpp"
+#include "core/words.hpp"
 
 namespace tutti::bench {
 

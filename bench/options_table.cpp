@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/nearest.hpp"
+#include "core/words.hpp"
 
 namespace tutti::bench {
 

@@ -10,7 +10,7 @@
 #include "algorithms/algorithms.hpp"
 #include "api/environment.hpp"
 #include "core/distributions.hpp"
-#include "core/nearest.hpp"
+#include "core/words.hpp"
 #include "cost/machine.hpp"
 #include "engine.hpp"
 #include "run/file.hpp"

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "core/nearest.hpp"
+#include "core/words.hpp"
 #include "engine.hpp"
 #include "values.hpp"
 

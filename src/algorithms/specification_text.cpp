@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "algorithms/algorithms.hpp"
-#include "core/nearest.hpp"
 #include "core/numbers.hpp"
+#include "core/words.hpp"
 
 namespace tutti {
 
@@ -38,12 +38,8 @@ std::vector<std::string_view> known_names(Collective collective,
 
 /// The words of a list such as "a, b or c" or "a,b,c".
 std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find_first_of(", "));
-    if (!word.empty() && word != "or") words.push_back(word);
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-  }
+  std::vector<std::string_view> words = split(text, ", ");
+  std::erase_if(words, [](std::string_view word) { return word.empty() || word == "or"; });
   return words;
 }
 
@@ -134,13 +130,11 @@ Specification defaults_of(const Algorithm& algorithm) {
   return defaults;
 }
 
-/// Reads parameters; a colon or a comma precedes each.
+/// Reads parameters; a colon precedes the first, a comma each further one.
 Result<Specification> read_parameters(Specification spec, std::string_view text) {
   const Algorithm& algorithm = *spec.algorithm;
-  while (!text.empty()) {
-    text.remove_prefix(1);
-    const std::string_view item = text.substr(0, text.find(','));
-    text.remove_prefix(item.size());
+  if (text.empty()) return spec;
+  for (const std::string_view item : split(text.substr(1))) {
     const std::size_t equals = item.find('=');
     const std::string_view key = item.substr(0, equals);
     if (!algorithm.takes(key)) {

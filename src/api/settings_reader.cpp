@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "api/environment.hpp"
-#include "core/nearest.hpp"
 #include "core/nodes.hpp"
 #include "core/numbers.hpp"
+#include "core/words.hpp"
 #include "lowering/hierarchical.hpp"
 #include "run/file.hpp"
 #include "select/settings.hpp"

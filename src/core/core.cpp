@@ -3,9 +3,9 @@
 #include <cassert>
 #include <string>
 
-#include "core/nearest.hpp"
 #include "core/order.hpp"
 #include "core/sizes.hpp"
+#include "core/words.hpp"
 
 namespace tutti {
 

@@ -81,6 +81,8 @@ std::string json_string(std::string_view text) {
   return quoted + "\"";
 }
 
+Json::Json(double number) : text(std::isfinite(number) ? in_characters(number) : "null") {}
+
 bool JsonReader::refuse(const std::string& reason) { return refuse_at(line_, reason); }
 
 bool JsonReader::refuse_at(int line, const std::string& reason) {

@@ -1,6 +1,10 @@
-/// Quotes strings for JSON, and reads JSON from front to back without storing it.
+/// Writes values as JSON, and reads JSON from front to back without storing it.
 #pragma once
 
+#include <array>
+#include <concepts>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +13,58 @@ namespace tutti {
 /// `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD, because file
 /// and function names may hold any bytes.
 [[nodiscard]] std::string json_string(std::string_view text);
+
+/// A value as text; null by default.
+struct Json {
+  std::string text = "null";
+
+  Json() = default;
+  Json(std::integral auto number) : text(std::to_string(number)) {}
+  /// The shortest text that reads back as the same number; null for infinities and NaN.
+  Json(double number);
+  Json(bool truth) : text(truth ? "true" : "false") {}
+  Json(std::string_view string) : text(json_string(string)) {}
+  Json(const std::string& string) : Json(std::string_view(string)) {}
+  Json(const char* string) : Json(std::string_view(string)) {}
+  template <class Value>
+  Json(const std::optional<Value>& value) : Json(value ? Json(*value) : Json()) {}
+
+  [[nodiscard]] bool is_null() const { return text == "null"; }
+};
+
+/// [first,second], each element as `show` gives it: a function, or a member of the elements.
+template <class Elements, class Show = std::identity>
+[[nodiscard]] Json json_list(const Elements& elements, Show show = {}) {
+  Json list;
+  list.text = "[";
+  for (const auto& each : elements) {
+    if (list.text.size() > 1) list.text += ",";
+    list.text += Json(std::invoke(show, each)).text;
+  }
+  list.text += "]";
+  return list;
+}
+
+/// Adds {"first":1,"second":2} of names and their values in turn to an object.
+template <class... Members>
+void add_members(Json& object, const Members&... members) {
+  const std::array all = {Json(members)...};
+  object.text.pop_back();
+  for (std::size_t i = 0; i < all.size(); i += 2) {
+    if (object.text.size() > 1) object.text += ",";
+    object.text += all[i].text + ":" + all[i + 1].text;
+  }
+  object.text += "}";
+}
+
+/// An object of names and their values in turn.
+template <class... Members>
+[[nodiscard]] Json json_object(const Members&... members) {
+  Json object;
+  object.text = "{}";
+  if constexpr (sizeof...(members) > 0) add_members(object, members...);
+  return object;
+}
 
 /// A cursor in a JSON text (RFC 8259). Each function consumes one value of its kind and returns
 /// true; if it cannot, it returns false and sets error(). After an error all functions fail.

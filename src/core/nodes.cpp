@@ -6,8 +6,8 @@
 #include <numeric>
 #include <random>
 
-#include "core/nearest.hpp"
 #include "core/numbers.hpp"
+#include "core/words.hpp"
 
 namespace tutti {
 
@@ -170,11 +170,8 @@ Result<Nodes> nodes_from(std::string_view text) {
       ":round_robin or :shuffled, then /2 for groups of 2 ranks" +
       did_you_mean(mapping, {"round_robin", "shuffled"})};
   std::vector<int> sizes;
-  for (std::string_view rest = text.substr(0, colon); !rest.empty() || sizes.empty();) {
-    const std::string_view item = rest.substr(0, rest.find(','));
+  for (const std::string_view item : split(text.substr(0, colon))) {
     if (!read_item(item, sizes)) return error;
-    if (rest.size() == item.size() + 1) return error;
-    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
   }
   if (std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) > max_ranks) return error;
   if (mapping == "block") return grouped(Nodes::consecutive(sizes), *grouping);

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <concepts>
-#include <functional>
 #include <string_view>
 
 #include "core/numbers.hpp"
@@ -14,51 +12,11 @@ namespace tutti {
 
 namespace {
 
-/// A value as text; null by default.
-struct Json {
-  std::string text = "null";
-
-  Json() = default;
-  Json(std::integral auto number) : text(std::to_string(number)) {}
-  /// The shortest text that reads back as the same number; null for infinities and NaN.
-  Json(double number) : text(std::isfinite(number) ? in_characters(number) : "null") {}
-  Json(bool truth) : text(truth ? "true" : "false") {}
-  Json(std::string_view string) : text(json_string(string)) {}
-  Json(const std::string& string) : Json(std::string_view(string)) {}
-  Json(const char* string) : Json(std::string_view(string)) {}
-};
-
 /// A number with five digits, for the many measured times of a report.
 Json five_digits(double number) {
   Json value;
   if (std::isfinite(number)) value.text = in_characters(number, std::chars_format::general, 5);
   return value;
-}
-
-/// [first,second], each element as `show` gives it: a function, or a member of the elements.
-template <class Elements, class Show = std::identity>
-Json json_list(const Elements& elements, Show show = {}) {
-  Json list;
-  list.text = "[";
-  for (const auto& each : elements) {
-    if (list.text.size() > 1) list.text += ",";
-    list.text += Json(std::invoke(show, each)).text;
-  }
-  list.text += "]";
-  return list;
-}
-
-/// {"first":1,"second":2} of names and their values in turn.
-template <class... Members>
-Json json_object(const Members&... members) {
-  const std::array all = {Json(members)...};
-  Json object;
-  object.text.clear();
-  for (std::size_t i = 0; i < all.size(); i += 2) {
-    object.text += (i == 0 ? "{" : ",") + all[i].text + ":" + all[i + 1].text;
-  }
-  object.text += "}";
-  return object;
 }
 
 constexpr const char* method_of_tuning =
@@ -186,9 +144,9 @@ std::string to_json(const ReportContent& content) {
   };
   const Json whole = json_object(
       "format", 2, "tutti", content.version, "mpi", content.mpi, "ranks", content.ranks, "nodes",
-      content.nodes ? Json(*content.nodes) : Json(), "clock_error", content.clock_error, "clock",
-      content.clock, "one_sided", content.one_sided.empty() ? Json() : Json(content.one_sided),
-      "partial", is_partial, "view", is_partial ? content.partial : "all ranks", "seconds",
+      content.nodes, "clock_error", content.clock_error, "clock", content.clock, "one_sided",
+      content.one_sided.empty() ? Json() : Json(content.one_sided), "partial", is_partial, "view",
+      is_partial ? content.partial : "all ranks", "seconds",
       json_object("mean", content.seconds_mean, "max", content.seconds_max), "wall",
       content.wall > 0 ? Json(content.wall) : Json(), "program", content.program, "modules",
       json_list(content.modules), "notes", json_list(content.notes), "not_handled",

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/numbers.hpp"
+#include "core/words.hpp"
 #include "report/content.hpp"
 
 namespace tutti {
@@ -34,13 +35,11 @@ std::string wrapped(const std::string& text, std::size_t indent = 0) {
     lines += std::string(indent, ' ') + line + "\n";
     line.clear();
   };
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    std::string word = text.substr(at, end - at);
+  for (const std::string_view part : split(text, " ")) {
+    std::string word(part);
     if (word.size() > width) word = word.substr(0, width - 3) + "...";
     if (!line.empty() && line.size() + 1 + word.size() > width) finish_line();
     line += (line.empty() ? "" : " ") + word;
-    at = end + 1;
   }
   if (!line.empty()) finish_line();
   return lines;

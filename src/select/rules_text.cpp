@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "core/json.hpp"
-#include "core/nearest.hpp"
 #include "core/numbers.hpp"
+#include "core/words.hpp"
 #include "select/rules.hpp"
 
 namespace tutti {
@@ -156,21 +156,15 @@ class RulesReader {
       return true;
     }
     std::vector<std::string_view> names;
-    std::string list;
-    for (const Collective known : matched_collectives) {
-      names.push_back(name_of(known));
-      list += (list.empty() ? "" : ", ") + std::string(name_of(known));
-    }
-    return json_.refuse("collective " + json_string(name) + ": expected one of " + list +
-                        did_you_mean(name, names));
+    for (const Collective known : matched_collectives) names.push_back(name_of(known));
+    return json_.refuse("unknown collective " + json_string(name) +
+                        valid_names(name, names, "collectives"));
   }
 
   bool value(std::string_view name, std::string& text) {
     if (!json_.string(text)) return false;
     return name != "mpi" || std::ranges::find(mpi_names, text) != mpi_names.end() ||
-           json_.refuse("mpi " + json_string(text) +
-                        ": expected openmpi, mpich, intel, mvapich, cray or other" +
-                        did_you_mean(text, mpi_names));
+           json_.refuse("unknown mpi " + json_string(text) + valid_names(text, mpi_names, "names"));
   }
 
   bool value(std::string_view, std::optional<long>& calls) {
@@ -223,32 +217,24 @@ class RulesReader {
   bool has_collective_ = false;
 };
 
-// The value of a field as JSON; empty if it says nothing.
+// The value of a field as JSON; null if it says nothing.
 
-std::string json_of(Collective collective) { return json_string(name_of(collective)); }
-std::string json_of(const Setting& use) { return json_string(to_text(use)); }
-std::string json_of(const std::string& text) { return text.empty() ? "" : json_string(text); }
-std::string json_of(const NumberRange& range) {
-  return range.is_all() ? "" : json_string(to_text(range));
-}
-std::string json_of(const std::optional<double>& number) {
-  return number ? in_characters(*number) : "";
-}
-std::string json_of(const std::optional<long>& number) {
-  return number ? std::to_string(*number) : "";
-}
-std::string json_of(const std::optional<bool>& truth) {
-  return !truth ? "" : *truth ? "true" : "false";
+Json json_of(Collective collective) { return name_of(collective); }
+Json json_of(const Setting& use) { return to_text(use); }
+Json json_of(const std::string& text) { return text.empty() ? Json() : text; }
+Json json_of(const NumberRange& range) { return range.is_all() ? Json() : to_text(range); }
+template <class Value>
+Json json_of(const std::optional<Value>& value) {
+  return value;
 }
 template <class Object>
-std::string json_of(const Object& object) {
-  std::string text;
-  for_each_field(object, [&text](std::string_view name, const auto& field) {
-    const std::string value = json_of(field);
-    if (value.empty()) return;
-    text += (text.empty() ? "" : ", ") + json_string(name) + ": " + value;
+Json json_of(const Object& object) {
+  Json json = json_object();
+  for_each_field(object, [&json](std::string_view name, const auto& field) {
+    const Json value = json_of(field);
+    if (!value.is_null()) add_members(json, name, value);
   });
-  return "{" + text + "}";
+  return json;
 }
 
 }  // namespace
@@ -280,7 +266,7 @@ std::string to_text(const Rules& rules) {
   std::string text = "{\"schema\": " + json_string(rules_schema) + ",\n \"rules\": [";
   const char* separator = "\n  ";
   for (const Rule& rule : rules.all) {
-    text += separator + json_of(rule);
+    text += separator + json_of(rule).text;
     separator = ",\n  ";
   }
   return text + "\n ]}\n";

@@ -2,8 +2,8 @@
 #include <array>
 #include <span>
 
-#include "core/nearest.hpp"
 #include "core/numbers.hpp"
+#include "core/words.hpp"
 #include "select/selection.hpp"
 
 namespace tutti {
@@ -54,8 +54,8 @@ bool take(std::string_view parameter, LevelPart& part, std::string& error) {
   return true;
 }
 
-/// Splits a specification into its LevelPart and `rest`.
-Result<LevelPart> split(std::string_view text, std::string& rest) {
+/// Takes a specification apart into its LevelPart and `rest`.
+Result<LevelPart> take_apart(std::string_view text, std::string& rest) {
   LevelPart part;
   const bool encloses = text.starts_with(opening);
   if (encloses) {
@@ -70,16 +70,13 @@ Result<LevelPart> split(std::string_view text, std::string& rest) {
   if (end == std::string_view::npos) return part;
   bool is_first = true;
   std::string error;
-  for (std::string_view left = text.substr(end + 1);;) {
-    const std::string_view parameter = left.substr(0, left.find(','));
+  for (const std::string_view parameter : split(text.substr(end + 1))) {
     if (parameter.empty()) return Error{"expected key=value after a colon and a comma"};
     if (!take(parameter, part, error)) {
       rest += (is_first ? ":" : ",") + std::string(parameter);
       is_first = false;
     }
     if (!error.empty()) return Error{error};
-    if (parameter.size() == left.size()) break;
-    left.remove_prefix(parameter.size() + 1);
   }
   if (encloses && !part.level.hierarchical) {
     return Error{"hierarchical(..) contradicts hierarchy=" + std::string(part.value)};
@@ -94,7 +91,7 @@ Result<LevelPart> split(std::string_view text, std::string& rest) {
 
 Result<Setting> setting(Collective collective, std::string_view text) {
   std::string rest;
-  const Result<LevelPart> part = split(text, rest);
+  const Result<LevelPart> part = take_apart(text, rest);
   const std::string asked(text);
   if (!part) return Error{asked + ": " + part.error()};
   const bool is_hierarchical = part->level.hierarchical;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/nearest.hpp"
+#include "core/words.hpp"
 
 namespace tutti {
 

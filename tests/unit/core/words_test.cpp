@@ -1,5 +1,5 @@
-/// Suggestions for misspelt names.
-#include "core/nearest.hpp"
+/// Lists of words, and suggestions for misspelt names.
+#include "core/words.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,13 @@ namespace tutti {
 namespace {
 
 constexpr std::string_view names[] = {"binomial", "knomial", "linear", "linear_sync"};
+
+TEST(Split, KeepsEmptyParts) {
+  using Parts = std::vector<std::string_view>;
+  EXPECT_EQ(split("a,bc,"), (Parts{"a", "bc", ""}));
+  EXPECT_EQ(split(""), (Parts{""}));
+  EXPECT_EQ(split("a, b", ", "), (Parts{"a", "", "b"}));
+}
 
 TEST(Nearest, FindsANameWithOneLetterWrongMissingOrTooMany) {
   for (const char* given : {"linaer", "linea", "linearr", "LINEAR"}) {

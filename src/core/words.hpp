@@ -1,12 +1,19 @@
-/// Names that users write: in any case, and suggestions for those that are spelt wrongly.
+/// Words that users write: lists of them, names in any case, and suggestions for those that are
+/// spelt wrongly.
 #pragma once
 
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tutti {
+
+/// The parts of `text` between any of the separators: one more than there are of these, so that
+/// parts may be empty. O(length).
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text,
+                                                  std::string_view separators = ",");
 
 /// True if both are equal but for the case of letters.
 [[nodiscard]] bool same_name(std::string_view a, std::string_view b);

@@ -1,10 +1,9 @@
-/// Comparisons without case, and edit distances.
-#include "core/nearest.hpp"
+/// Lists, comparisons without case, and edit distances.
+#include "core/words.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 namespace tutti {
 
@@ -30,6 +29,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size(); begin += parts.back().size() + 1) {
+    const std::string_view rest = text.substr(begin);
+    parts.push_back(rest.substr(0, rest.find_first_of(separators)));
+  }
+  return parts;
+}
 
 bool same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
