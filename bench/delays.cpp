@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cmath>
 #include <numbers>
-#include <sstream>
 
+#include "core/numbers.hpp"
 #include "core/words.hpp"
 #include "run/file.hpp"
 
@@ -38,17 +38,14 @@ double half_normal(double first, double second) {
 Result<std::vector<std::vector<double>>> read_calls(const std::string& name) {
   const Result<std::string> text = read_text_file(name, max_bytes);
   if (!text) return Error{text.error()};
-  std::istringstream lines(*text);
   std::vector<std::vector<double>> calls;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view line : split(*text, "\n")) {
     if (line.empty() || line.front() == '#') continue;
-    std::istringstream items(line);
     std::vector<double>& call = calls.emplace_back();
-    for (std::string item; std::getline(items, item, ',');) {
+    for (const std::string_view item : split(line)) {
       double& value = call.emplace_back();
-      const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), value);
-      if (error != std::errc() || end != item.data() + item.size() || !(value >= 0)) {
-        return Error{"line " + std::to_string(calls.size()) + " has \"" + item +
+      if (!read_number(item, value) || !(value >= 0)) {
+        return Error{"line " + std::to_string(calls.size()) + " has \"" + std::string(item) +
                      "\"; expected seconds"};
       }
     }
@@ -136,9 +133,7 @@ Result<Delays> delays_from(std::string_view text) {
     const std::size_t at = value.find('@');
     if (at != std::string_view::npos) {
       const std::string_view rank = value.substr(at + 1);
-      const auto [end, error] =
-          std::from_chars(rank.data(), rank.data() + rank.size(), delays.late);
-      if (error != std::errc() || end != rank.data() + rank.size() || delays.late < 0) {
+      if (!read_number(rank, delays.late) || delays.late < 0) {
         return refusal("invalid rank '" + std::string(rank) + "'");
       }
       value = value.substr(0, at);

@@ -1,8 +1,7 @@
 /// Measures distances through the C API.
-#include "bench/mpi_distances.hpp"
-
 #include <cstdio>
 
+#include "bench/mpi_commands.hpp"
 #include "tutti/tutti.h"
 
 namespace tutti::bench {

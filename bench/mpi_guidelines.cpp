@@ -1,10 +1,9 @@
 /// Compares padded and irregular gathers.
-#include "bench/mpi_guidelines.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "bench/mpi_commands.hpp"
 #include "bench/mpi_movement.hpp"
 #include "bench/mpi_table.hpp"
 

@@ -1,11 +1,10 @@
 /// Measures batches of back-to-back calls, alternating between variants.
-#include "bench/mpi_latency.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
 
 #include "bench/mpi_calls.hpp"
+#include "bench/mpi_commands.hpp"
 #include "tutti/tutti.h"
 
 namespace tutti::bench {

@@ -1,6 +1,4 @@
 /// Measures peaks of resident memory in calls.
-#include "bench/mpi_memory.hpp"
-
 #include <fmt/format.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -12,6 +10,7 @@
 
 #include "algorithms/staging.hpp"
 #include "bench/mpi_calls.hpp"
+#include "bench/mpi_commands.hpp"
 #include "tutti/tutti.h"
 
 namespace tutti::bench {

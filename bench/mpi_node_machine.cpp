@@ -1,6 +1,4 @@
 /// Measures barriers, exchanges and copies by all ranks of nodes.
-#include "bench/mpi_node_machine.hpp"
-
 #include <tutti/tutti.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "bench/machine_samples.hpp"
+#include "bench/mpi_machine.hpp"
 #include "bench/statistics.hpp"
 #include "core/nodes.hpp"
 

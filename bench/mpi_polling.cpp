@@ -1,12 +1,11 @@
 /// Measures one-sided broadcasts between two ranks.
-#include "bench/mpi_polling.hpp"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <thread>
 #include <vector>
 
+#include "bench/mpi_machine.hpp"
 #include "bench/statistics.hpp"
 #include "tutti/tutti.h"
 

@@ -1,6 +1,4 @@
 /// Measures one-sided collectives, which only the root calls.
-#include "bench/mpi_rma.hpp"
-
 #include <fmt/format.h>
 #include <sys/prctl.h>
 
@@ -14,6 +12,7 @@
 #include <thread>
 
 #include "algorithms/problems.hpp"
+#include "bench/mpi_commands.hpp"
 #include "bench/mpi_functions.hpp"
 #include "bench/payload.hpp"
 #include "bench/statistics.hpp"

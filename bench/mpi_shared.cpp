@@ -1,6 +1,4 @@
 /// Compares private results with results that the ranks of a node share.
-#include "bench/mpi_shared.hpp"
-
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 #include <fstream>
 #include <optional>
 
+#include "bench/mpi_commands.hpp"
 #include "bench/mpi_table.hpp"
 #include "bench/payload.hpp"
 #include "tutti/tutti.h"

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <span>
 
+#include "bench/mpi_commands.hpp"
 #include "bench/mpi_movement.hpp"
 #include "bench/mpi_reduction.hpp"
 #include "cost/bounds.hpp"

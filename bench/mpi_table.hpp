@@ -1,4 +1,4 @@
-/// The commands of collectives of the MPI: problems, contenders and their lines.
+/// The problems of collectives of the MPI, their rows and lines.
 #pragma once
 
 #include <memory>
@@ -37,10 +37,5 @@ struct Case {
 [[nodiscard]] std::vector<Line> lines_of(const std::vector<Contender>& contenders,
                                          const std::vector<Calls>& calls, const Case& problem,
                                          const Machine* machine);
-
-/// Measures all problems with all algorithms, and reports each when it is complete. `report` is
-/// null on all ranks but 0. The error names a problem that MPI cannot express. Collective.
-[[nodiscard]] Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine,
-                                     Report* report);
 
 }  // namespace tutti::bench

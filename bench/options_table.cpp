@@ -1,11 +1,10 @@
 /// The table of options, and readers of their values.
 #include "bench/options_table.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <limits>
 #include <type_traits>
 
+#include "algorithms/algorithms.hpp"
+#include "core/numbers.hpp"
 #include "core/words.hpp"
 
 namespace tutti::bench {
@@ -16,35 +15,7 @@ using Text = std::string_view;
 
 template <class Number>
 bool read(Text text, std::type_identity_t<Number> least, Number& value) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < least) return false;
-  value = number;
-  return true;
-}
-
-/// A number with an optional unit K, M or G (powers of 1024).
-bool read_bytes(Text text, Bytes& value) {
-  constexpr Text units = "KMG";
-  const std::size_t unit = text.empty() ? Text::npos : units.find(text.back());
-  if (unit != Text::npos) text.remove_suffix(1);
-  const int shift = unit == Text::npos ? 0 : 10 * (static_cast<int>(unit) + 1);
-  Bytes number = 0;
-  if (!read(text, Bytes{1}, number) || number > std::numeric_limits<Bytes>::max() >> shift) {
-    return false;
-  }
-  value = number << shift;
-  return true;
-}
-
-std::vector<Text> split(Text list, Text between = ",") {
-  std::vector<Text> items;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(between, begin), list.size());
-    items.push_back(list.substr(begin, end - begin));
-    begin = end + between.size();
-  }
-  return items;
+  return read_number(text, value) && value >= least;
 }
 
 Accepted read_distributions(Options& options, Text list) {
@@ -70,9 +41,9 @@ Accepted read_blocks(Options& options, Text list) {
 
 Accepted read_totals(Options& options, Text list) {
   for (const Text item : split(list)) {
-    if (!read_bytes(item, options.totals.emplace_back())) {
-      return "bytes such as 8, 64K, 8M or 1G, separated by commas";
-    }
+    const Result<Bytes> bytes = bytes_from(item);
+    if (!bytes || *bytes < 1) return "bytes such as 8, 64K, 8M or 1G, separated by commas";
+    options.totals.push_back(*bytes);
   }
   return "";
 }

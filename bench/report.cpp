@@ -9,25 +9,21 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "core/json.hpp"
 #include "run/file.hpp"
 
 namespace tutti::bench {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr double micro = 1e6;
 
 /// Microseconds with nanoseconds, the clock's resolution, as the last digit.
 double in_micro(double seconds) { return std::round(seconds * 1e9) / 1e3; }
 
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 Json micro_or_null(std::optional<double> seconds) {
-  return seconds ? Json(in_micro(*seconds)) : Json(nullptr);
+  return seconds ? Json(in_micro(*seconds)) : Json();
 }
 
 /// Microseconds with `digits` digits; `without` if there are none.
@@ -40,70 +36,47 @@ std::string first_word(const std::string& ran) {
   return ran.empty() ? "-" : ran.substr(0, ran.find(": "));
 }
 
-Json to_json(const Ratio& ratio) {
-  return {{"median", ratio.value},
-          {"low", number_or_null(ratio.interval.low)},
-          {"high", number_or_null(ratio.interval.high)},
-          {"verdict", verdict(ratio)}};
+Json json_of_ratio(const Ratio& ratio) {
+  return json_object("median", ratio.value, "low", ratio.interval.low, "high", ratio.interval.high,
+                     "verdict", verdict(ratio));
 }
 
-Json to_json(const std::vector<double>& seconds) {
-  Json samples = Json::array();
-  for (const double sample : seconds) samples.push_back(in_micro(sample));
-  return samples;
-}
-
-Json to_json(const Line& line) {
+Json json_of_line(const Line& line) {
   const Summary summary = summarize(line.samples);
-  Json json = {{"name", line.name},
-               {"ran", line.ran},
-               {"mean_us", in_micro(summary.mean)},
-               {"min_us", in_micro(summary.least)},
-               {"median_us", in_micro(summary.median)},
-               {"p90_us", in_micro(summary.p90)},
-               {"p99_us", in_micro(summary.p99)},
-               {"max_us", in_micro(summary.most)},
-               {"arrival_spread_median_us", micro_or_null(line.spread)},
-               {"elapsed_mean_us", micro_or_null(line.elapsed)}};
-  json["ratio_to_native"] = line.to_native ? to_json(*line.to_native) : Json(nullptr);
-  json["ratio_to_bound"] = line.to_bound ? number_or_null(*line.to_bound) : Json(nullptr);
+  Json json = json_object(
+      "name", line.name, "ran", line.ran, "mean_us", in_micro(summary.mean), "min_us",
+      in_micro(summary.least), "median_us", in_micro(summary.median), "p90_us",
+      in_micro(summary.p90), "p99_us", in_micro(summary.p99), "max_us", in_micro(summary.most),
+      "arrival_spread_median_us", micro_or_null(line.spread), "elapsed_mean_us",
+      micro_or_null(line.elapsed), "ratio_to_native",
+      line.to_native ? json_of_ratio(*line.to_native) : Json(), "ratio_to_bound", line.to_bound);
   if (line.resident) {
-    json["held_bytes_of_a_rank"] = std::round(line.resident->held);
-    json["kept_bytes_of_a_rank"] = std::round(line.resident->kept);
+    add_members(json, "held_bytes_of_a_rank", std::round(line.resident->held),
+                "kept_bytes_of_a_rank", std::round(line.resident->kept));
   }
   if (line.predicted) {
-    json["logp_us"] = in_micro(line.predicted->logp);
-    json["loggp_us"] = in_micro(line.predicted->loggp);
+    add_members(json, "logp_us", in_micro(line.predicted->logp), "loggp_us",
+                in_micro(line.predicted->loggp));
   }
-  json["samples_us"] = to_json(line.samples);
+  add_members(json, "samples_us", json_list(line.samples, in_micro));
   if (!line.after_last_arrival.empty()) {
-    json["after_last_arrival_us"] = to_json(line.after_last_arrival);
+    add_members(json, "after_last_arrival_us", json_list(line.after_last_arrival, in_micro));
   }
   return json;
 }
 
-Json to_json(const Row& row) {
-  Json json = {{"collective", row.collective},
-               {"distribution", row.distribution},
-               {"block", row.block},
-               {"element_bytes", row.width},
-               {"root", row.root},
-               {"total_elements", row.total},
-               {"largest_elements", row.largest},
-               {"bytes", row.total * row.width}};
-  json["bound_together_us"] = row.bound ? Json(in_micro(*row.bound)) : Json(nullptr);
-  Json lines = Json::array();
-  for (const Line& line : row.lines) lines.push_back(to_json(line));
-  json["algorithms"] = std::move(lines);
-  return json;
+Json json_of_row(const Row& row) {
+  return json_object("collective", row.collective, "distribution", row.distribution, "block",
+                     row.block, "element_bytes", row.width, "root", row.root, "total_elements",
+                     row.total, "largest_elements", row.largest, "bytes", row.total * row.width,
+                     "bound_together_us", micro_or_null(row.bound), "algorithms",
+                     json_list(row.lines, json_of_line));
 }
 
-Json to_json(const Guideline& guideline) {
-  return {{"guideline", guideline.number},
-          {"library", guideline.library},
-          {"left", guideline.left},
-          {"right", guideline.right},
-          {"equal_blocks_only", guideline.equal_blocks_only}};
+Json json_of_guideline(const Guideline& guideline) {
+  return json_object("guideline", guideline.number, "library", guideline.library, "left",
+                     guideline.left, "right", guideline.right, "equal_blocks_only",
+                     guideline.equal_blocks_only);
 }
 
 std::string ratio_columns(const Line& line) {
@@ -158,7 +131,12 @@ std::string verdict(const Ratio& to_native) {
 
 void Report::note(const std::string& key, const std::string& value) {
   say("# " + key + ": " + value);
-  metadata_.emplace_back(key, value);
+  const auto known = std::ranges::find(metadata_, key, &Metadata::value_type::first);
+  if (known == metadata_.end()) {
+    metadata_.emplace_back(key, value);
+  } else {
+    known->second = value;
+  }
 }
 
 Result<std::shared_ptr<Report>> Report::open(const Options& options, Metadata metadata) {
@@ -294,13 +272,14 @@ std::string Report::csv_of(const Row& row) {
 }
 
 std::string Report::json_text() const {
-  Json json;
-  json["schema"] = "tutti-bench/1";
-  for (const auto& [key, value] : metadata_) json["metadata"][key] = value;
-  json["rows"] = Json::array();
-  for (const Row& row : rows_) json["rows"].push_back(to_json(row));
-  for (const Guideline& guideline : guidelines_) json["guidelines"].push_back(to_json(guideline));
-  return json.dump() + "\n";
+  Json metadata = json_object();
+  for (const auto& [key, value] : metadata_) add_members(metadata, key, value);
+  Json json = json_object("schema", "tutti-bench/1", "metadata", metadata, "rows",
+                          json_list(rows_, json_of_row));
+  if (!guidelines_.empty()) {
+    add_members(json, "guidelines", json_list(guidelines_, json_of_guideline));
+  }
+  return json.text + "\n";
 }
 
 std::string Report::finish() {

@@ -88,7 +88,7 @@ class Report {
   void add(std::vector<Guideline> guidelines);
   /// Prints a line on standard output, unless quiet.
   void say(const std::string& text) const;
-  /// Prints further metadata, and adds it to the JSON file.
+  /// Prints metadata, and adds it to the JSON file in place of what this key had.
   void note(const std::string& key, const std::string& value);
   /// Writes what is left. The text says which file could not be written, and why; empty: none.
   [[nodiscard]] std::string finish();

@@ -125,7 +125,6 @@ missing_packages() {
   [[ ${1:-} == test ]] || return 0
   have mpicc.mpich || printf '%s\n' mpich libmpich-dev
   has_header fmt/format.h || echo libfmt-dev
-  has_header nlohmann/json.hpp || echo nlohmann-json3-dev
   have gfortran || echo gfortran
   have ccache || echo ccache
   have clang-format || echo clang-format
