@@ -13,6 +13,7 @@ from tutti import _engine, tuning_run
 from tutti.bench import RunFailed
 from tutti.cli import app
 from tutti.commands import tune as command
+from tutti.commands import tune_output
 from tutti.console import console
 from tutti.refusal import Refusal
 from tutti.tuning import Job
@@ -322,7 +323,7 @@ def test_what_failed_and_what_the_budget_left_out_is_said(
     tuner = tuned(Machine({"native": linear(10, 1e-3)}), "bcast")
     tuner.failed["bcast", "ring"] = "exit status 9"
     tuner.unfinished.append("scan")
-    command._summary(console(), [], tuner, tmp_path / "rules.json")
+    tune_output.show_summary(console(), [], tuner, tmp_path / "rules.json")
     said = " ".join(capsys.readouterr().out.split())
     assert "bcast ring failed and was left out: exit status 9" in said
     assert "The budget did not suffice for: scan." in said

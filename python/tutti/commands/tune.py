@@ -20,17 +20,15 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.text import Text
 
 from tutti import _engine, crossovers, reports, supervised, tuning_run
-from tutti.commands import tune_report
+from tutti.commands import tune_output, tune_report
 from tutti.commands.options import AsJson, Mpirun
 from tutti.commands.tune_report import Program
-from tutti.console import (
-    Refusal, console, count, duration, is_utf_8, percent, print_json, volume, why_not_writable, write,
-)  # fmt: skip
+from tutti.console import Refusal, console, is_utf_8, print_json, volume, why_not_writable, write
 from tutti.plot import check as check_plot
-from tutti.tuning import CHECK, SHARES, Job, Tuner
+from tutti.tuning import SHARES, Job, Tuner
 from tutti.tuning_cells import MAX_BUFFER, Cells, grids
 from tutti.tuning_rules import rules_of, to_text
-from tutti.tuning_run import Check, Run, Shape, State, equal_blocks, geometric_mean
+from tutti.tuning_run import Check, Run, Shape, State, equal_blocks
 from tutti.workload import bytes_of
 
 _FOR_CHECK = 0.8
@@ -105,100 +103,6 @@ class _Bar:
     def show(self, done: int, planned: int, text: str) -> None:
         """Updates what runs, how many runs are over and how many there will be."""
         self._progress.update(self._task, completed=done, total=planned, description=text)
-
-
-def _rows(out: Console, checks: list[Check]) -> None:
-    """Prints a line for each size below its collective, in 80 columns."""
-    heads = ("size", "native", "rules", "best", "speedup", "loss")
-    widths = (7, 8, 8, 8, 7, 5)
-    row = lambda cells: " ".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))  # noqa: E731
-    out.print(f"{row(heads)}  the rules ran", style="bold dim")
-    collective = ""
-    for check in checks:
-        if check.collective != collective:
-            collective = check.collective
-            out.print(collective, style="bold")
-        times = (check.native, check.rules, check.best)
-        cells = (
-            _engine.range_text(str(check.bytes)),
-            *(duration(line.median * 1e-6) for line in times),
-            "" if check.is_native else f"{check.speedup:.2f}",
-            percent(check.loss) if check.loss >= 0.005 else "",
-        )
-        ran = check.ran.split(": ")[0] + (", refuted: native now" if check.refutes else "")
-        style = "red" if check.is_slower else "bold" if check.speedup > 1.03 else ""
-        out.print(f"{row(cells)}  {ran}", style=style, markup=False)
-
-
-def _summary(out: Console, checks: list[Check], tuner: Tuner, output: Path) -> None:
-    speedups = [check.speedup for check in checks if not check.is_native]
-    lost = sum(check.is_slower for check in checks)
-    if speedups:
-        out.print(
-            f"[bold]native/rules {geometric_mean(speedups):.2f}[/] in the geometric mean of "
-            f"{count(len(speedups), 'cell')}, least {min(speedups):.2f}, greatest "
-            f"{max(speedups):.2f}; {lost} slower than native beyond doubt."
-        )
-    if natives := len(checks) - len(speedups):
-        out.print(f"The rules ran native in {count(natives, 'cell')}: differences there are noise.")
-    for (collective, name), why in tuner.failed.items():
-        what = "failed in the check, and its rules are native" if name == CHECK else f"{name} failed and was left out"
-        out.print(f"{collective} {what}: {why}", markup=False)
-    if skipped := [name for name, cells in tuner.cells.items() if not cells]:
-        out.print(f"Skipped, as a rank would need more than {volume(MAX_BUFFER)}: {', '.join(skipped)}.")
-    if tuner.unfinished:
-        out.print(f"The budget did not suffice for: {', '.join(tuner.unfinished)}.")
-    sizes = sum(
-        "native" in cell.lines
-        for collective, cells in tuner.cells.items() if (collective, CHECK) not in tuner.failed
-        for cell in cells.values()
-    )  # fmt: skip
-    if len(checks) < sizes:
-        out.print(
-            f"The budget did not suffice to check {sizes - len(checks)} of {count(sizes, 'size')}: "
-            "their rules stand on the tuning alone."
-        )
-    here = Path.cwd()
-    name = shlex.quote(str(output.relative_to(here) if output.is_relative_to(here) else output))
-    # No console breaks the lines, which are copied; names of folders may look like markup.
-    out.print(f"Rules: {name}; tutti rules show {name} lists them.", markup=False, soft_wrap=True)
-    out.print(f"To use them: TUTTI_RULES={name}", markup=False, soft_wrap=True)
-
-
-def _as_json(tuner: Tuner, rules: list[dict[str, Any]], checks: list[Check]) -> dict[str, Any]:
-    def line(measured: Any) -> dict[str, Any]:
-        interval = measured.interval
-        return {
-            "name": measured.name, "median_us": interval.median,
-            "low_us": interval.low, "high_us": interval.high, "repetitions": len(measured.samples),
-        }  # fmt: skip
-
-    return {
-        "ranks": tuner.job.ranks,
-        "nodes": tuner.job.nodes,
-        "mpi": tuner.job.library,
-        "rules": rules,
-        "measured": [
-            {
-                "collective": name, "bytes": size, "winner": cell.winner,
-                "algorithms": [line(one) for one in cell.lines.values()],
-            }
-            for name, cells in tuner.cells.items()
-            for size, cell in sorted(cells.items()) if "native" in cell.lines
-        ],
-        "check": [
-            {
-                "collective": check.collective, "bytes": check.bytes, "ran": check.ran,
-                "native": line(check.native), "rules": line(check.rules), "best": line(check.best),
-                "native_over_rules": check.speedup, "loss": check.loss, "refuted": check.refutes,
-                "slower_than_native": check.is_slower,
-            }
-            for check in checks
-        ],
-        "failed": [{"collective": c, "name": n, "why": w} for (c, n), w in tuner.failed.items()],
-        "unfinished": tuner.unfinished,
-        "skipped": [name for name, cells in tuner.cells.items() if not cells],
-    }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -402,10 +306,10 @@ def tune(
         crossovers.draw(tuner, plot)
     if as_json:
         more = tune_report.as_json(work.program, tuner, checks) if work.program else {}
-        print_json(_as_json(tuner, rules, checks) | more)
+        print_json(tune_output.as_json(tuner, rules, checks) | more)
         return
     out = console()
     if work.program:
         tune_report.show(out, work.program, tuner, checks)
-    _rows(out, checks)
-    _summary(out, checks, tuner, request.output)
+    tune_output.show_checks(out, checks)
+    tune_output.show_summary(out, checks, tuner, request.output)
