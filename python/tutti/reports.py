@@ -61,6 +61,11 @@ class Pattern:
         return sum(times) / len(times) if times else None
 
     @property
+    def skipped(self) -> int:
+        """The number of calls between the recorded ones that are not recorded with them."""
+        return max(0, self.calls[-1] - self.calls[0] + 1 - len(self.calls)) if self.calls else 0
+
+    @property
     def waited(self) -> float:
         """The sum of waiting and held, over all ranks and calls."""
         return (sum(self.waiting) + sum(self.held)) * len(self.calls)

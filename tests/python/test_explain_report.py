@@ -97,6 +97,7 @@ def test_explain_shows_the_pattern_and_what_each_algorithm_takes(command, tmp_pa
     parsed = json.loads(command("explain", "--report", name, "--site", "1", "--json").out)
     assert parsed["block"] == 4096 and parsed["replayed_calls"] == [2 * n for n in range(1, 10)]
     # Of 9 predictions 8 are right; in the last call the rank is not late.
+    assert parsed["skipped_calls"] == 9 and "9 calls between these are not recorded here" in " ".join(out.split())
     judged = parsed["predictions"]["from earlier calls"]
     assert judged["calls"] == 9
     assert judged["error"] == pytest.approx((2 * 0.041 * 3 / 4) / 4 / 9)
@@ -126,8 +127,9 @@ def test_ranks_whose_schedules_take_gigabytes_are_not_replayed(command, tmp_path
 def test_the_librarys_own_expectations_come_first_where_there_are_any(command, tmp_path):
     line = line_of([[0.0, 0.01], [0.0, 0.02]])
     line["pattern"]["ahead"] = [[None, None], [0.0, -0.004]]
+    line["pattern"]["calls"] = [7, 8]
     out = command("explain", "--report", write_report(tmp_path, line)).out
-    assert "by the library in the run" in out and "16.0 ms" in out
+    assert "by the library in the run" in out and "16.0 ms" in out and "not recorded here" not in out
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,7 @@ def explain_report(
                 "late": site.late,
                 "mean_delay": pattern.mean_delay,
                 "predictions": {name: asdict(one) for name, one in known.items()},
+                "skipped_calls": pattern.skipped,
                 "replayed_calls": [pattern.calls[at] for at in calls],
                 "algorithms": [asdict(one) for one in replays],
                 "not_replayed": missing,
@@ -72,7 +73,7 @@ def explain_report(
         return
     out = console()
     _head(out, site, pattern, block)
-    _predictions(out, known)
+    _predictions(out, known, pattern.skipped)
     _ranks(out, pattern, known)
     if missing:
         out.print(f"\nNo modelled times: {missing}.")
@@ -103,7 +104,7 @@ def _is_irregular(site: Site) -> bool:
     return str(site.fields["collective"]).endswith("v")
 
 
-def _predictions(out: Console, known: dict[str, Judgement]) -> None:
+def _predictions(out: Console, known: dict[str, Judgement], skipped: int) -> None:
     if not known:
         out.print("No predictions: the report has a single call.\n")
         return
@@ -116,8 +117,12 @@ def _predictions(out: Console, known: dict[str, Judgement]) -> None:
     out.print(listing)
     out.print(
         "[dim]error: mean over ranks and calls of |predicted - actual|. From earlier calls: the "
-        "mean of a rank's delays, in which the latest call has the weight 0.5.[/]\n"
+        "mean of a rank's delays, in which the latest call has the weight 0.5.[/]"
     )
+    if skipped:
+        out.print(f"[dim]{count(skipped, 'call')} between these are not recorded here. The library "
+                  "predicts from all, so its predictions from earlier calls may differ.[/]")  # fmt: skip
+    out.print()
 
 
 def _ranks(out: Console, pattern: Pattern, known: dict[str, Judgement]) -> None:
