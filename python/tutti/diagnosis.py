@@ -245,7 +245,7 @@ def _preloaded(text: str) -> Iterator[Finding]:
 
 def _settings() -> Iterator[Finding]:
     """A finding for each wrong variable; rules are another finding."""
-    ours = {name: text for name, text in sorted(os.environ.items()) if name.startswith("TUTTI")}
+    ours = launcher.ours(os.environ)
     # An order by distance needs the file of distances, whose own error is one finding.
     distances = {name: text for name, text in ours.items() if name == "TUTTI_DISTANCES"}
     of_file = _wrong(distances)

@@ -20,6 +20,15 @@ def bytes_of(text: str, option: str) -> int:
         raise Refusal(f"{option}: {error}") from None
 
 
+def collective_of(text: str) -> str:
+    """The collective that a word such as gatherv or MPI_Gatherv names."""
+    name = text.lower().removeprefix("mpi_")
+    known = _engine.collectives()
+    if name not in known:
+        raise Refusal(f"unknown collective '{text}'" + _engine.valid_names(name, known, "collectives"))
+    return name
+
+
 def root_of(text: str, ranks: int) -> int:
     """The root among `ranks`: a rank, or first, half (as in Träff 2017) or last."""
     named = {"first": 0, "half": ranks // 2, "last": ranks - 1}
@@ -102,9 +111,8 @@ def _measured_machine() -> str:
 
 def _other_form(collective: str) -> str:
     """The irregular form of a collective, as the end of an error message."""
-    name = collective.lower()
-    for other in (name + "v", name.removesuffix("_block")):
-        if other != name and other in _engine.collectives():
+    for other in (collective + "v", collective.removesuffix("_block")):
+        if other != collective and other in _engine.collectives():
             return f"; try {other}"
     return ""
 
@@ -119,10 +127,10 @@ _OF_PAIRS = ("allgather", "alltoall", "reduce_scatter")
 def fault_of_ranks(collective: str, ranks: int) -> str:
     """Why no call of so many ranks is built: its schedules would take many gigabytes. Empty if it
     is."""
-    most = MAX_RANKS_OF_PAIRS if collective.lower().startswith(_OF_PAIRS) else MAX_RANKS
+    most = MAX_RANKS_OF_PAIRS if collective.startswith(_OF_PAIRS) else MAX_RANKS
     if 1 <= ranks <= most:
         return ""
-    return f"{ranks:,} ranks: expected 1 to {most:,} for {collective.lower()}"
+    return f"{ranks:,} ranks: expected 1 to {most:,} for {collective}"
 
 
 def _check_ranks(collective: str, ranks: int) -> None:
@@ -144,12 +152,6 @@ def sizes_of(
     Raises:
         Refusal: the options contradict each other or are out of range.
     """
-    if collective.lower() not in _engine.collectives():
-        known = _engine.collectives()
-        raise Refusal(
-            f"unknown collective '{collective}'"
-            + _engine.valid_names(collective, known, "collectives")
-        )
     if sizes is not None:
         if distribution is not None:
             raise Refusal("--sizes and --distribution exclude each other")

@@ -120,6 +120,12 @@ def test_modelled_times_say_whose_machine_it_is(command, tmp_path):
         assert f"Machine: {file}." in named.out and "built-in" not in named.out
 
 
+@pytest.mark.parametrize("name", ["explain", "simulate"])
+def test_collectives_may_have_the_names_of_their_functions(command, name):
+    words = ("--ranks", "4", "--distribution", "spikes", "--json")
+    assert command(name, "MPI_Gatherv", *words).out == command(name, "gatherv", *words).out
+
+
 def test_verify_counts_its_cases(command):
     shown = command("verify", "--collective", "gather", "--max-ranks", "2", "--sampled", "0")
     assert shown.status == 0 and "all right" in shown.out

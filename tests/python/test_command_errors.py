@@ -56,6 +56,7 @@ from tutti import pages
         (["simulate", "gatherv", "--ranks", "3", "--arrivals", "one-late:1us:3"], "0 to 2"),
         (["explain", "gatherv", "--ranks", "3", "--root", "\u00b2"], "--root \u00b2: expected 0 to 2"),
         (["simulate", "tables"], "unknown collective 'tables'"),
+        (["verify", "--collective", "MPI_Gater"], "unknown collective 'MPI_Gater'; did you mean gather?"),
         (["verify", "--algorithm", "bogus"], "unknown algorithm 'bogus'"),
         (["verify", "--collective", "gatherv", "--algorithm", "ring"], "gatherv has no algorithm 'ring'"),
         (["verify", "--sampled", "-3"], "invalid --sampled -3: expected greater than or equal to 0"),

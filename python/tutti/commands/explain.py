@@ -36,6 +36,7 @@ from tutti.schedules import files, tree
 from tutti.workload import (
     arrivals_of,
     bytes_of,
+    collective_of,
     distances_of,
     machine_of,
     ranks_on,
@@ -295,6 +296,7 @@ def explain(
         raise Refusal(f"--steps {steps} excludes --json")
     if collective is None:
         raise Refusal("explain needs a COLLECTIVE or --report FILE")
+    collective = collective_of(collective)
     if nodes is not None:
         refuse_others(ctx, f"--nodes {nodes}", _WITH_NODES)
         if ranks is None and sizes is None:

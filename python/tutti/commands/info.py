@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
 
-import typer
 from rich.markup import escape
 
 from tutti import _engine, libraries, rules
+from tutti.commands.options import AsJson
 from tutti.console import Refusal, console, print_json, table
 
 
-def info(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def info(as_json: AsJson = False) -> None:
     """Show the version, the libraries for each MPI, the rules files that programs read, and all
     settings with their values."""
     try:

@@ -8,7 +8,8 @@ import typer
 
 from tutti import _engine
 from tutti.commands.options import AsJson
-from tutti.console import Refusal, console, print_json, table
+from tutti.console import console, print_json, table
+from tutti.workload import collective_of
 
 
 def list_algorithms(
@@ -27,12 +28,7 @@ def list_algorithms(
     tutti list allgather
     ```
     """
-    known = _engine.collectives()
-    wanted = collective.lower().removeprefix("mpi_")
-    if wanted and wanted not in known:
-        raise Refusal(
-            f"unknown collective '{collective}'" + _engine.valid_names(wanted, known, "collectives")
-        )
+    wanted = collective_of(collective) if collective else ""
     algorithms = [a for a in _engine.algorithms() if wanted in ("", a.collective)]
     if as_json:
         fields = ("collective", "name", "order", "knowledge", "parameters", "summary")

@@ -28,6 +28,7 @@ from tutti.explanation import explain as explain_call
 from tutti.schedules import timeline as timelines
 from tutti.workload import (
     arrivals_of,
+    collective_of,
     distances_of,
     machine_of,
     root_of,
@@ -106,6 +107,7 @@ def simulate(
     tutti simulate allgather --ranks 64 --arrivals one-late:500us --svg ranks.svg
     ```
     """
+    collective = collective_of(collective)
     blocks = sizes_of(collective, ranks, sizes, distribution, block)
     explained = explain_call(
         collective,

@@ -29,7 +29,7 @@ from tutti.tuning import SHARES, Job, Tuner
 from tutti.tuning_cells import MAX_BUFFER, Cells, grids
 from tutti.tuning_rules import rules_of, to_text
 from tutti.tuning_run import Check, Run, Shape, State, equal_blocks
-from tutti.workload import bytes_of
+from tutti.workload import bytes_of, collective_of
 
 _FOR_CHECK = 0.8
 """The share of the budget for the tuning; the check has the rest."""
@@ -37,7 +37,7 @@ _FOR_CHECK = 0.8
 
 def _collectives(given: list[str] | None) -> list[str]:
     known = [name for name in _engine.collectives() if not name.startswith("rma_")]
-    names = [name.strip().lower() for word in given or known for name in word.split(",")]
+    names = [collective_of(name.strip()) for word in given or known for name in word.split(",")]
     for name in names:
         if name not in known:
             raise Refusal(f"--collective {name}: expected one of {', '.join(known)}")

@@ -15,6 +15,7 @@ from tutti.commands.options import AsJson, refuse_others
 from tutti.console import Refusal, console, print_json
 from tutti.verification import verify as verify_all
 from tutti.verification import verify_hierarchical
+from tutti.workload import collective_of
 
 _MAX_SHOWN = 3
 _MAX_RANKS = 65536
@@ -105,8 +106,8 @@ def verify(
     start = time.monotonic()
     if nodes:
         refuse_others(ctx, f"--nodes {nodes}", ("nodes", "collective", "as_json"))
-    collective = collective.lower().removeprefix("mpi_")
-    if algorithm and collective in ("", *_engine.collectives()):
+    collective = collective_of(collective) if collective else ""
+    if algorithm:
         algorithm = _listed(collective, algorithm)
     results = _with_bar(max_ranks, sampled, collective, algorithm, nodes)
     cases = sum(result.cases for result in results)
