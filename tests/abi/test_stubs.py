@@ -58,11 +58,8 @@ def test_the_c_api_has_nothing_to_call_over_a_stub(stub):
     assert line.startswith("tutti: TUTTI_Barrier: no supported MPI library")
 
 
-@pytest.fixture(scope="module")
-def incomplete(tmp_path_factory):
-    """The program with the stub as an MPICH, which lacks most functions of one."""
-    folder = tmp_path_factory.mktemp("incomplete")
-    library = "libmpich.so.12"
+def incomplete(folder, library):
+    """The program with the stub as an MPI of this soname, which lacks most functions of one."""
     for line in (
         ["-shared", "-fPIC", f"-Wl,-soname,{library}", "-o", library,
          HERE / "programs/stub_library.c"],
@@ -73,14 +70,23 @@ def incomplete(tmp_path_factory):
     return folder / "stub"
 
 
-def test_an_mpi_that_lacks_a_function_is_called_as_if_the_library_were_not_there(incomplete):
-    done = run(incomplete, TUTTI_GATHER="binomial")
+@pytest.mark.parametrize("library", ["libmpich.so.12", "libmpi_cray.so.12", "libmpi_gnu_123.so.12"])
+def test_an_mpi_that_lacks_a_function_is_called_as_if_the_library_were_not_there(tmp_path, library):
+    program = incomplete(tmp_path, library)
+    done = run(program, TUTTI_GATHER="binomial")
     assert (done.returncode, done.stdout) == (0, "correct\n"), done.stderr
     lacks = r"tutti: the loaded MPI lacks PMPI_\w+; all calls go to the MPI unchanged\n"
     assert re.fullmatch(lacks, done.stderr), done.stderr
-    done = run(incomplete, "c_api")
+    done = run(program, "c_api")
     assert done.returncode != 0
     assert done.stderr.startswith("tutti: TUTTI_Barrier: the loaded MPI lacks PMPI_")
+
+
+@pytest.mark.parametrize("library", ["libmpi_other.so.12", "libmpi.so.121", "libmpifort_gnu.so.12"])
+def test_a_library_with_another_soname_is_no_known_mpi(tmp_path, library):
+    done = run(incomplete(tmp_path, library), TUTTI_GATHER="binomial")
+    assert (done.returncode, done.stdout) == (0, "correct\n"), done.stderr
+    assert "need MPICH, Intel MPI, Open MPI" in done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -2,17 +2,20 @@
 #define _GNU_SOURCE
 #include "run/mpi/loaded_mpi.h"
 
+#include <fnmatch.h>
 #include <link.h>
 #include <string.h>
 
-/* Backends by the start of the file name of their MPI library. */
+/* Backends by the file name of their MPI library, which may continue with further version numbers.
+ * Cray's MPICH has one library for each compiler. */
 static const struct {
   const char* libmpi;
   const char* backend;
 } backends[] = {
-    {"libmpi.so.40", "libtutti-openmpi.so"},   {"libmpi.so.80", "libtutti-openmpi.so"},
-    {"libmpi_abi.so.0", "libtutti-mpiabi.so"}, {"libmpi_abi.so.1", "libtutti-mpiabi.so"},
-    {"libmpich.so.12", "libtutti-mpich.so"},   {"libmpi.so.12", "libtutti-mpich.so"},
+    {"libmpi.so.@(40|80)?(.*)", "libtutti-openmpi.so"},
+    {"libmpi_abi.so.[01]?(.*)", "libtutti-mpiabi.so"},
+    {"@(libmpi|libmpich).so.12?(.*)", "libtutti-mpich.so"},
+    {"libmpi_@(cray|gnu*|amd|aocc|intel|nvidia).so.12?(.*)", "libtutti-mpich.so"},
 };
 
 static const char* file_of(const char* path) {
@@ -20,12 +23,9 @@ static const char* file_of(const char* path) {
   return slash != NULL ? slash + 1 : path;
 }
 
-/* The backend for an MPI library by its name, which may continue with further version numbers. */
 static const char* backend_for(const char* file) {
   for (size_t i = 0; i < sizeof backends / sizeof backends[0]; ++i) {
-    const size_t length = strlen(backends[i].libmpi);
-    if (strncmp(file, backends[i].libmpi, length) != 0) continue;
-    if (file[length] == '\0' || file[length] == '.') return backends[i].backend;
+    if (fnmatch(backends[i].libmpi, file, FNM_EXTMATCH) == 0) return backends[i].backend;
   }
   return NULL;
 }
