@@ -12,15 +12,8 @@
 #include <cstdio>
 #include <thread>
 
+#include "run/clock.hpp"
 #include "simgrid/waiting.h"
-
-namespace {
-
-double seconds_of(const timespec& time) {
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -35,7 +28,7 @@ int usleep(useconds_t microseconds) {
 }
 
 int nanosleep(const timespec* time, timespec*) {
-  sg_actor_sleep_for(seconds_of(*time));
+  sg_actor_sleep_for(tutti::seconds_of(*time));
   return 0;
 }
 

@@ -14,24 +14,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "run/file.hpp"
+
 namespace tutti::simgrid {
 
 namespace {
-
-/// A file descriptor that closes itself.
-class File {
- public:
-  explicit File(int number) : number_(number) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (number_ >= 0) close(number_);
-  }
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 bool copy_contents(int from, int to) {
   struct stat status {};
@@ -74,9 +61,9 @@ void share_constant_segments(void* handle, int original, int copy) {
 }  // namespace
 
 void* load_copy(const std::string& path, const std::string& folder, std::string& why) {
-  const File original(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const OpenFile original(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string name = folder + "/tutti-rank-XXXXXX";
-  const File copy(mkostemp(name.data(), O_CLOEXEC));
+  const OpenFile copy(mkostemp(name.data(), O_CLOEXEC));
   if (original.number() < 0 || copy.number() < 0 ||
       !copy_contents(original.number(), copy.number())) {
     why = "cannot copy " + path + " to " + name + ": " + std::strerror(errno);

@@ -77,8 +77,8 @@ double seconds_since_start() {
   for (int number = 3; number <= start_time; ++number) fields >> field;
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
-         std::strtod(field.c_str(), nullptr) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+  return seconds_of(now) - std::strtod(field.c_str(), nullptr) / ticks;
 }
 
 /// This process's summary with its wall time and the calls that Tutti passed on.
@@ -214,11 +214,8 @@ bool is_of_former_run(int file, const struct stat& about) {
   if (running <= 0 || futimens(file, nullptr) != 0 || fstat(file, &touched) != 0) return false;
   const std::array<timespec, 2> before = {about.st_atim, about.st_mtim};
   futimens(file, before.data());
-  const auto seconds = [](const timespec& time) {
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  };
   constexpr double resolution = 0.02;  // of both clocks, in seconds
-  return seconds(touched.st_mtim) - seconds(about.st_mtim) > running - resolution;
+  return seconds_of(touched.st_mtim) - seconds_of(about.st_mtim) > running - resolution;
 }
 
 /// Opens the file of a report: empty, or to append to other processes' reports of this run. Then it

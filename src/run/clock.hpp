@@ -9,11 +9,15 @@
 
 namespace tutti {
 
+[[nodiscard, gnu::hot]] inline double seconds_of(const timespec& time) {
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 /// Seconds since the system started: small enough for a double to hold nanoseconds for months.
 [[nodiscard, gnu::hot]] inline double monotonic_seconds() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return seconds_of(time);
 }
 
 /// Nanoseconds since a time of this clock.

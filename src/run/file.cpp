@@ -19,22 +19,6 @@ namespace tutti {
 
 namespace {
 
-class OpenFile {
- public:
-  // Without O_NONBLOCK a pipe would wait for a writer here.
-  explicit OpenFile(const std::string& path)
-      : number_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {}
-  ~OpenFile() {
-    if (number_ >= 0) close(number_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 std::string kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a directory";
   if (S_ISFIFO(mode)) return "a pipe";
@@ -47,7 +31,8 @@ Error unreadable() { return Error{std::string("cannot be read: ") + std::strerro
 }  // namespace
 
 Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes) {
-  const OpenFile file(path);
+  // Without O_NONBLOCK a pipe would wait for a writer here.
+  const OpenFile file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat about {};
   if (file.number() < 0 || fstat(file.number(), &about) != 0) return unreadable();
   if (!S_ISREG(about.st_mode)) return Error{"is " + kind_of(about.st_mode)};

@@ -1,6 +1,8 @@
 /// Finds, reads and checks files that a user names, without waiting for a pipe or a device.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -10,6 +12,21 @@
 #include "core/result.hpp"
 
 namespace tutti {
+
+/// The number of an open file, which is closed with the object. Below 0: of none.
+class OpenFile {
+ public:
+  explicit OpenFile(int number) : number_(number) {}
+  ~OpenFile() {
+    if (number_ >= 0) close(number_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
 
 /// The text of a regular file of at most `max_bytes` bytes. For anything else, an error that names
 /// the kind of the path, at once: a directory, a pipe, a device, a larger file, one with zero
