@@ -101,13 +101,6 @@ bool repeats_latest(Polling& own, const MPI_Request* requests, int count) {
   return own.at == simgrid_get_clock() && equals_latest(own, requests, count) && !tires(own);
 }
 
-void note_in_vain(Polling& own, const MPI_Request* requests, int count) {
-  if (!equals_latest(own, requests, count)) ++own.tests;
-  own.tested.assign(requests, requests + count);
-  own.at = simgrid_get_clock();
-  tires(own);
-}
-
 void forget_tests(Polling& own) {
   own.tests = 0;
   own.repeats = 0;
@@ -118,6 +111,15 @@ void forget_tests(Polling& own) {
 void note_asked(Polling& own) {
   forget_tests(own);
   own.skipped = false;
+}
+
+/// Notes a test that SimGrid was asked for, or that is skipped. `found`: something has completed.
+void note_test(Polling& own, bool found, const MPI_Request* requests, int count) {
+  if (found) return note_asked(own);
+  if (!equals_latest(own, requests, count)) ++own.tests;
+  own.tested.assign(requests, requests + count);
+  own.at = simgrid_get_clock();
+  tires(own);
 }
 
 /// Whether to report that nothing has completed, without asking. A rank that tests in vain waits
@@ -251,11 +253,7 @@ TUTTI_EXPORT int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) 
   *flag = 0;
   if (repeats_latest(own, request, 1)) return MPI_SUCCESS;
   if (!skips(own, __builtin_return_address(0))) error = test(request, flag, status);
-  if (*flag != 0) {
-    note_asked(own);
-  } else {
-    note_in_vain(own, request, 1);
-  }
+  note_test(own, *flag != 0, request, 1);
   return error;
 }
 
@@ -269,11 +267,7 @@ TUTTI_EXPORT int PMPI_Testsome(int count, MPI_Request* requests, int* completed,
   if (!skips(own, __builtin_return_address(0))) {
     error = test(count, requests, completed, indices, statuses);
   }
-  if (*completed != 0) {
-    note_asked(own);
-  } else {
-    note_in_vain(own, requests, count);
-  }
+  note_test(own, *completed != 0, requests, count);
   return error;
 }
 
@@ -291,7 +285,7 @@ TUTTI_EXPORT int PMPI_Testall(int count, MPI_Request* requests, int* flag, MPI_S
     Plug plug(request);
     const int error = test(&request, &is_done, &status);
     if (is_done == 0) {
-      note_in_vain(own, &requests[i], 1);
+      note_test(own, false, &requests[i], 1);
       return error;
     }
     const bool is_inactive = request != MPI_REQUEST_NULL && status.MPI_SOURCE == MPI_ANY_SOURCE &&
@@ -322,11 +316,7 @@ TUTTI_EXPORT int PMPI_Testany(int count, MPI_Request* requests, int* which, int*
   *flag = *which == MPI_UNDEFINED ? 0 : 1;
   if (*flag != 0 || repeats_latest(own, requests, count)) return error;
   if (!skips(own, __builtin_return_address(0))) error = test(count, requests, which, flag, status);
-  if (*flag != 0) {
-    note_asked(own);
-  } else {
-    note_in_vain(own, requests, count);
-  }
+  note_test(own, *flag != 0, requests, count);
   return error;
 }
 
