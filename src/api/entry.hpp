@@ -9,33 +9,25 @@
 
 namespace tutti {
 
-/// Counts the collectives that this thread is inside of. Inner calls go straight to the MPI, for
-/// example those of a tool behind Tutti that forwards a call.
+/// The calls that this thread is inside of.
+struct CallDepth {
+  /// Inner ones go straight to the MPI, for example those of a tool behind Tutti that forwards a
+  /// call.
+  int collectives = 0;
+  /// PMPI functions. Where a tool is behind Tutti, what these leave to the MPI does not go to it.
+  int profiled = 0;
+};
+inline constinit thread_local CallDepth call_depth;
+
+/// Counts a collective while it runs.
 class Inside {
  public:
-  Inside() { ++depth_; }
-  ~Inside() { --depth_; }
+  Inside() { ++call_depth.collectives; }
+  ~Inside() { --call_depth.collectives; }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
-  [[nodiscard]] static bool another() { return depth_ > 1; }
-
- private:
-  friend class Outside;
-  inline static constinit thread_local int depth_ = 0;
-};
-
-/// Counts the calls of PMPI functions that this thread is inside of. Where a tool is behind Tutti,
-/// what these leave to the MPI does not go to the tool.
-class Profiled {
- public:
-  static void enter() { ++depth_; }
-  static void leave() { --depth_; }
-  [[nodiscard]] static bool any() { return depth_ > 0; }
-
- private:
-  friend class Outside;
-  inline static constinit thread_local int depth_ = 0;
+  [[nodiscard]] static bool another() { return call_depth.collectives > 1; }
 };
 
 /// Ends the outermost of these calls for as long as functions of others run, if `ends`: what the
@@ -43,26 +35,20 @@ class Profiled {
 /// own, as it does in calls that the preloaded library hands on itself.
 class Outside {
  public:
-  explicit Outside(bool ends)
-      : ended_(ends && Inside::depth_ == 1 ? 1 : 0), profiled_(ends ? Profiled::depth_ : 0) {
-    Inside::depth_ -= ended_;
-    Profiled::depth_ -= profiled_;
+  explicit Outside(bool ends) : before_(call_depth) {
+    if (ends) call_depth = {Inside::another() ? before_.collectives : 0, 0};
   }
-  ~Outside() {
-    Inside::depth_ += ended_;
-    Profiled::depth_ += profiled_;
-  }
+  ~Outside() { call_depth = before_; }
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
 
  private:
-  int ended_;
-  int profiled_;
+  CallDepth before_;
 };
 
 /// The functions that stand in for the MPI's own in the current call.
 [[nodiscard, gnu::always_inline]] inline const MpiFunctions& native() {
-  if (Inside::another() || Profiled::any()) return mpi();
+  if (Inside::another() || call_depth.profiled > 0) return mpi();
   const MpiFunctions* const next = this_process.next.load(std::memory_order_acquire);
   return next != nullptr ? *next : next_functions();
 }
