@@ -125,8 +125,6 @@ class SelectedCall {
         communicator_(communicator),
         record_(begun) {}
   ~SelectedCall();
-  SelectedCall(const SelectedCall&) = delete;
-  SelectedCall& operator=(const SelectedCall&) = delete;
 
   /// Finds the decision. Collective where the decision is deferred. Returns an MPI error code.
   int select();

@@ -32,19 +32,22 @@ int PersistentRequest::open(const MpiCall& call, bool usable, std::function<int(
 int PersistentRequest::settle(Communicator& communicator, bool usable) {
   const Decision& usual = communicator.selections().decide(call_.collective);
   communicator.note_algorithm(call_.collective, usual.text);
-  settled_text_ = usual.text;
+  settled_ = usual;
   int error = learn_arrivals(communicator, usual);
   arrival_ = communicator.arrival();
-  const bool is_tuned = follows_profiles(usual) && arrival_ != nullptr && arrival_->has_thread();
+  settled_.is_tuned = follows_profiles(usual) && has_thread();
   const bool by_size = usual.table != nullptr;
-  const bool plain = usual.is_native() && !is_tuned && !by_size;
+  const bool plain = usual.is_native() && !settled_.is_tuned && !by_size;
   if (error != MPI_SUCCESS || plain) return error;
   bool all_valid = false;
   error = agree_on_arguments(communicator, usable, all_valid);
-  if (error == MPI_SUCCESS && !all_valid) settled_text_ = "native: invalid arguments";
-  if (error != MPI_SUCCESS || !all_valid) return error;
-  if (is_tuned) {
-    tuned_ = usual;
+  if (error != MPI_SUCCESS) return error;
+  if (!all_valid) {
+    settled_ = {};
+    settled_.text = "native: invalid arguments";
+    return MPI_SUCCESS;
+  }
+  if (settled_.is_tuned) {
     // Each start sets the selected specification.
     return open_schedule(communicator, *specification(call_.collective, "linear"));
   }
@@ -53,9 +56,8 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   if (error != MPI_SUCCESS) return error;
   // Counts the call that is resolved here: a start may follow much later or never.
   if (by_size && decision.level.hierarchical) communicator.hierarchical().skip();
-  settled_text_ = decision.text;
-  if (decision.level.hierarchical) hierarchical_ = decision;
-  const Specification* const flat = decision.when_flat();
+  settled_ = decision;
+  const Specification* const flat = settled_.when_flat();
   return flat != nullptr ? open_schedule(communicator, *flat) : MPI_SUCCESS;
 }
 
@@ -83,7 +85,8 @@ int PersistentRequest::open_schedule(Communicator& communicator,
     // Exchanges the sizes now: the thread must not wait for other ranks later.
     const bool lasts =
         specification.knowledge() == Knowledge::tree_neighbours && !specification.needs_arrivals();
-    error = lasts ? begin_schedule() : schedule_comm_->learn_sizes(call_, sizes_.emplace());
+    error = lasts ? begin_schedule() : schedule_comm_->learn_sizes(call_, sizes_);
+    if (!lasts) context_.all_sizes = &sizes_;
   }
   if (error == MPI_SUCCESS && has_thread()) Background::of_process().add(*this);
   return error;
@@ -122,18 +125,15 @@ int PersistentRequest::start() {
 }
 
 int PersistentRequest::begin() {
-  is_schedule_ = schedule_comm_ != nullptr && !hierarchical_ && !tuned_;
-  Communicator* communicator = settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
+  decision_ = settled_;
+  Communicator* communicator = settled_.text.empty() ? nullptr : Communicator::known(call_.comm);
   if (communicator != nullptr) {
-    communicator->note_algorithm(call_.collective, settled_text_);
-    if (communicator->is_reported()) {
-      text_ = settled_text_;
-      counted_ = communicator->next_call(call_.collective);
-    }
-    const int error = tuned_ ? select(*communicator) : MPI_SUCCESS;
+    communicator->note_algorithm(call_.collective, settled_.text);
+    if (communicator->is_reported()) counted_ = communicator->next_call(call_.collective);
+    const int error = settled_.is_tuned ? select(*communicator) : MPI_SUCCESS;
     if (error != MPI_SUCCESS) return error;
   }
-  if (is_schedule_) start_schedule();
+  if (runs_schedule()) start_schedule();
   return MPI_SUCCESS;
 }
 
@@ -141,26 +141,20 @@ int PersistentRequest::begin() {
 /// end of the exchange the MPI's own runs: other calls are compared by other times.
 int PersistentRequest::select(Communicator& communicator) {
   noted_ = {};
-  hierarchical_.reset();
   if (communicator.arrival() != arrival_) return MPI_SUCCESS;
   Profile profile;
   int error = arrival_->agreed_profile(number_, profile);
   if (error != MPI_SUCCESS) return error;
   MpiCall call = call_;  // each start counts
-  const Decision& decision = communicator.selections().resolved(*tuned_, call, profile, error);
+  const Decision& decision = communicator.selections().resolved(settled_, call, profile, error);
   noted_ = communicator.selections().tuned.take_note();
   communicator.end_elsewhere(call, decision);
   if (error != MPI_SUCCESS) return error;
-  communicator.note_algorithm(call_.collective, decision.text);
-  if (communicator.is_reported()) text_ = decision.text;
-  is_schedule_ = decision.specification && !decision.level.hierarchical;
-  if (is_schedule_) return set(*decision.specification, communicator);
-  if (decision.level.hierarchical) {
-    // What runs in finish() counts as a call of its own.
-    communicator.hierarchical().skip();
-    hierarchical_ = decision;
-  }
-  return MPI_SUCCESS;
+  decision_ = decision;
+  communicator.note_algorithm(call_.collective, decision_.text);
+  // What runs in finish() counts as a call of its own.
+  if (decision_.level.hierarchical) communicator.hierarchical().skip();
+  return runs_schedule() ? set(*decision_.specification, communicator) : MPI_SUCCESS;
 }
 
 int PersistentRequest::finish(const void* site) {
@@ -176,7 +170,7 @@ int PersistentRequest::finish(const void* site) {
   bool is_native = false;
   const int error = contained([&] {
     arrived.emplace(arrival_.get(), number_, this);
-    Communicator* const known = settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
+    Communicator* const known = settled_.text.empty() ? nullptr : Communicator::known(call_.comm);
     if (known != nullptr) communicator = known->shared_from_this();
     return run(*arrived, is_native);
   });
@@ -196,41 +190,38 @@ void PersistentRequest::end(Communicator& communicator, int error, TunedSelectio
                             CallRecord& record) {
   communicator.selections().tuned.end_call(noted, error);
   if (error != MPI_SUCCESS) return;
-  if (is_schedule_ && plan_ != nullptr && plan_->instead) {
-    text_ = text_of_instead(&*plan_->instead, specification_);
-    communicator.note_algorithm(call_.collective, text_);
+  if (runs_schedule() && plan_ != nullptr && plan_->instead) {
+    decision_.text = text_of_instead(&*plan_->instead, specification_);
+    communicator.note_algorithm(call_.collective, decision_.text);
   }
   if (!communicator.is_reported()) return;
   record.call = counted_;
-  record.decision = &text_;
+  record.decision = &decision_.text;
   record.site = program_site(record.site);
   keep_record(call_, communicator, arrival_.get(), record);
 }
 
 int PersistentRequest::run(const ArrivedCall& arrived, bool& is_native) {
-  if (hierarchical_) {
+  if (decision_.level.hierarchical) {
     Communicator& communicator = *Communicator::known(call_.comm);
-    const HierarchicalRunner::Turn turn(nodes_of(*hierarchical_, communicator));
-    communicator.note_algorithm(call_.collective, hierarchical_->text);
+    const HierarchicalRunner::Turn turn(nodes_of(decision_, communicator));
+    communicator.note_algorithm(call_.collective, decision_.text);
     bool is_refused = false;
     bool runs_native = false;
-    int error =
-        run_hierarchical(call_, communicator, *hierarchical_, arrived, is_refused, runs_native);
-    text_ = communicator.last(call_.collective);
+    int error = run_hierarchical(call_, communicator, decision_, arrived, is_refused, runs_native);
+    decision_.text = communicator.last(call_.collective);
     is_native = !is_refused && runs_native;
     if (!is_refused) return error;
-    if (const Specification* const flat = hierarchical_->when_flat()) {
-      error = set(*flat, communicator);
-      if (error != MPI_SUCCESS) return error;
-      is_schedule_ = true;
-    }
+    if (decision_.when_flat() == nullptr) decision_.specification.reset();
+    decision_.level = {};
+    if (runs_schedule()) error = set(*decision_.specification, communicator);
+    if (error != MPI_SUCCESS) return error;
     // All ranks refuse the same call again: it is flat from now on.
-    if (!tuned_) settled_text_ = text_;
-    hierarchical_.reset();
-    if (is_schedule_) start_schedule();
+    if (!settled_.is_tuned) settled_ = decision_;
+    if (runs_schedule()) start_schedule();
   }
-  is_native = !is_schedule_;
-  return is_schedule_ ? finish_schedule(arrived) : MPI_SUCCESS;
+  is_native = !runs_schedule();
+  return is_native ? MPI_SUCCESS : finish_schedule(arrived);
 }
 
 void PersistentRequest::start_schedule() {
@@ -261,11 +252,9 @@ bool PersistentRequest::find_order() {
 }
 
 int PersistentRequest::begin_schedule() {
-  CallContext context = context_;
-  context.epoch = epoch_.get();
-  if (sizes_) context.all_sizes = &*sizes_;
+  context_.epoch = epoch_.get();
   if (plan_ == nullptr || specification_.needs_arrivals()) {
-    const int error = schedule_comm_->prepare(call_, specification_, context, plan_);
+    const int error = schedule_comm_->prepare(call_, specification_, context_, plan_);
     if (error != MPI_SUCCESS) return error;
   }
   buffers_.emplace(call_, plan_->order, scratch_.reserve(plan_->program.scratch), iov_);

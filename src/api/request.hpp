@@ -35,8 +35,6 @@ class PersistentRequest final : public BackgroundTask {
   static int open(const MpiCall& call, bool usable, std::function<int()> run_native,
                   std::unique_ptr<PersistentRequest>& made);
   ~PersistentRequest() override;
-  PersistentRequest(const PersistentRequest&) = delete;
-  PersistentRequest& operator=(const PersistentRequest&) = delete;
 
   [[nodiscard]] MPI_Comm comm() const { return call_.comm; }
   [[nodiscard]] bool is_active() const { return active_; }
@@ -67,6 +65,9 @@ class PersistentRequest final : public BackgroundTask {
   [[nodiscard]] bool runs_in_background() const {
     return has_thread() && specification_.runner == Runner::background;
   }
+  [[nodiscard]] bool runs_schedule() const {
+    return decision_.specification && !decision_.level.hierarchical;
+  }
   [[nodiscard]] bool uses_epoch() const;
   bool find_order();
   void start_schedule();
@@ -75,21 +76,18 @@ class PersistentRequest final : public BackgroundTask {
 
   MpiCall call_;
   std::function<int()> run_native_;
-  std::shared_ptr<Arrival> arrival_;      ///< null: arrivals are not exchanged
-  std::string settled_text_;              ///< "native: why"; empty without Tutti
-  std::optional<Decision> hierarchical_;  ///< runs in finish()
-  std::optional<Decision> tuned_;         ///< deferred: each start selects
-  TunedSelection::NotedCall noted_;       ///< the call under way
+  std::shared_ptr<Arrival> arrival_;  ///< null: arrivals are not exchanged
+  Decision settled_;                  ///< if it is tuned, each start selects; no text without Tutti
+  Decision decision_;                 ///< what runs now, a hierarchical call in finish()
+  TunedSelection::NotedCall noted_;   ///< the call under way
   CallNumber number_ = 0;
-  std::string text_;           ///< of the current algorithm, if a report is wanted
   std::uint64_t counted_ = 0;  ///< the call's number for the report
   bool active_ = false;
 
   std::unique_ptr<PrivateComm> schedule_comm_;  ///< null: no schedule ever runs
-  bool is_schedule_ = false;                    ///< what runs now
   Specification specification_;
   CallContext context_;
-  std::optional<std::vector<Bytes>> sizes_;  ///< of all ranks, if each new order needs them
+  std::vector<Bytes> sizes_;  ///< of all ranks, if each new order needs them
   Scratch scratch_;
   Iov iov_;
 

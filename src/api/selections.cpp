@@ -2,6 +2,7 @@
 #include "api/selections.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -23,21 +24,11 @@ int read_rules(const std::string& text, Rules& rules) {
   return MPI_SUCCESS;
 }
 
-/// Once nodes are open, counts a call unless the one who runs it does.
-class CountedCall {
- public:
-  CountedCall(Communicator& communicator, const HierarchicalNodes& nodes)
-      : communicator_(communicator), nodes_(nodes) {}
-  ~CountedCall() {
-    if (!is_passed_on && nodes_.are_open()) communicator_.hierarchical().skip();
+/// Once nodes are open, counts a call unless it is released to the one who runs it.
+struct CountCall {
+  void operator()(Communicator* communicator) const {
+    if (communicator->selections().nodes.are_open()) communicator->hierarchical().skip();
   }
-  CountedCall(const CountedCall&) = delete;
-  CountedCall& operator=(const CountedCall&) = delete;
-  bool is_passed_on = false;
-
- private:
-  Communicator& communicator_;
-  const HierarchicalNodes& nodes_;
 };
 
 /// Defers a hierarchical decision without leaders until the block of a call is known.
@@ -210,11 +201,11 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
   const bool needs_own =
       decision.is_tuned ? tuned.may_note(call.collective) : !decision.table->is_ready;
   const CallSize size = size_of(decision, call, needs_own);
-  CountedCall counted(communicator_, nodes);
+  std::unique_ptr<Communicator, CountCall> counted(&communicator_);
   const Decision& selected = decision.is_tuned
                                  ? tuned.resolve(decision, call.collective, size, error)
                                  : look_up(*decision.table, size, error);
-  counted.is_passed_on = error == MPI_SUCCESS && selected.level.hierarchical;
+  if (error == MPI_SUCCESS && selected.level.hierarchical) static_cast<void>(counted.release());
   communicator_.count(call, selected);
   return selected;
 }
