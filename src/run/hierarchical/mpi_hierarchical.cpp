@@ -20,18 +20,24 @@ int HierarchicalRunner::open(MPI_Comm comm, Nodes nodes, const NodeSettings& set
   return error;
 }
 
-int HierarchicalRunner::lanes_of(int leaders, Lanes*& lanes) {
-  const Nodes& nodes = node_->nodes();
-  leaders = std::clamp(leaders, 1, nodes.most());
-  lanes = &lanes_[leaders];
-  if (!lanes->empty() || nodes.count() == 1) return MPI_SUCCESS;
+Lanes& HierarchicalRunner::lanes_of(int leaders) {
+  return lanes_[std::clamp(leaders, 1, node_->nodes().most())];
+}
+
+bool HierarchicalRunner::is_prepared(int leaders) {
+  return node_->nodes().count() == 1 || !lanes_of(leaders).empty();
+}
+
+int HierarchicalRunner::prepare(int leaders) {
+  if (is_prepared(leaders)) return MPI_SUCCESS;
+  leaders = std::clamp(leaders, 1, node_->nodes().most());
   Lanes made(index(leaders));
   int error = MPI_SUCCESS;
   // Continue after an error, which other ranks may not have.
   for (int lane = 0; lane < leaders; ++lane) {
     keep_first(error, lane_of_leaders(leaders_of(lane, leaders), made[index(lane)]));
   }
-  if (error == MPI_SUCCESS) *lanes = std::move(made);
+  if (error == MPI_SUCCESS) lanes_of(leaders) = std::move(made);
   return error;
 }
 
@@ -45,22 +51,13 @@ std::vector<int> HierarchicalRunner::leaders_of(int lane, int leaders) const {
   return locals;
 }
 
-bool HierarchicalRunner::is_prepared(int leaders) const {
-  const Nodes& nodes = node_->nodes();
-  const auto lanes = lanes_.find(std::clamp(leaders, 1, nodes.most()));
-  return nodes.count() == 1 || (lanes != lanes_.end() && !lanes->second.empty());
-}
-
-int HierarchicalRunner::prepare(int leaders) {
-  Lanes* lanes = nullptr;
-  return lanes_of(leaders, lanes);
-}
-
 void HierarchicalRunner::forget(int leaders) {
-  lanes_.erase(std::clamp(leaders, 1, node_->nodes().most()));
+  lanes_of(leaders).clear();
   std::set<std::vector<int>> needed;
   for (const auto& [others, lanes] : lanes_) {
-    for (int lane = 0; lane < others; ++lane) needed.insert(leaders_of(lane, others));
+    for (int lane = 0; lane < others && !lanes.empty(); ++lane) {
+      needed.insert(leaders_of(lane, others));
+    }
   }
   std::erase_if(communicators_, [&](const auto& made) { return !needed.contains(made.first); });
 }
@@ -82,9 +79,9 @@ int HierarchicalRunner::lane_of_leaders(const std::vector<int>& locals, PrivateC
 }
 
 int HierarchicalRunner::first_ranks(PrivateComm*& comm) {
-  Lanes* lanes = nullptr;
-  const int error = lanes_of(1, lanes);
-  comm = error == MPI_SUCCESS && !lanes->empty() ? lanes->front() : nullptr;
+  const int error = prepare(1);
+  const Lanes& lanes = lanes_of(1);
+  comm = lanes.empty() ? nullptr : lanes.front();
   return error;
 }
 
@@ -96,15 +93,15 @@ std::optional<Bytes> HierarchicalRunner::capacity_for(Collective collective) con
 
 int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused) {
   const Turn turn(*this);
-  Lanes* lanes = nullptr;
-  if (const int error = lanes_of(hierarchical.call.leaders, lanes)) return error;
+  if (const int error = prepare(hierarchical.call.leaders)) return error;
+  Lanes& lanes = lanes_of(hierarchical.call.leaders);
   refused.clear();
   const Bytes sizes = size_exchange_bytes(hierarchical.call.collective);
   if (!capacity_for(hierarchical.call.collective)) {
     refused = "node memory cannot hold the sizes that ranks exchange";
     return MPI_SUCCESS;
   }
-  int error = learn(hierarchical, *lanes);
+  int error = learn(hierarchical, lanes);
   const int count_mismatch =
       error == MPI_SUCCESS && !fits(hierarchical) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
   if (count_mismatch != MPI_SUCCESS) {
@@ -119,7 +116,7 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
   if (error == MPI_SUCCESS) {
     const Program* program = program_of(hierarchical.call, refused);
     if (program != nullptr) {
-      NodeBuffers buffers(*node_, node_->data() + sizes, hierarchical, *program, *lanes, begin_,
+      NodeBuffers buffers(*node_, node_->data() + sizes, hierarchical, *program, lanes, begin_,
                           begin_ + chunks_sequence);
       // Runs all operations, even after an error, so that no rank waits for this one in vain.
       error = executor_.run(*program, buffers, transport_);

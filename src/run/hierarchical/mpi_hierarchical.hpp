@@ -57,7 +57,7 @@ class HierarchicalRunner {
   };
 
   /// Do the communicators for `leaders` leaders exist? Equal on all ranks.
-  [[nodiscard]] bool is_prepared(int leaders) const;
+  [[nodiscard]] bool is_prepared(int leaders);
   /// Creates the communicators between nodes for `leaders` leaders, at the first such call; run()
   /// includes it. Collective. Returns an MPI error code, which may differ between ranks.
   int prepare(int leaders);
@@ -111,7 +111,8 @@ class HierarchicalRunner {
   }
 
   explicit HierarchicalRunner(MPI_Comm comm) : comm_(comm), transport_(comm, rank_in(comm)) {}
-  int lanes_of(int leaders, Lanes*& lanes);
+  /// Empty before prepare(), and if there is one node.
+  Lanes& lanes_of(int leaders);
   [[nodiscard]] std::vector<int> leaders_of(int lane, int leaders) const;
   int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
   int learn(HierarchicalCall& hierarchical, Lanes& lanes);
