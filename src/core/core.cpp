@@ -3,8 +3,7 @@
 #include <cassert>
 #include <string>
 
-#include "core/order.hpp"
-#include "core/sizes.hpp"
+#include "core/problem.hpp"
 #include "core/words.hpp"
 
 namespace tutti {

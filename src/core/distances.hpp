@@ -1,5 +1,5 @@
-/// Distances between ranks: the times of messages, in seconds, and the links that several messages
-/// share.
+/// The messages of a shape, the distances between ranks, which are the times of messages in
+/// seconds, and the links that several messages share.
 #pragma once
 
 #include <cassert>
@@ -10,6 +10,24 @@
 #include "core/types.hpp"
 
 namespace tutti {
+
+/// The messages of a shape for a model of rounds. All messages of a round are in flight at once;
+/// the next round begins when the slowest has arrived.
+struct Traffic {
+  struct Message {
+    Position from = 0;
+    Position to = 0;
+    Bytes bytes = 0;
+    friend bool operator==(const Message&, const Message&) = default;
+  };
+  struct Round {
+    int times = 1;  ///< consecutive repetitions of this round
+    std::vector<Message> messages;
+    friend bool operator==(const Round&, const Round&) = default;
+  };
+  int p = 1;
+  std::vector<Round> rounds;
+};
 
 /// Two ranks; the sender of a message comes first.
 using RankPair = std::pair<Rank, Rank>;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "algorithms/algorithms.hpp"
-#include "core/traffic.hpp"
+#include "core/distances.hpp"
 
 namespace tutti {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/nodes.hpp"
+#include "core/problem.hpp"
 #include "core/result.hpp"
-#include "core/sizes.hpp"
 #include "lowering/program.hpp"
 
 namespace tutti {

@@ -1,10 +1,10 @@
 /// Swaps ranks and updates the times of the rounds incrementally; reverses and moves parts of
 /// rings.
-#include "orders/local_search.hpp"
-
 #include <algorithm>
 #include <array>
 #include <functional>
+
+#include "orders/orders.hpp"
 
 namespace tutti {
 

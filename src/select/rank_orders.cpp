@@ -7,8 +7,7 @@
 
 #include "core/order.hpp"
 #include "cost/traffic.hpp"
-#include "orders/by_distance.hpp"
-#include "orders/local_search.hpp"
+#include "orders/orders.hpp"
 
 namespace tutti {
 

@@ -8,7 +8,6 @@
 
 #include "algorithms/algorithms.hpp"
 #include "core/distances.hpp"
-#include "core/traffic.hpp"
 #include "topology/rank_orders.hpp"
 
 namespace tutti {
@@ -39,9 +38,9 @@ struct Anchor {
   bool fixed = true;  ///< swaps keep it there, as for a root
 };
 
-/// Evaluates the heuristics of orders/by_distance, and local searches from each of them and from
-/// the natural order. The best has the smallest time of its rounds and is never slower than the
-/// natural order. The heuristics use the distances of messages of `block` bytes. `evaluations`
+/// Evaluates the orders by distance of orders/orders.hpp, and local searches from each of them and
+/// from the natural order. The best has the smallest time of its rounds and is never slower than
+/// the natural order. The heuristics use the distances of messages of `block` bytes. `evaluations`
 /// bounds the link times of each search; the total is up to ten times as many from 8 ranks on.
 /// Equal on all ranks that pass the same bits.
 [[nodiscard]] Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block,

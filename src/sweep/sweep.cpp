@@ -11,8 +11,7 @@
 
 #include "core/distributions.hpp"
 #include "cost/traffic.hpp"
-#include "orders/by_distance.hpp"
-#include "orders/local_search.hpp"
+#include "orders/orders.hpp"
 #include "sweep/check.hpp"
 
 namespace tutti {

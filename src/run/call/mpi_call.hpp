@@ -5,8 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/order.hpp"
-#include "core/sizes.hpp"
+#include "core/problem.hpp"
 #include "core/types.hpp"
 #include "protocols/arrival_agreement.hpp"
 #include "run/mpi/devices.hpp"
@@ -157,15 +156,15 @@ struct MpiCall {
     if (is_scatter(collective)) return !in_place();
     return is_gather(collective) ? rank == root : collective != Collective::barrier;
   }
-  /// The side with this rank's contribution, except in scatters.
-  [[nodiscard]] const CallSide& contribution() const { return in_place() ? receive : send; }
-  /// Gathers and scatters: the side with this rank's block.
+  /// Gathers and scatters: the side with this rank's block, unless the call is in place.
   [[nodiscard]] const CallSide& own() const { return is_scatter(collective) ? receive : send; }
   /// Gathers and scatters: the side with the blocks of all ranks, significant at the root.
   [[nodiscard]] const CallSide& whole() const { return is_scatter(collective) ? send : receive; }
-  /// Gathers and scatters: bytes of this rank's block. The types are known.
+  /// The side with this rank's contribution, in a scatter with its block.
+  [[nodiscard]] const CallSide& contribution() const { return in_place() ? whole() : own(); }
+  /// Bytes of this rank's block in that side. The types are known.
   [[nodiscard]] Bytes own_bytes(Rank rank) const {
-    return in_place() ? whole().bytes(rank) : own().bytes(0);
+    return contribution().bytes(in_place() ? rank : 0);
   }
 };
 

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "core/distributions.hpp"
+#include "core/problem.hpp"
 #include "core/result.hpp"
-#include "core/sizes.hpp"
 #include "core/types.hpp"
 
 namespace tutti {

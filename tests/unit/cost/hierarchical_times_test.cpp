@@ -9,7 +9,7 @@
 
 #include "cost/simulate.hpp"
 #include "cost/traffic.hpp"
-#include "orders/local_search.hpp"
+#include "orders/orders.hpp"
 #include "unit/call_helpers.hpp"
 
 namespace tutti {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "cost/traffic.hpp"
-#include "orders/local_search.hpp"
+#include "orders/orders.hpp"
 #include "topology/shared_links.hpp"
 #include "unit/distance_helpers.hpp"
 

@@ -1,8 +1,7 @@
 /// Orders by distance: the numbers of papers, optima, and that none is worse than natural.
 #include <gtest/gtest.h>
 
-#include "orders/by_distance.hpp"
-#include "orders/local_search.hpp"
+#include "orders/orders.hpp"
 #include "select/rank_orders.hpp"
 #include "unit/distance_helpers.hpp"
 
