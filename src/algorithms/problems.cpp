@@ -93,22 +93,6 @@ std::vector<Position> receiving_sequence(const Specification& specification, int
   return sequence;
 }
 
-/// The neighbours of all ranks in a k-nomial gather or scatter of blocks of these sizes (by rank),
-/// whose heavy subtrees exchange directly with the root. Indexed by rank; empty if no subtree is
-/// that heavy. O(p).
-std::vector<TreeNeighbours> fixed_positions(const Specification& specification, const Order& order,
-                                            const std::vector<Bytes>& sizes, Bytes memory) {
-  const Growth growth = fixed_growth(specification, order.size(), memory);
-  const Bytes all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
-  if (all <= growth.heaviest()) return {};
-  std::vector<TreeNeighbours> by_rank(sizes.size());
-  for (TreeNeighbours& one : OrderedTree(growth, by_position(sizes, order)).all_neighbours()) {
-    TreeNeighbours named = in_order(std::move(one), order);
-    by_rank[index(named.self.root)] = std::move(named);
-  }
-  return by_rank;
-}
-
 }  // namespace
 
 Order order_of(const Specification& specification, int p, Rank root, const Expected& expected) {
@@ -151,51 +135,83 @@ Order order_of(const Specification& specification, int p, Rank root, const Expec
   return by_size(*expected.sizes, root, depth);
 }
 
+namespace {
+
+/// The order that the root has, as Planner::order_for. Pairs have no size that all ranks know.
+Order order_of(const Specification& specification, const Call& call) {
+  const std::vector<Bytes> equal(call.sizes.size(), 0);
+  const bool is_of_pairs = block_kind(call.collective) == BlockKind::pairs;
+  return order_of(specification, call.p(), call.root,
+                  {is_of_pairs ? &equal : &call.sizes, &call.arrivals, &call.rank_order});
+}
+
+/// The order that other ranks have. In a linear shape they need not know the data that the order
+/// depends on.
+Order order_of_others(const Specification& specification, const Call& call, const Order& order) {
+  const bool is_needed = !has_root(call.collective) || is_one_sided(call.collective) ||
+                         specification.order_matters_everywhere();
+  if (is_needed) return order;
+  if (specification.needs_arrivals()) return Order::rotated(call.p(), call.root);
+  const bool is_known = !is_irregular(call.collective) || specification.order != OrderName::by_size;
+  return is_known ? order : Order::natural(call.p(), call.root);
+}
+
+}  // namespace
+
 Problems::Problems(const Specification& specification, const Call& call)
     : specification_(specification),
       call_(call),
       equal_(!is_irregular(call.collective)),
-      order_(order_of(specification, call.p(), call.root,
-                      {&call.sizes, &call.arrivals, &call.rank_order})),
+      order_(order_of(specification, call)),
+      order_of_others_(order_of_others(specification, call, order_)),
       sizes_(block_kind(call.collective) == BlockKind::parts ? vector_of(call)
              : equal_                                        ? Sizes::equal(call.sizes[0])
                                                              : Sizes::all(call.sizes, order_)) {
   if (specification.follows_arrivals()) {
     const ReadyTimes ready = ready_times(specification, call.arrivals, call.rate);
     const std::vector<Bytes> at_once(call.sizes.size(), 0);
-    neighbours_ = informed_tree(ready ? *ready : at_once, call.root,
-                                call.half_performance_length + call.sizes[0]);
+    informed_ = informed_tree(ready ? *ready : at_once, call.root,
+                              call.half_performance_length + call.sizes[0]);
   }
   if (is_gather_or_scatter(call.collective)) {
     const Bytes all = std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0});
     specification_ = within(specification, call.p(), all, call.memory);
   }
-  if (specification.algorithm->staging != Staging::subtrees) return;
-  if (is_fixed_tree(specification)) {
-    neighbours_ = fixed_positions(specification, order_, call.sizes, call.memory);
-    return;
-  }
-  const Growth growth =
-      growth_of(specification, call.p(), call.root, call.half_performance_length,
-                ready_times(specification, call.arrivals, call.rate), call.memory);
-  tree_ = equal_ ? OrderedTree(growth, call.sizes[0]) : OrderedTree(growth, call.sizes);
-  neighbours_ = tree_->all_neighbours();
+  if (specification.algorithm->staging == Staging::subtrees) grow();
 }
 
-Sizes Problems::known_sizes(Rank rank) const {
+/// As Planner::tree_of.
+void Problems::grow() {
+  const bool is_fixed = is_fixed_tree(specification_);
+  const Growth growth =
+      is_fixed ? fixed_growth(specification_, call_.p(), call_.memory)
+               : growth_of(specification_, call_.p(), call_.root, call_.half_performance_length,
+                           ready_times(specification_, call_.arrivals, call_.rate), call_.memory);
+  if (is_fixed && equal_ && call_.sizes[0] * call_.p() <= growth.heaviest()) return;
+  tree_ = equal_ ? OrderedTree(growth, call_.sizes[0])
+                 : OrderedTree(growth, by_position(call_.sizes, order_));
+}
+
+TreeNeighbours Problems::neighbours(Rank rank) const {
+  if (!informed_.empty()) return informed_[index(rank)];
+  if (!tree_) return {};
+  const TreeNeighbours found = tree_->neighbours(order_.position_of(rank));
+  return is_fixed_tree(specification_) ? in_order(found, order_) : found;
+}
+
+Sizes Problems::known_sizes(Rank rank, const Order& order) const {
   const Knowledge knowledge = specification_.knowledge();
   if (block_kind(call_.collective) == BlockKind::pairs && !equal_) return pair_sizes(rank);
   // Without a root, every rank has all sizes as arguments.
   const bool has_all = equal_ || rank == call_.root || !has_root(call_.collective);
   if (has_all || knowledge == Knowledge::all_sizes) return sizes_;
-  const Position me = order_.position_of(rank);
-  const BlockRange own = {me, me + 1};
-  std::vector<Sizes::Known> known = {{own, sizes_.of(own)}};
+  const Position me = order.position_of(rank);
+  std::vector<Sizes::Known> known = {{{me, me + 1}, call_.sizes[index(rank)]}};
   if (knowledge == Knowledge::subtree_sizes) {
     const Knomial tree(call_.p(), specification_.parameters.k);
     for (const Position child : tree.children(me)) {
-      const BlockRange blocks = tree.subtree(child);
-      known.push_back({blocks, sizes_.of(blocks)});
+      // Heavy subtrees below it do not pass through a child.
+      known.push_back({tree.subtree(child), tree_->neighbours(child).self.bytes});
     }
   }
   return Sizes::some(std::move(known));
@@ -217,11 +233,11 @@ Problem Problems::at(Rank rank) const {
   problem.p = call_.p();
   problem.rank = rank;
   problem.root = call_.root;
-  problem.order = order_;
-  problem.sizes = known_sizes(rank);
+  problem.order = rank == call_.root ? order_ : order_of_others_;
+  problem.sizes = known_sizes(rank, problem.order);
   problem.parameters = specification_.parameters;
   problem.nodes = call_.nodes.get();
-  if (!neighbours_.empty()) problem.tree = neighbours_[index(rank)];
+  problem.tree = neighbours(rank);
   return problem;
 }
 

@@ -41,12 +41,14 @@ struct Call {
 };
 
 /// Gives each rank exactly the knowledge that its protocol would acquire (the central twin of the
-/// protocols). Construction O(p log p), each problem O(its tree degree), of an alltoallv O(p).
+/// protocols), so its schedule is the one that a planner makes (run/plan/planner.hpp). Construction
+/// O(p log p), each problem O(log^2 p + its tree degree), of an alltoallv O(p).
 class Problems {
  public:
   Problems(const Specification& specification, const Call& call);
 
-  /// The problem of `rank`. A leaf of a linear shape has the order that the root uses.
+  /// The problem of `rank`. A leaf of a linear shape may have another order than the root, whose
+  /// data it need not know.
   [[nodiscard]] Problem at(Rank rank) const;
   /// The schedule of `rank`.
   [[nodiscard]] Schedule schedule(Rank rank) const;
@@ -54,20 +56,23 @@ class Problems {
   [[nodiscard]] std::vector<Schedule> schedules() const;
   /// The order of the block positions.
   [[nodiscard]] const Order& order() const { return order_; }
-  /// The ordered tree, or null if the algorithm builds none.
+  /// The tree from the sizes, of positions, or null if the algorithm builds none.
   [[nodiscard]] const OrderedTree* tree() const { return tree_ ? &*tree_ : nullptr; }
 
  private:
-  [[nodiscard]] Sizes known_sizes(Rank rank) const;
+  void grow();
+  [[nodiscard]] TreeNeighbours neighbours(Rank rank) const;
+  [[nodiscard]] Sizes known_sizes(Rank rank, const Order& order) const;
   [[nodiscard]] Sizes pair_sizes(Rank rank) const;
 
   Specification specification_;
   Call call_;
   bool equal_;
   Order order_;
+  Order order_of_others_;  ///< at ranks other than the root
   Sizes sizes_;
   std::optional<OrderedTree> tree_;
-  std::vector<TreeNeighbours> neighbours_;
+  std::vector<TreeNeighbours> informed_;  ///< by rank, of a bcast by arrivals
 };
 
 /// The tree's rules for a call: root, parameters, half-performance length.

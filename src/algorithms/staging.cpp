@@ -98,8 +98,8 @@ TreeNeighbours fixed_position(const Growth& growth, Position me, Bytes own,
 
 TreeNeighbours in_order(TreeNeighbours neighbours, const Order& order) {
   const auto rename = [&](Subtree& subtree) {
+    subtree.ready = subtree.root;
     subtree.root = order.rank_at(subtree.root);
-    subtree.ready = subtree.blocks.count();
   };
   if (neighbours.parent != no_rank) neighbours.parent = order.rank_at(neighbours.parent);
   rename(neighbours.self);

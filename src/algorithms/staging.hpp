@@ -52,7 +52,8 @@ inline constexpr Bytes default_staging = Bytes{64} << 20;
 [[nodiscard]] TreeNeighbours fixed_position(const Growth& growth, Position me, Bytes own,
                                             const std::vector<Bytes>& children);
 
-/// The same neighbours with the ranks of `order`. A scatter serves subtrees with many blocks first.
+/// The same neighbours with the ranks of `order`. A scatter serves the last positions first, as in
+/// a tree without heavy subtrees.
 [[nodiscard]] TreeNeighbours in_order(TreeNeighbours neighbours, const Order& order);
 
 }  // namespace tutti

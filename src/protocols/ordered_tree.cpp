@@ -185,23 +185,4 @@ TreeNeighbours OrderedTree::neighbours(Rank rank) const {
   return neighbours;
 }
 
-std::vector<TreeNeighbours> OrderedTree::all_neighbours() const {
-  std::vector<TreeNeighbours> all;
-  for (Rank rank = 0; rank < growth_.p; ++rank) all.push_back(neighbours(rank));
-  // The holes of a rank's children are holes of its own subtree too.
-  const auto complete = [&](const auto& self, Subtree& subtree) -> void {
-    TreeNeighbours& at = all[index(subtree.root)];
-    for (Subtree& child : at.children) {
-      self(self, child);
-      if (at.self.root == root()) continue;
-      at.self.holes.insert(at.self.holes.end(), child.holes.begin(), child.holes.end());
-    }
-    std::ranges::sort(at.self.holes, {}, &BlockRange::begin);
-    subtree.holes = at.self.holes;
-  };
-  Subtree whole = all[index(root())].self;
-  complete(complete, whole);
-  return all;
-}
-
 }  // namespace tutti

@@ -27,8 +27,6 @@ class OrderedTree {
   /// The neighbours of a rank. Where a threshold detaches subtrees, holes deeper than the rank's
   /// own joins are missing, because the rank cannot know them; bytes are always right.
   [[nodiscard]] TreeNeighbours neighbours(Rank rank) const;
-  /// The neighbours of all ranks, with all holes, for verification. O(p) for the whole tree.
-  [[nodiscard]] std::vector<TreeNeighbours> all_neighbours() const;
   /// Modelled time in bytes by the recurrence of Lemmas 1 and 2, without promotions.
   [[nodiscard]] Bytes lemma_time() const { return lemma_time_; }
   /// Modelled time in bytes of the final tree; the root serves children as they become ready.
