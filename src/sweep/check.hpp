@@ -9,7 +9,7 @@
 namespace tutti {
 
 /// The number of kinds of buffers for Programs.
-inline constexpr int buffer_kinds = 10;
+inline constexpr int buffer_kinds = 16;
 
 /// A kind of buffers in words, e.g. "scattered, in place".
 [[nodiscard]] std::string buffer_kind_name(int kind);
@@ -21,10 +21,16 @@ inline constexpr int buffer_kinds = 10;
 /// sends to another one differs from what it receives from it. In place both must be equal.
 [[nodiscard]] std::vector<Bytes> one_way_pairs(const std::vector<Bytes>& sizes);
 
-/// The programs that the schedules of a call become for buffers of a kind below `buffer_kinds`:
-/// contiguous, with packed messages, scattered, of datatypes that are not contiguous, or a mix of
-/// these by rank; each with and without MPI_IN_PLACE where it has a meaning. One-sided collectives
-/// have only the first kind.
+/// The buffers of all ranks in a kind below `buffer_kinds`: contiguous; scattered; both with
+/// messages that copies pack; of datatypes that are not contiguous, on both sides or one; or a mix
+/// of these by rank. Each with and without MPI_IN_PLACE. These are what an executor's planner may
+/// ask for (see PrivateComm::traits_of).
+[[nodiscard]] std::vector<BufferLayout> buffers_of(const Specification& specification,
+                                                   const Call& call, int kind);
+/// The kinds that differ for a call.
+[[nodiscard]] std::vector<int> distinct_kinds(const Specification& specification, const Call& call);
+
+/// The programs that the schedules of a call become for buffers of a kind.
 struct Programs {
   ProgramCall program_call;
   std::vector<BufferLayout> layouts;  ///< by rank

@@ -104,7 +104,8 @@ class HierarchicalSweep {
   SweepResult done() { return std::move(result_); }
 
  private:
-  /// Checks 1 to 3 chunks, with and without MPI_IN_PLACE, and direct use of the ranks' buffers.
+  /// Checks 1 to 3 chunks, with and without MPI_IN_PLACE, and direct use of the buffers of all
+  /// ranks or some.
   void run(const Call& call, const Nodes& nodes, HierarchicalOptions options) {
     Call both_ways = call;
     both_ways.pairs.clear();
@@ -118,21 +119,34 @@ class HierarchicalSweep {
     options.chunks = 1;
     options.direct = true;
     check(call, nodes, options);
+    check(call, nodes, options, true);
   }
 
-  void check(const Call& call, const Nodes& nodes, const HierarchicalOptions& options) {
-    const auto programs = hierarchical_programs(call, nodes, options);
+  /// Each rank decides by itself whether inner calls use its buffers. With `mixes`, every third one
+  /// and a root in place do not.
+  void check(const Call& call, const Nodes& nodes, HierarchicalOptions options,
+             bool mixes = false) {
+    auto programs = hierarchical_programs(call, nodes, options);
+    if (mixes && programs) {
+      options.direct = false;
+      options.in_place = has_root(call.collective) && keeps_in_place(call, call.root);
+      const auto others = hierarchical_programs(call, nodes, options);
+      for (Rank rank = 0; rank < call.p(); ++rank) {
+        const bool is_in_place = options.in_place && rank == call.root;
+        if (is_in_place || rank % 3 == 0) (*programs)[index(rank)] = (*others)[index(rank)];
+      }
+    }
     ++result_.cases;
     const bool stays_flat = reduces(collective_) && !options.commutative && !nodes.in_rank_order();
     if (bool(programs) == stays_flat) {
       return result_.refuse(
-          call, in_words(call, nodes, options) + ": " +
+          call, in_words(call, nodes, options, mixes) + ": " +
                     (programs ? "lowered, against the order of ranks" : programs.error()));
     }
     if (!programs) return;
     const auto seed = static_cast<std::uint64_t>(result_.programs++);
     if (const auto fault = tutti::check(programs_, call, nodes, options, *programs, seed)) {
-      return result_.refuse(call, in_words(call, nodes, options) + ": " + fault->text);
+      return result_.refuse(call, in_words(call, nodes, options, mixes) + ": " + fault->text);
     }
     for (const Call& inner : inner_calls(*programs, nodes, call.unit)) {
       if (seen_.insert(in_words(inner)).second) verify_inner(inner);
@@ -164,7 +178,7 @@ class HierarchicalSweep {
   }
 
   static std::string in_words(const Call& call, const Nodes& nodes,
-                              const HierarchicalOptions& options) {
+                              const HierarchicalOptions& options, bool mixes) {
     std::string text = in_words(call) + ", on nodes";
     for (Rank rank = 0; rank < nodes.p(); ++rank) text += " " + std::to_string(nodes.node_of(rank));
     for (int node = 0; node < nodes.count(); ++node) {
@@ -175,7 +189,10 @@ class HierarchicalSweep {
       }
     }
     return text + ", leaders " + std::to_string(options.leaders) + ", chunks " +
-           std::to_string(options.chunks) + (options.direct ? ", direct" : "") +
+           std::to_string(options.chunks) +
+           (mixes            ? ", some direct"
+            : options.direct ? ", direct"
+                             : "") +
            (options.in_place ? ", in place" : "") +
            (options.commutative ? "" : ", in the order of ranks");
   }

@@ -1,5 +1,7 @@
 /// Lowers schedules for several kinds of buffers, and checks the programs.
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "lowering/lower.hpp"
 #include "sweep/check.hpp"
@@ -8,26 +10,43 @@ namespace tutti {
 
 namespace {
 
-enum class Buffers : std::uint8_t { contiguous, packed, scattered, typed, mixed };
-constexpr std::array buffer_names = {"contiguous", "packed messages", "scattered", "typed",
-                                     "mixed"};
+enum class Buffers : std::uint8_t {
+  contiguous,
+  packed,
+  scattered,
+  scattered_packed,
+  typed,
+  typed_send,
+  typed_receive,
+  mixed
+};
+constexpr std::array buffer_names = {
+    "contiguous", "packed messages", "scattered",     "scattered, packed messages",
+    "typed",      "typed to send",   "typed results", "mixed"};
+static_assert(2 * buffer_names.size() == buffer_kinds);
 
 BufferLayout layout_of(const Specification& specification, const Call& call, Rank rank,
                        Buffers buffers, bool in_place) {
   BufferLayout layout;
+  const Collective collective = call.collective;
+  const BlockKind blocks = block_kind(collective);
+  if (is_one_sided(collective) || blocks == BlockKind::none) return layout;
   BufferTraits& traits = layout.traits;
-  traits.in_place = in_place && can_be_in_place(call.collective, rank, call.root);
-  if (reduces(call.collective)) {
+  traits.in_place = in_place && can_be_in_place(collective, rank, call.root);
+  const bool typed = buffers == Buffers::typed;
+  if (reduces(collective)) {
     traits.swaps = specification.algorithm->commutative;
-    traits.padding = buffers == Buffers::typed ? call.unit : 0;
+    traits.padding = typed ? call.unit : 0;
     return layout;
   }
-  layout.scattered = buffers == Buffers::scattered;
-  if (buffers == Buffers::typed) traits.send_contiguous = traits.receive_contiguous = false;
-  const bool by_rank = block_kind(call.collective) == BlockKind::ranks;
-  const bool packs = buffers == Buffers::packed || buffers == Buffers::scattered;
-  const bool at_side = !has_root(call.collective) || rank == call.root;
-  traits.packs_blocks = packs && by_rank && at_side;
+  const bool has_send = collective != Collective::bcast;
+  traits.send_contiguous = !(has_send && (typed || buffers == Buffers::typed_send));
+  traits.receive_contiguous = !typed && buffers != Buffers::typed_receive;
+  if (blocks == BlockKind::parts) return layout;
+  layout.scattered = buffers == Buffers::scattered || buffers == Buffers::scattered_packed;
+  const bool packs = buffers == Buffers::packed || buffers == Buffers::scattered_packed;
+  const bool at_side = !has_root(collective) || rank == call.root;
+  traits.packs_blocks = packs && blocks == BlockKind::ranks && at_side;
   const bool as_numbered =
       specification.order == OrderName::natural || specification.order == OrderName::rotated;
   traits.receive_scattered = traits.packs_blocks && (layout.scattered || !as_numbered);
@@ -49,6 +68,30 @@ std::string buffer_kind_name(int kind) {
   return buffer_names[index(kind / 2)] + std::string(is_in_place(kind) ? ", in place" : "");
 }
 
+std::vector<BufferLayout> buffers_of(const Specification& specification, const Call& call,
+                                     int kind) {
+  const auto buffers = static_cast<Buffers>(kind / 2);
+  std::vector<BufferLayout> all;
+  for (Rank rank = 0; rank < call.p(); ++rank) {
+    const auto alone = static_cast<Buffers>(rank % static_cast<int>(Buffers::mixed));
+    all.push_back(layout_of(specification, call, rank, buffers == Buffers::mixed ? alone : buffers,
+                            is_in_place(kind)));
+  }
+  return all;
+}
+
+std::vector<int> distinct_kinds(const Specification& specification, const Call& call) {
+  std::vector<int> kinds;
+  std::vector<std::vector<BufferLayout>> seen;
+  for (int kind = 0; kind < buffer_kinds; ++kind) {
+    std::vector<BufferLayout> layouts = buffers_of(specification, call, kind);
+    if (std::ranges::find(seen, layouts) != seen.end()) continue;
+    seen.push_back(std::move(layouts));
+    kinds.push_back(kind);
+  }
+  return kinds;
+}
+
 Programs::Programs(const Specification& specification, const Call& call, const Problems& problems,
                    std::span<const Schedule> schedules, int kind)
     // A reduction must keep the sequence of ranks unless the list requires an operation that
@@ -58,12 +101,10 @@ Programs::Programs(const Specification& specification, const Call& call, const P
                     problems.order(),
                     call.block_sizes(schedules.front().parts),
                     call.unit}) {
-  const auto buffers = static_cast<Buffers>(kind / 2);
+  layouts = buffers_of(specification, call, kind);
   for (Rank rank = 0; rank < call.p(); ++rank) {
-    const Buffers own = buffers == Buffers::mixed ? static_cast<Buffers>(rank % 4) : buffers;
-    layouts.push_back(layout_of(specification, call, rank, own, is_in_place(kind)));
     programs.push_back(lower(schedules[index(rank)], problems.at(rank), call.sizes[index(rank)],
-                             layouts.back().traits));
+                             layouts[index(rank)].traits));
   }
 }
 

@@ -206,7 +206,7 @@ class Sweep {
       for (Bytes& bytes : call.sizes) bytes *= call.unit;
     }
     ++result_.cases;
-    std::vector<int> kinds = kinds_for(call);
+    std::vector<int> kinds = kinds_for(unit, call);
     if (call.collective != Collective::alltoallv) return run(unit, call, kinds);
     const auto others = std::ranges::stable_partition(kinds, is_in_place).begin();
     run(unit, call, {kinds.begin(), others});
@@ -214,16 +214,12 @@ class Sweep {
     run(unit, call, {others, kinds.end()});
   }
 
-  [[nodiscard]] std::vector<int> kinds_for(const Call& call) const {
-    if (is_one_sided(call.collective)) return {0};
-    if (call.p() > all_kinds_max_p) {
-      // Multiplied by the golden ratio, so that kinds do not follow the loops over the space.
-      const auto hash = static_cast<std::uint64_t>(result_.cases) * 0x9E3779B97F4A7C15U;
-      return {static_cast<int>((hash >> 32) % buffer_kinds)};
-    }
-    std::vector<int> all(buffer_kinds);
-    std::iota(all.begin(), all.end(), 0);
-    return all;
+  [[nodiscard]] std::vector<int> kinds_for(const Unit& unit, const Call& call) const {
+    const std::vector<int> all = distinct_kinds(unit.specification, call);
+    if (call.p() <= all_kinds_max_p) return all;
+    // Multiplied by the golden ratio, so that kinds do not follow the loops over the space.
+    const auto hash = static_cast<std::uint64_t>(result_.cases) * 0x9E3779B97F4A7C15U;
+    return {all[(hash >> 32) % all.size()]};
   }
 
   void run(const Unit& unit, const Call& call, const std::vector<int>& kinds) {
@@ -339,7 +335,7 @@ std::vector<Specification> variations(const Algorithm& algorithm) {
   Variations all(algorithm);
   all.vary("order", orders_for(algorithm),
            [](Specification& spec, OrderName order) { spec.order = order; });
-  all.vary("k", {2, 3, 4, 7}, &Parameters::k);
+  all.vary("k", {2, 3, 4, 7, 1 << 20}, &Parameters::k);
   all.vary("segment", {0, 2, 1024}, &Parameters::segment);
   all.vary("rule", {JoinRule::volume, JoinRule::gather_time}, &Parameters::rule);
   all.vary("ports", {1, 2, 3}, &Parameters::ports);
@@ -350,10 +346,11 @@ std::vector<Specification> variations(const Algorithm& algorithm) {
   });
   all.vary("arrivals", {false, true}, &Parameters::arrivals);
   all.vary("parts", {1, 3, 20}, &Parameters::parts);
-  all.vary("carry", {0, 8, max_carried}, &Parameters::carry);
+  all.vary("carry", {0, 8, max_carried, all_carried}, &Parameters::carry);
   all.add_nodes();
+  all.vary("protocol", {Notifications::messages, Notifications::windows}, &Parameters::protocol);
   all.vary("flight", {0, 1, 2}, &Parameters::flight);
-  all.vary("late", {-1, 1, 25}, &Parameters::late);
+  all.vary("late", {-1, 0, 1, 25}, &Parameters::late);
   all.vary("runner", std::array{Runner::caller, Runner::background},
            [](Specification& spec, Runner runner) { spec.runner = runner; });
   return all.take();

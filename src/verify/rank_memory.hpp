@@ -27,6 +27,7 @@ struct BufferLayout {
   /// Blocks lie in descending sequence, with undefined bytes between them. Otherwise they are
   /// adjacent in the sequence of the contract.
   bool scattered = false;
+  friend bool operator==(const BufferLayout&, const BufferLayout&) = default;
 };
 
 /// A use of bytes by an operation.
