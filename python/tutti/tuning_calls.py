@@ -121,7 +121,8 @@ def _delays(line: dict[str, Any], ranks: int) -> list[list[float]]:
 
 def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
     """The calls in reports, those with the most time first. Lines that differ only by algorithm or
-    reason count together.
+    reason count together, and so do the sizes that a line does not list: of 0 ranks, so that no
+    tuning takes them.
 
     Raises:
         Refusal: the report has no message sizes.
@@ -129,7 +130,9 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
     found: dict[tuple[Any, ...], Calls] = {}
     longest: dict[tuple[Any, ...], float] = {}
     for report, line in _checked(reports):
-        of_roots = sum(size["seconds"] * size["p"] for size in line["sizes"]) or 1.0
+        rest = line.get("other_sizes") or {"calls": 0, "rank_seconds": 0.0}
+        of_roots = sum(size["seconds"] * size["p"] for size in line["sizes"])
+        of_roots = of_roots + rest["rank_seconds"] or 1.0
         for size in line["sizes"]:
             p = size["p"]
             seconds = seconds_of(line) * size["seconds"] * p / of_roots
@@ -140,6 +143,11 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
             if seconds > longest.get(key, 0):
                 longest[key] = seconds
                 calls.delays = _delays(line, p)
+        if rest["calls"]:
+            key = (line["site"], line["collective"], 0, 0)
+            others = found.setdefault(key, Calls(*key))
+            others.calls += rest["calls"]
+            others.seconds += seconds_of(line) * rest["rank_seconds"] / of_roots
     return sorted(found.values(), key=lambda calls: -calls.seconds)
 
 

@@ -88,12 +88,21 @@ void SizedCalls::add(const RootCalls& more) {
   }
 }
 
-SizedCalls* add(std::vector<SizedCalls>& sizes, const SizedCalls& more) {
+void OtherSizes::add(const OtherSizes& more) {
+  calls += more.calls;
+  ranks += more.ranks;
+  rank_seconds += more.rank_seconds;
+}
+
+SizedCalls* CallTotals::add_sized(const SizedCalls& more) {
   const auto found = std::ranges::find_if(sizes, [&](const SizedCalls& one) {
     return one.p == more.p && one.size_class == more.size_class;
   });
   if (found == sizes.end()) {
-    if (sizes.size() == sizes_at_most) return nullptr;
+    if (sizes.size() == sizes_at_most) {
+      other_sizes.add({more.calls, more.p * more.calls, more.p * more.seconds});
+      return nullptr;
+    }
     return &sizes.emplace_back(more);
   }
   found->calls += more.calls;
@@ -111,7 +120,8 @@ void CallTotals::add(const CallTotals& more) {
   irregularity_max = std::max(irregularity_max, more.irregularity_max);
   seconds += more.seconds;
   for (const CallsOfCase& of_case : more.cases) add_calls(cases, of_case);
-  for (const SizedCalls& sized : more.sizes) tutti::add(sizes, sized);
+  for (const SizedCalls& sized : more.sizes) add_sized(sized);
+  other_sizes.add(more.other_sizes);
 }
 
 void CallLog::add(const CallRecord& record) {
@@ -127,7 +137,7 @@ void CallLog::add(const CallRecord& record) {
     if (record.measured.id >= 0) {
       add_calls(logged.cases, {record.communicator, record.measured, 1});
     }
-    SizedCalls* const of_size = tutti::add(logged.sizes, sized(record));
+    SizedCalls* const of_size = logged.add_sized(sized(record));
     if (of_size != nullptr) of_size->add({record.root, 1});
   } else {
     logged.bytes += record.own;

@@ -63,10 +63,10 @@ ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool part
   return line;
 }
 
-/// The ranks in all calls of a line. Calls whose sizes were left out count like the others.
+/// The ranks in all calls of a line.
 double ranks_in_calls(const ReportedCalls& line, int ranks) {
-  std::int64_t calls = 0;
-  std::int64_t sum = 0;
+  std::int64_t calls = line.other_sizes.calls;
+  std::int64_t sum = line.other_sizes.ranks;
   for (const SizedCalls& sized : line.sizes) {
     calls += sized.calls;
     sum += sized.calls * sized.p;

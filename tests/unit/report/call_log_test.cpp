@@ -114,13 +114,24 @@ TEST(CallLog, AVectorHasOneSizeAndIsRegular) {
 
 TEST(CallLog, KeepsABoundedNumberOfSizes) {
   CallLog log;
-  for (int p = 1; p <= 100; ++p) {
+  for (int p = 1; p <= 66; ++p) {
     CallRecord record = record_of(0, static_cast<std::uint64_t>(p));
     record.p = p;
     log.add(record);
   }
-  EXPECT_EQ(log.logged()[0].calls, 100);
-  EXPECT_EQ(log.logged()[0].sizes.size(), sizes_at_most);
+  CallTotals totals = log.logged()[0];
+  EXPECT_EQ(totals.calls, 66);
+  EXPECT_EQ(totals.sizes.size(), sizes_at_most);
+  EXPECT_EQ(totals.other_sizes.calls, 2);
+  EXPECT_EQ(totals.other_sizes.ranks, 65 + 66);
+  EXPECT_DOUBLE_EQ(totals.other_sizes.rank_seconds, 0.5 * (65 + 66));
+  CallTotals more = totals;
+  more.sizes[0].p = 67;
+  more.sizes[0].calls = 3;
+  totals.add(more);
+  EXPECT_EQ(totals.sizes.size(), sizes_at_most);
+  EXPECT_EQ(totals.other_sizes.calls, 2 + 2 + 3);
+  EXPECT_EQ(totals.other_sizes.ranks, 2 * (65 + 66) + 3 * 67);
 }
 
 TEST(CallLog, ADecisionIsKnownByItsTextNotItsAddress) {

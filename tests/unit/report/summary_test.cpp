@@ -82,29 +82,31 @@ TEST(Summary, RanksWithOtherSitesJoinCallByCall) {
 }
 
 TEST(Summary, SizesNameTheRootOfMostCalls) {
-  std::vector<SizedCalls> sizes;
-  add(sizes, {4, 6, 3, 60, 3, 0.5, {{1, 3}}});
-  add(sizes, {4, 6, 5, 100, 5, 0.25, {{2, 5}}});
-  add(sizes, {4, 6, 1, 20, 1, 0.25, {{3, 1}}});
-  add(sizes, {8, 6, 1, 20, 1, 0.25, {{3, 1}}});
+  CallTotals totals;
+  const std::vector<SizedCalls>& sizes = totals.sizes;
+  totals.add_sized({4, 6, 3, 60, 3, 0.5, {{1, 3}}});
+  totals.add_sized({4, 6, 5, 100, 5, 0.25, {{2, 5}}});
+  totals.add_sized({4, 6, 1, 20, 1, 0.25, {{3, 1}}});
+  totals.add_sized({8, 6, 1, 20, 1, 0.25, {{3, 1}}});
   ASSERT_EQ(sizes.size(), 2U);
   EXPECT_EQ(sizes[0].calls, 9);
   EXPECT_EQ(sizes[0].bytes, 180);
   EXPECT_DOUBLE_EQ(sizes[0].seconds, 1);
   EXPECT_EQ(sizes[0].root(), 2);
-  add(sizes, {4, 6, 5, 100, 5, 0.25, {{0, 5}}});
+  totals.add_sized({4, 6, 5, 100, 5, 0.25, {{0, 5}}});
   EXPECT_EQ(sizes[0].root(), 0) << "the lowest of equals";
 }
 
 TEST(Summary, CallsOfARootCountHoweverTheyComeTogether) {
-  std::vector<SizedCalls> sizes;
-  add(sizes, {4, 6, 5, 100, 5, 0.25, {{0, 5}}});
-  for (int call = 0; call < 100; ++call) add(sizes, {4, 6, 1, 20, 1, 0.25, {{2, 1}}});
+  CallTotals totals;
+  const std::vector<SizedCalls>& sizes = totals.sizes;
+  totals.add_sized({4, 6, 5, 100, 5, 0.25, {{0, 5}}});
+  for (int call = 0; call < 100; ++call) totals.add_sized({4, 6, 1, 20, 1, 0.25, {{2, 1}}});
   EXPECT_EQ(sizes[0].root(), 2);
-  for (Rank other = 4; other < 200; ++other) add(sizes, {4, 6, 1, 20, 1, 0.25, {{other, 1}}});
+  for (Rank other = 4; other < 200; ++other) totals.add_sized({4, 6, 1, 20, 1, 0.25, {{other, 1}}});
   EXPECT_EQ(sizes[0].root(), 2);
   EXPECT_EQ(sizes[0].roots.size(), roots_at_most);
-  add(sizes, {4, 6, 1000, 20, 1, 0.25, {{300, 1000}}});
+  totals.add_sized({4, 6, 1000, 20, 1, 0.25, {{300, 1000}}});
   EXPECT_EQ(sizes[0].root(), 300) << "a late one that is frequent";
 }
 
