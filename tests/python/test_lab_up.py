@@ -26,6 +26,13 @@ def test_settings_that_the_kernel_lacks_are_passed_over(monkeypatch, tmp_path):
         machine.raise_settings({"cannot": 9}, kept.__setitem__)
 
 
+def test_settings_are_restored_where_the_kernel_still_has_them(monkeypatch, tmp_path):
+    (tmp_path / "has").write_text("9\n")
+    monkeypatch.setattr(machine, "Path", lambda name: tmp_path if name == "/proc/sys" else Path(name))
+    machine.restore_settings({"lacks": 3, "has": 7})
+    assert (tmp_path / "has").read_text() == "7" and not (tmp_path / "lacks").exists()
+
+
 def test_no_setting_changes_before_its_old_value_is_kept(folder, monkeypatch, tmp_path):
     (tmp_path / "has").write_text("7\n")
     monkeypatch.setattr(machine, "Path", lambda name: tmp_path if name == "/proc/sys" else Path(name))

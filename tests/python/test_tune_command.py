@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -262,6 +264,39 @@ def test_a_state_of_other_settings_is_refused_by_the_variables_that_differ(
         "MPICH_OFI_NIC_POLICY=1, MV2_USE_CUDA=1, MVP_USE_CUDA=1, "
         "no PRTE_MCA_rmaps_default_mapping_policy"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "text"),
+    [
+        ("rules.json.lock", [], "rules.json.lock: Is a directory"),
+        ("rules.json.state.new", [], "rules.json.state: Is a directory"),
+        ("rules.json.state", ["--resume"], "--resume: {}/rules.json.state: Is a directory"),
+    ],
+)
+def test_a_file_of_the_tuning_that_cannot_be_used_is_named(
+    bench: Bench, tmp_path: Path, name: str, words: list[str], text: str
+) -> None:
+    (tmp_path / name).mkdir()
+    done = invoke("--output", str(tmp_path / "rules.json"), "--collective", "bcast", *words)
+    assert text.format(tmp_path) in str(done.exception)
+    assert not (tmp_path / "rules.json").exists()
+
+
+def test_a_state_that_is_no_json_is_not_resumed(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("{")
+    with pytest.raises(Refusal, match="--resume: .*/state: invalid JSON: "):
+        tuning_run.State(tmp_path / "state", {}, True)
+
+
+def test_without_locks_a_tuning_runs_unprotected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with tuning_run.alone(tmp_path / "rules.json"), tuning_run.alone(tmp_path / "rules.json"):
+        pass
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
