@@ -41,6 +41,20 @@ def watchdog(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def usual_handlers() -> Iterator[None]:
+    """Handles signals as in the foreground; under nohup, and in background jobs of scripts, tests would
+    ignore them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = {signal.SIGHUP: signal.SIG_DFL, signal.SIGQUIT: signal.SIG_DFL, signal.SIGINT: signal.default_int_handler}
+    former = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in former.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
 def only_settings(monkeypatch) -> None:
     """Removes the variables that tests/python/installed.py has read, which are no settings."""
     for name in ("TUTTI_BUILD", "TUTTI_PREFIX"):

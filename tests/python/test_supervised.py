@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,16 +15,6 @@ from tutti import bench, supervised
 from tutti.commands.compare import compare
 from tutti.refusal import Refusal
 from tutti.shared_folder import shared_folder
-
-
-@pytest.fixture(autouse=True)
-def usual_handlers() -> Iterator[None]:
-    """Handles signals as in the foreground; under nohup, tests would ignore them."""
-    usual = {signal.SIGHUP: signal.SIG_DFL, signal.SIGINT: signal.default_int_handler}
-    former = {number: signal.signal(number, handler) for number, handler in usual.items()}
-    yield
-    for number, handler in former.items():
-        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize(("script", "status"), [("exit 3", 3), ("kill -KILL $$", 137)])
