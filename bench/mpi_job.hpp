@@ -21,13 +21,11 @@ enum class Patience : std::uint8_t { yield, sleep };
 void wait_all(std::span<MPI_Request> requests, Patience patience = Patience::yield);
 
 /// All ranks of MPI_COMM_WORLD, with a separate communicator for messages outside measurements.
-class Job {
+class Job : NotCopied {
  public:
   /// Collective.
   Job();
   ~Job();
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
 
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] int p() const { return p_; }

@@ -59,12 +59,10 @@ struct Bench {
 
 /// While it lives, ranks may give progress hints on MPI_COMM_WORLD, if the options ask for them.
 /// Collective.
-class ProgressHints {
+class ProgressHints : NotCopied {
  public:
   explicit ProgressHints(const Options& options);
   ~ProgressHints();
-  ProgressHints(const ProgressHints&) = delete;
-  ProgressHints& operator=(const ProgressHints&) = delete;
 
  private:
   bool are_given_;

@@ -22,7 +22,7 @@ constexpr std::size_t large = std::size_t{1} << 20;
 constexpr double min_gap = 1e-10;  // smaller gaps drown in the variation of the latency
 
 /// The nodes of all ranks, and a communicator of this rank's node.
-class RealNodes {
+class RealNodes : NotCopied {
  public:
   explicit RealNodes(const Job& job) : job_(job) {
     MPI_Comm_split_type(job.control(), MPI_COMM_TYPE_SHARED, job.rank(), MPI_INFO_NULL, &comm_);
@@ -33,8 +33,6 @@ class RealNodes {
     nodes_ = Nodes::of(labels);
   }
   ~RealNodes() { MPI_Comm_free(&comm_); }
-  RealNodes(const RealNodes&) = delete;
-  RealNodes& operator=(const RealNodes&) = delete;
 
   [[nodiscard]] const Nodes& nodes() const { return nodes_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }

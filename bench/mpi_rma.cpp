@@ -26,7 +26,7 @@ namespace {
 constexpr std::chrono::microseconds nap{20};  // between looks for data
 
 /// A window for the largest block, and the number of the root's operations on it.
-class Windows {
+class Windows : NotCopied {
  public:
   /// `most`: the largest total of the root.
   Windows(const Bench& bench, Rank root, Bytes most)
@@ -50,8 +50,6 @@ class Windows {
     if (is_allocated_) MPI_Win_free(&handle_);
     MPI_Comm_free(&comm_);
   }
-  Windows(const Windows&) = delete;
-  Windows& operator=(const Windows&) = delete;
 
   /// Why there is no registered window on all ranks; empty if there is.
   [[nodiscard]] const std::string& problem() const { return problem_; }

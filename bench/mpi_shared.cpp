@@ -43,7 +43,7 @@ constexpr std::array uses = {Use{"not used"}, Use{"read", 1}, Use{"1 % written",
 Bytes page_bytes() { return sysconf(_SC_PAGESIZE); }
 
 /// Private pages of this process; the destructor returns them to the system.
-class Pages {
+class Pages : NotCopied {
  public:
   explicit Pages(Bytes bytes)
       : bytes_(static_cast<std::size_t>(bytes)),
@@ -51,8 +51,6 @@ class Pages {
   ~Pages() {
     if (data_ != MAP_FAILED) munmap(data_, bytes_);
   }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
   [[nodiscard]] void* data() const { return data_ == MAP_FAILED ? nullptr : data_; }
 
  private:
@@ -71,8 +69,6 @@ class SharedWorkload final : public Workload {
         block_(block),
         send_(static_cast<std::size_t>(block)) {}
   ~SharedWorkload() override { release(); }
-  SharedWorkload(const SharedWorkload&) = delete;
-  SharedWorkload& operator=(const SharedWorkload&) = delete;
 
   void prepare(std::uint32_t call) override {
     release();

@@ -14,12 +14,10 @@
 namespace tutti::bench {
 
 /// One rank's side of a collective that is called repeatedly, with new data in each call.
-class Workload {
+class Workload : NotCopied {
  public:
   explicit Workload(Collective collective) : collective_(collective) {}
   virtual ~Workload() = default;
-  Workload(const Workload&) = delete;
-  Workload& operator=(const Workload&) = delete;
 
   [[nodiscard]] Collective collective() const { return collective_; }
   /// Writes the data that this rank sends in a call.

@@ -16,12 +16,10 @@ namespace tutti::bench {
 /// A thread that sleeps while calls make progress. After `seconds` without a new call it prints the
 /// current call of this rank, gives the other ranks' watchdogs 1 s to do the same, and ends the
 /// process without MPI, which may be what hangs. The launcher then ends the job.
-class Watchdog {
+class Watchdog : NotCopied {
  public:
   Watchdog(Rank rank, int seconds);
   ~Watchdog();
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
 
   /// Records that this rank begins `what`, of which it keeps the first 127 characters.
   void enter(std::string_view what, Bytes block, int repetition);

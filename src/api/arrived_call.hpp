@@ -13,14 +13,12 @@ namespace tutti {
 int learn_arrivals(Communicator& communicator, const Decision& decision);
 
 /// One rank's call, from its arrival to its exit. Does nothing if `arrival` is null.
-class ArrivedCall {
+class ArrivedCall : NotCopied {
  public:
   ArrivedCall(Arrival* arrival, Collective collective, const void* site);
   /// A call with number `begun`. It compares no clocks, because other ranks may not come to it.
   ArrivedCall(Arrival* arrival, CallNumber begun, const void* site);
   ~ArrivedCall();
-  ArrivedCall(const ArrivedCall&) = delete;
-  ArrivedCall& operator=(const ArrivedCall&) = delete;
 
   /// The exchange of arrivals has ended.
   void forget() { arrival_ = nullptr; }

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "core/passing.h"
+#include "core/types.hpp"
 #include "run/mpi/functions.hpp"
 
 namespace tutti {
@@ -23,12 +24,10 @@ inline constinit ProcessState this_process{};
 class Communicator;
 
 /// A communicator's record of calls that pass. Its memory serves another communicator afterwards.
-class PassingRecord {
+class PassingRecord : NotCopied {
  public:
   PassingRecord();
   ~PassingRecord();
-  PassingRecord(const PassingRecord&) = delete;
-  PassingRecord& operator=(const PassingRecord&) = delete;
 
   [[nodiscard]] tutti_passing& get() { return *record_; }
   /// Begins to stand for a communicator.

@@ -20,12 +20,10 @@ struct CallDepth {
 inline constinit thread_local CallDepth call_depth;
 
 /// Counts a collective while it runs.
-class Inside {
+class Inside : NotCopied {
  public:
   Inside() { ++call_depth.collectives; }
   ~Inside() { --call_depth.collectives; }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
 
   [[nodiscard]] static bool another() { return call_depth.collectives > 1; }
 };
@@ -33,14 +31,12 @@ class Inside {
 /// Ends the outermost of these calls for as long as functions of others run, if `ends`: what the
 /// program calls in its error handlers, and where attributes are deleted, counts as any call of its
 /// own, as it does in calls that the preloaded library hands on itself.
-class Outside {
+class Outside : NotCopied {
  public:
   explicit Outside(bool ends) : before_(call_depth) {
     if (ends) call_depth = {Inside::another() ? before_.collectives : 0, 0};
   }
   ~Outside() { call_depth = before_; }
-  Outside(const Outside&) = delete;
-  Outside& operator=(const Outside&) = delete;
 
  private:
   CallDepth before_;

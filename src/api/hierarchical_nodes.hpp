@@ -13,13 +13,11 @@ namespace tutti {
 /// Guesses the nodes first, by one small allgather. Opens them when a call is to use them, if all
 /// ranks can, for a limited number of communicators at a time. All functions that return an int are
 /// collective, and return an MPI error code.
-class HierarchicalNodes {
+class HierarchicalNodes : NotCopied {
  public:
   /// `communicator` must outlive this.
   explicit HierarchicalNodes(Communicator& communicator) : communicator_(communicator) {}
   ~HierarchicalNodes();
-  HierarchicalNodes(const HierarchicalNodes&) = delete;
-  HierarchicalNodes& operator=(const HierarchicalNodes&) = delete;
 
   /// Are the nodes open, not only guessed?
   [[nodiscard]] bool are_open() const { return are_open_; }

@@ -19,12 +19,10 @@ namespace {
 /// Communicators or windows that this thread is freeing; the delete functions of attributes may
 /// free others.
 template <class Handle>
-class Freeing {
+class Freeing : NotCopied {
  public:
   explicit Freeing(Handle handle) : handle_(handle), outer_(innermost_) { innermost_ = this; }
   ~Freeing() { innermost_ = outer_; }
-  Freeing(const Freeing&) = delete;
-  Freeing& operator=(const Freeing&) = delete;
 
   [[nodiscard]] static bool has(Handle handle) {
     const Freeing* one = innermost_;

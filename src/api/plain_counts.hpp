@@ -16,11 +16,9 @@ namespace tutti {
 /// plain form where a block has less than 2 GiB, or the vector fewer than 2^31 elements, which all
 /// ranks know; counts of irregular movements are known to one rank alone, so these never have it.
 /// Between two groups, where nothing else can serve, each rank decides by its own counts.
-class PlainCall {
+class PlainCall : NotCopied {
  public:
   explicit PlainCall(const MpiCall& large);
-  PlainCall(const PlainCall&) = delete;
-  PlainCall& operator=(const PlainCall&) = delete;
 
   /// Has the call the plain form?
   [[nodiscard]] bool fits() const { return fits_; }

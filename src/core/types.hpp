@@ -82,6 +82,14 @@ struct MaxAndSum {
   std::int64_t sum = 0;
 };
 
+/// A base of classes whose objects stay where they are: they own something, or others refer to
+/// them.
+struct NotCopied {
+  NotCopied() = default;
+  NotCopied(const NotCopied&) = delete;
+  NotCopied& operator=(const NotCopied&) = delete;
+};
+
 /// Every collective with a contract, in the sequence of collectives.inc. MPI_Alltoallw is
 /// alltoallv, because a contract counts packed bytes; only sender and receiver of a block know its
 /// datatypes.

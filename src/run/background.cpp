@@ -10,6 +10,8 @@
 #include <atomic>
 #include <system_error>
 
+#include "core/types.hpp"
+
 namespace tutti {
 
 namespace {
@@ -23,7 +25,7 @@ std::atomic<Background*> the_background = nullptr;
 
 /// Blocks signals in the threads that are started while it lives, so that the program's threads get
 /// the signals to the process. A fault still goes to the thread that causes it.
-class SignalsBlocked {
+class SignalsBlocked : NotCopied {
  public:
   SignalsBlocked() {
     sigset_t all;
@@ -34,8 +36,6 @@ class SignalsBlocked {
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
  private:
   sigset_t before_{};

@@ -10,18 +10,17 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "core/types.hpp"
 
 namespace tutti {
 
 /// The number of an open file, which is closed with the object. Below 0: of none.
-class OpenFile {
+class OpenFile : NotCopied {
  public:
   explicit OpenFile(int number) : number_(number) {}
   ~OpenFile() {
     if (number_ >= 0) close(number_);
   }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
   [[nodiscard]] int number() const { return number_; }
 
  private:
@@ -43,12 +42,10 @@ class OpenFile {
 /// Keeps a file to this process among those that do the same, by a lock of `path`.lock, which
 /// stays; not of the file, which is replaced. Creates the folder. Waits for at most 10 s, and goes
 /// on without a lock where the file system has none.
-class FileLock {
+class FileLock : NotCopied {
  public:
   explicit FileLock(const std::string& path);
   ~FileLock();
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
 
  private:
   int file_;

@@ -37,7 +37,7 @@ class HierarchicalRunner {
   /// Counts a call that this rank has begun, even if an error or an exception ends it before run().
   /// Otherwise the other ranks of the node would wait for its signal in this and all later calls.
   /// Does nothing for a null runner.
-  class Turn {
+  class Turn : NotCopied {
    public:
     explicit Turn(HierarchicalRunner& runner) : Turn(&runner) {}
     explicit Turn(HierarchicalRunner* runner)
@@ -45,8 +45,6 @@ class HierarchicalRunner {
     ~Turn() {
       if (runner_ != nullptr && runner_->begin() == begin_) runner_->skip();
     }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
 
     /// The runner has ended with its communicator.
     void forget() { runner_ = nullptr; }

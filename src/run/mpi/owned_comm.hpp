@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/types.hpp"
 #include "run/mpi/functions.hpp"
 
 namespace tutti {
@@ -11,12 +12,10 @@ namespace tutti {
 /// program's handler receives errors of Tutti's calls there once, at the end of the program's call,
 /// or not at all if the program did not request the work. If another thread sends on that
 /// communicator meanwhile, its errors are returned too. A handler that it sets meanwhile stays.
-class QuietErrors {
+class QuietErrors : NotCopied {
  public:
   explicit QuietErrors(MPI_Comm comm);
   ~QuietErrors();
-  QuietErrors(const QuietErrors&) = delete;
-  QuietErrors& operator=(const QuietErrors&) = delete;
 
  private:
   MPI_Comm comm_;

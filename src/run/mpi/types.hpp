@@ -18,12 +18,9 @@ using Iov = std::vector<std::pair<MPI_Aint, MPI_Count>>;
 
 /// Elements of a datatype at any places, as one datatype of Tutti's own, which is freed with the
 /// object.
-class IndexedType {
+class IndexedType : NotCopied {
  public:
-  IndexedType() = default;
   ~IndexedType();
-  IndexedType(const IndexedType&) = delete;
-  IndexedType& operator=(const IndexedType&) = delete;
 
   /// Makes the datatype, once, of any numbers of elements. Returns an MPI error code.
   int make(MPI_Datatype element, const Iov& ranges);

@@ -50,7 +50,7 @@ class Mapping {
 /// A file in memory. The kernel allocates its pages, zeroed, at first touch, so a large segment
 /// costs only the pages in use. The kernel frees it with the last process that has it open or
 /// mapped, however that process ends.
-class NodeSegment {
+class NodeSegment : NotCopied {
  public:
   enum class Kind : std::uint8_t {
     anonymous,  ///< a memfd, without a name in any folder
@@ -63,8 +63,6 @@ class NodeSegment {
   /// for example from another container.
   static std::unique_ptr<NodeSegment> open(const SegmentName& name);
 
-  NodeSegment(const NodeSegment&) = delete;
-  NodeSegment& operator=(const NodeSegment&) = delete;
   ~NodeSegment();
 
   [[nodiscard]] const SegmentName& name() const { return name_; }

@@ -27,15 +27,13 @@ struct RmaOutcome {
 
 /// One operation at one rank: its program, which runs up to an operation that must wait for others.
 /// Its messages are notifications. The user's buffer is Area::send or Area::receive of the root.
-class RmaOperation final : public Buffers, public Transport {
+class RmaOperation final : public Buffers, public Transport, NotCopied {
  public:
   /// `order` is empty if it follows from the specification. `users` is the program's buffer at the
   /// root: a vector, or p blocks by rank, packed.
   RmaOperation(const RmaControlMessage& control, std::vector<Rank> order, std::byte* users,
                std::shared_ptr<RmaOutcome> outcome)
       : control_(control), listed_(std::move(order)), users_(users), outcome_(std::move(outcome)) {}
-  RmaOperation(const RmaOperation&) = delete;
-  RmaOperation& operator=(const RmaOperation&) = delete;
 
   /// Makes the program. The window and the notifications must outlive the operation.
   void start(const Nodes& nodes, Rank rank, RmaWindow& window, RmaNotifications& notifications);
