@@ -98,11 +98,11 @@ double bound_to_root(const BoundCase& call, bool combined) {
   if (combined) return bound.end();
   // G3: G1 and G2 together, for n blocks of at least mu bytes that arrive at t or later: t + alpha
   // ceil(log2(1 + n)) + beta mu n. Valid for trees that do not split blocks. Evaluated for every
-  // mu, and for the t of the 1, 2, 4, .. last arrivals.
+  // mu, and for the t of the 1, 2, 4, .. last arrivals, each t once.
   std::vector<Bytes> sizes;
-  for (std::size_t late = 1; late < 2 * jobs.size(); late *= 2) {
-    const std::size_t count = std::min(late, jobs.size());
-    const double t = jobs[count - 1].release;
+  for (std::size_t late = 1; late < 2 * jobs.size() && sizes.size() < jobs.size(); late *= 2) {
+    if (sizes.size() >= late) continue;
+    const double t = jobs[std::min(late, jobs.size()) - 1].release;
     sizes.clear();
     for (const Job& job : jobs) {
       if (job.release >= t) sizes.push_back(job.bytes);

@@ -114,15 +114,21 @@ Flow::Node Flow::obstacle(Node node) const {
 Flaw Flow::deadlock(const std::function<std::string(Node)>& in_words) const {
   Node node = 0;
   while (is_done(node)) ++node;
-  // Following as many obstacles as there are nodes leads into the circle.
-  for (int i = 0; i < graph_->nodes(); ++i) node = obstacle(node);
-  std::string circle = "deadlock: it";
+  // Following as many obstacles as there are nodes leads into the circle, or to a step that waits
+  // for something else than steps.
   Node at = node;
+  for (int i = 0; i < graph_->nodes() && at != FlowGraph::none; ++i) {
+    node = at;
+    at = obstacle(at);
+  }
+  if (at != FlowGraph::none) node = at;
+  std::string circle = "deadlock: it";
+  at = node;
   for (int links = 0; links < 8; ++links) {
     at = obstacle(at);
     circle += links > 0 ? ", which waits for " : " waits for ";
-    if (at == node) {
-      circle += "it";
+    if (at == node || at == FlowGraph::none) {
+      circle += at == node ? "it" : "no step";
       break;
     }
     circle += "rank " + std::to_string(graph_->rank_of(at)) + "'s " + in_words(at);

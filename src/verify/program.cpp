@@ -289,6 +289,7 @@ ProgramVerifier::Fault ProgramVerifier::pair_messages() {
     const bool sends = named.kind == OperationKind::send;
     if (!sends && named.kind != OperationKind::recv) continue;
     const Rank rank = rank_of(node);
+    if (named.peer == rank) return fault(rank, number(node), "has its own rank as its peer");
     ends_.push_back(
         {sends ? rank : named.peer, sends ? named.peer : rank, named.message, sends, node});
   }

@@ -26,14 +26,18 @@ template <class IsOrdered>
     return std::tuple(access.area, access.bytes.begin, access.operation);
   };
   std::ranges::sort(accesses, {}, key);
-  for (auto one = accesses.begin(); one != accesses.end(); ++one) {
-    for (auto other = one + 1;
-         other != accesses.end() && other->area == one->area && other->bytes.begin < one->bytes.end;
-         ++other) {
-      if (!one->writes && !other->writes) continue;
-      const bool in_sequence = one->operation <= other->operation;
-      const ByteAccess& first = in_sequence ? *one : *other;
-      const ByteAccess& second = in_sequence ? *other : *one;
+  const auto count = accesses.size();
+  std::vector<std::size_t> next_write(count + 1, count);  // at or after each access
+  for (std::size_t i = count; i-- > 0;) next_write[i] = accesses[i].writes ? i : next_write[i + 1];
+  for (std::size_t i = 0; i < count; ++i) {
+    const ByteAccess& one = accesses[i];
+    const auto after = [&](std::size_t at) { return one.writes ? at + 1 : next_write[at + 1]; };
+    for (std::size_t at = after(i); at < count; at = after(at)) {
+      const ByteAccess& other = accesses[at];
+      if (other.area != one.area || other.bytes.begin >= one.bytes.end) break;
+      const bool in_sequence = one.operation <= other.operation;
+      const ByteAccess& first = in_sequence ? one : other;
+      const ByteAccess& second = in_sequence ? other : one;
       if (first.operation == second.operation || !is_ordered(first.operation, second.operation)) {
         return AccessConflict{first, second};
       }

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "cost/simulate.hpp"
+#include "select/tuning_candidates.hpp"
 #include "unit/call_helpers.hpp"
 
 namespace tutti {
@@ -117,6 +118,24 @@ TEST(Price, CountsArrivalsAsTheReplayDoes) {
   EXPECT_EQ(*price(one, slow, PriceModel::loggp, std::vector{5.}), 5);
   EXPECT_EQ(price(one, slow, PriceModel::logp, std::vector{5., 6.}).error(),
             "2 arrivals for 1 ranks");
+}
+
+TEST(Price, OfLongPipelinesIsExtrapolated) {
+  // 300 ranks and 500 parts: more messages than are priced one by one.
+  const auto ratio = [](Collective collective, const char* name) {
+    const Call call = equal(collective, 300, 1 << 20);
+    const Specification pipeline = *specification(collective, name);
+    Features features;
+    features.collective = collective;
+    features.p = call.p();
+    features.block = call.sizes[0];
+    return modelled_seconds(pipeline, features, Machine()) /
+           *price(Problems(pipeline, call).schedules(), Machine(), PriceModel::loggp);
+  };
+  for (const Collective collective : {Collective::bcast, Collective::scan, Collective::rma_bcast}) {
+    EXPECT_NEAR(ratio(collective, "chain:parts=500"), 1, 0.01) << name_of(collective);
+  }
+  EXPECT_NEAR(ratio(Collective::bcast, "circulant:parts=500"), 1, 0.15);
 }
 
 }  // namespace

@@ -96,6 +96,20 @@ TEST(Flow, PostsWhatNeedsNothingElse) {
   EXPECT_TRUE(flow.all_done());
 }
 
+TEST(Flow, DescribesAStepThatWaitsForNoOther) {
+  FlowGraph graph;
+  graph.add_rank(1);
+  graph.add_rank(2);
+  graph.add_need(graph.node(1, 1), graph.node(1, 0));
+  Flow flow;
+  flow.start(graph);
+  flow.complete(flow.take_posted());
+  const Flaw flaw = flow.deadlock([](int node) { return "node " + std::to_string(node); });
+  EXPECT_EQ(flaw.rank, 1);
+  EXPECT_EQ(flaw.step, 0);
+  EXPECT_EQ(flaw.text, "deadlock: it waits for no step");
+}
+
 TEST(Step, IsDescribedInWords) {
   Step step;
   step.peer = 3;

@@ -165,6 +165,9 @@ TEST_F(PlantedInPrograms, UnmatchedMessages) {
   reset(Collective::gather, "linear:order=natural", 3);
   program(0).operations.erase(program(0).operations.begin() + find(0, OperationKind::recv, 1));
   expect(2, find(2, OperationKind::send), "sends message 0 to rank 0, which has no partner");
+  reset(Collective::gather, "linear:order=natural", 3);
+  operation(2, find(2, OperationKind::send)).peer = 2;
+  expect(2, find(2, OperationKind::send), "has its own rank as its peer");
 }
 
 TEST_F(PlantedInPrograms, SlotHeldByAMessageThatNeedsAnother) {
