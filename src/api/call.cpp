@@ -1,4 +1,4 @@
-/// Checks arguments, selects and runs what they ask for, and describes calls for the report.
+/// Checks arguments, runs what is selected for them, and describes calls for the report.
 #include "api/call.hpp"
 
 #include <algorithm>
@@ -132,9 +132,8 @@ void describe(const MpiCall& call, CallRecord& record) {
   if (kind == BlockKind::none) return;
   const CallSide& sent = call.contribution();
   if (!has_all) {
-    const CallSide& own = !is_rooted ? sent : at_root ? call.whole() : call.own();
-    const Rank mine = (is_rooted ? at_root : call.in_place()) ? record.rank : 0;
-    record.own = own.blocks.count(mine) * element_size(own, mine);
+    const Rank mine = call.in_place() ? record.rank : 0;
+    record.own = sent.blocks.count(mine) * element_size(sent, mine);
     if (!at_root) return;
   }
   const CallSide& all = is_rooted ? call.whole() : kind == BlockKind::pairs ? sent : call.receive;
@@ -173,45 +172,6 @@ bool signature_determines_size(const MpiCall& call, const Communicator& communic
 void accept_one_buffer(MpiCall& call, const Communicator& communicator) {
   const bool receives = has_result(call.collective, communicator.rank(), call.root);
   if (receives && call.send.address == call.receive.address) call.send.address = MPI_IN_PLACE;
-}
-
-/// Another decision than the usual one if that does not suit operations that do not commute, or
-/// the program's own. Collective.
-const Decision& decide_operation(const Decision& usual, MpiCall& call, Communicator& communicator,
-                                 int& error) {
-  Selections& selections = communicator.selections();
-  const bool whole = communicator.takes_whole(call.op);
-  const bool commutes_only = usual.specification && usual.specification->algorithm->commutative;
-  if (!commutes_only && !usual.needs_commutativity) {
-    return whole ? selections.decide(call.collective, true, whole) : usual;
-  }
-  if (usual.needs_commutativity) {
-    bool is_ready = false;
-    error = selections.nodes.open_flat(is_ready);
-    if (error != MPI_SUCCESS) return usual;
-    // Without a communicator no rank may ask the MPI. Its own operations commute.
-    if (!is_ready)
-      return is_programs_own(call.op) ? selections.decide(call.collective, false, whole) : usual;
-  }
-  error = communicator.open_private();
-  if (error != MPI_SUCCESS) return usual;
-  // MPI_Op_commutative would end the program on an invalid handle.
-  const bool known =
-      looks_valid(call, communicator) && communicator.private_comm().learn_types(call);
-  const bool commutative = !known || commutes(call.op);
-  return commutative && !whole ? usual : selections.decide(call.collective, commutative, whole);
-}
-
-/// The decision for a reduction's operation. The standard has one operation on all ranks.
-const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int& error) {
-  const Decision& usual = communicator.selections().decide(call.collective);
-  // All calls count for the tuner, so that a rank with an invalid operation stays in step.
-  const bool is_final = usual.is_native() && usual.table == nullptr;
-  if (is_final && !usual.needs_commutativity) return usual;
-  const Decision& decided = decide_operation(usual, call, communicator, error);
-  // A rank with invalid arguments may decide otherwise; later calls are to have equal tags.
-  if (error == MPI_SUCCESS && !decided.is_deferred()) communicator.count(call, decided);
-  return decided;
 }
 
 bool uses_unexpected_messages(const Specification& specification, const ArrivedCall& arrived) {
@@ -313,13 +273,8 @@ int SelectedCall::select() {
   communicator_.selections().tuned.begin_inspection();
   int error = MPI_SUCCESS;
   const bool exchanges = is_gather_or_scatter(call_.collective);
-  if (reduces(call_.collective)) {
-    accept_one_buffer(call_, communicator_);
-    decision_ = &decide_reduction(call_, communicator_, error);
-  } else {
-    decision_ = &communicator_.selections().decide(call_.collective);
-  }
-  usual_ = decision_;
+  if (reduces(call_.collective)) accept_one_buffer(call_, communicator_);
+  usual_ = decision_ = &communicator_.selections().decide(call_, error);
   if (error == MPI_SUCCESS && !exchanges) error = resolve();
   if (error != MPI_SUCCESS) return error;
   // By what does not depend on arguments: a rank with invalid ones counts as the others do.

@@ -87,6 +87,42 @@ const Decision& Selections::decide(Collective collective, bool commutative, bool
   return decision;
 }
 
+const Decision& Selections::decide(MpiCall& call, int& error) {
+  const Decision& usual = decide(call.collective);
+  if (!reduces(call.collective)) return usual;
+  // All calls count for the tuner, so that a rank with an invalid operation stays in step.
+  const bool is_final = usual.is_native() && usual.table == nullptr;
+  if (is_final && !usual.needs_commutativity) return usual;
+  const Decision& decided = decide_operation(usual, call, error);
+  // A rank with invalid arguments may decide otherwise; later calls are to have equal tags.
+  if (error == MPI_SUCCESS && !decided.is_deferred()) communicator_.count(call, decided);
+  return decided;
+}
+
+/// Another decision than the usual one if that does not suit operations that do not commute, or
+/// the program's own. Collective.
+const Decision& Selections::decide_operation(const Decision& usual, MpiCall& call, int& error) {
+  const bool whole = communicator_.takes_whole(call.op);
+  const bool commutes_only = usual.specification && usual.specification->algorithm->commutative;
+  if (!commutes_only && !usual.needs_commutativity) {
+    return whole ? decide(call.collective, true, whole) : usual;
+  }
+  if (usual.needs_commutativity) {
+    bool is_ready = false;
+    error = nodes.open_flat(is_ready);
+    if (error != MPI_SUCCESS) return usual;
+    // Without a communicator no rank may ask the MPI. Its own operations commute.
+    if (!is_ready) return is_programs_own(call.op) ? decide(call.collective, false, whole) : usual;
+  }
+  error = communicator_.open_private();
+  if (error != MPI_SUCCESS) return usual;
+  // MPI_Op_commutative would end the program on an invalid handle.
+  const bool known =
+      looks_valid(call, communicator_) && communicator_.private_comm().learn_types(call);
+  const bool commutative = !known || commutes(call.op);
+  return commutative && !whole ? usual : decide(call.collective, commutative, whole);
+}
+
 Decision Selections::make(Collective collective, bool commutative, bool whole) {
   const Setting setting = overrule_of(collective).value_or(settings_[collective]);
   Features features = nodes.features(collective);

@@ -52,6 +52,9 @@ class Selections {
   /// What runs for `collective` now; for reductions with an operation that commutes or not, and
   /// gets whole vectors only or not.
   const Decision& decide(Collective collective, bool commutative = true, bool whole = false);
+  /// What runs for a call before it is resolved; of a reduction for its operation, which the
+  /// standard has be one on all ranks. Collective. Sets `error` to an MPI error code.
+  const Decision& decide(MpiCall& call, int& error);
   /// Is it what decide() returned last for operations that commute?
   [[nodiscard]] bool is_usual(const Decision& decision, Collective collective) const {
     return &decision == &decisions_[collective][1][0];
@@ -79,6 +82,7 @@ class Selections {
 
  private:
   [[nodiscard]] Decision make(Collective collective, bool commutative, bool whole);
+  const Decision& decide_operation(const Decision& usual, MpiCall& call, int& error);
   /// Sets `decision` and returns true if a rule matches such calls at some message size. Then sizes
   /// without a rule run the MPI's own algorithm. Local.
   bool decide_by_rules(Features features, const Setting& setting, Decision& decision);
