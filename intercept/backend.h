@@ -9,20 +9,38 @@
 #include "core/passing.h"
 
 typedef uintptr_t tutti_word;
-typedef int (*tutti_call0)(void);
-typedef int (*tutti_call1)(tutti_word);
-typedef int (*tutti_call2)(tutti_word, tutti_word);
-typedef int (*tutti_call5)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word);
-typedef int (*tutti_call6)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word);
-typedef int (*tutti_call7)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
-                           tutti_word);
-typedef int (*tutti_call8)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
-                           tutti_word, tutti_word);
-typedef int (*tutti_call9)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
-                           tutti_word, tutti_word, tutti_word);
 
-typedef int (*tutti_call10)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
-                            tutti_word, tutti_word, tutti_word, tutti_word);
+/* What functions of so many words take, and what they pass on. */
+#define PARAMETERS0 void
+#define PARAMETERS1 tutti_word a
+#define PARAMETERS2 PARAMETERS1, tutti_word b
+#define PARAMETERS3 PARAMETERS2, tutti_word c
+#define PARAMETERS5 PARAMETERS3, tutti_word d, tutti_word e
+#define PARAMETERS6 PARAMETERS5, tutti_word f
+#define PARAMETERS7 PARAMETERS6, tutti_word g
+#define PARAMETERS8 PARAMETERS7, tutti_word h
+#define PARAMETERS9 PARAMETERS8, tutti_word i
+#define PARAMETERS10 PARAMETERS9, tutti_word j
+#define ARGUMENTS0
+#define ARGUMENTS1 a
+#define ARGUMENTS2 a, b
+#define ARGUMENTS3 ARGUMENTS2, c
+#define ARGUMENTS5 ARGUMENTS3, d, e
+#define ARGUMENTS6 ARGUMENTS5, f
+#define ARGUMENTS7 ARGUMENTS6, g
+#define ARGUMENTS8 ARGUMENTS7, h
+#define ARGUMENTS9 ARGUMENTS8, i
+#define ARGUMENTS10 ARGUMENTS9, j
+
+typedef int (*tutti_call0)(PARAMETERS0);
+typedef int (*tutti_call1)(PARAMETERS1);
+typedef int (*tutti_call2)(PARAMETERS2);
+typedef int (*tutti_call5)(PARAMETERS5);
+typedef int (*tutti_call6)(PARAMETERS6);
+typedef int (*tutti_call7)(PARAMETERS7);
+typedef int (*tutti_call8)(PARAMETERS8);
+typedef int (*tutti_call9)(PARAMETERS9);
+typedef int (*tutti_call10)(PARAMETERS10);
 
 /* Collectives that the drop-in only counts for the report, and passes on: those of MPI 3. Bindings
  * that were built for a newer MPI call whatever they find, so the drop-in must not export functions

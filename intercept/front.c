@@ -189,25 +189,6 @@ __attribute__((constructor)) static void raise_thread_level(void) {
   setenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE", 0);
 }
 
-#define PARAMETERS1 tutti_word a
-#define PARAMETERS2 PARAMETERS1, tutti_word b
-#define PARAMETERS3 PARAMETERS2, tutti_word c
-#define PARAMETERS5 PARAMETERS3, tutti_word d, tutti_word e
-#define PARAMETERS6 PARAMETERS5, tutti_word f
-#define PARAMETERS7 PARAMETERS6, tutti_word g
-#define PARAMETERS8 PARAMETERS7, tutti_word h
-#define PARAMETERS9 PARAMETERS8, tutti_word i
-#define PARAMETERS10 PARAMETERS9, tutti_word j
-#define ARGUMENTS1 a
-#define ARGUMENTS2 a, b
-#define ARGUMENTS3 ARGUMENTS2, c
-#define ARGUMENTS5 ARGUMENTS3, d, e
-#define ARGUMENTS6 ARGUMENTS5, f
-#define ARGUMENTS7 ARGUMENTS6, g
-#define ARGUMENTS8 ARGUMENTS7, h
-#define ARGUMENTS9 ARGUMENTS8, i
-#define ARGUMENTS10 ARGUMENTS9, j
-
 #define DEFINE_PROFILED(name, arguments)                       \
   static int profiled_##name(PARAMETERS##arguments) {          \
     backend->enter_profiled();                                 \
@@ -215,8 +196,6 @@ __attribute__((constructor)) static void raise_thread_level(void) {
     backend->leave_profiled();                                 \
     return error;                                              \
   }
-#define PARAMETERS0 void
-#define ARGUMENTS0
 #define TUTTI_INTERCEPTED DEFINE_PROFILED
 #include "collectives.inc"
 DEFINE_PROFILED(Finalize, 0)

@@ -93,19 +93,6 @@ Function api_function(ApiFunction which) {
 
 }  // namespace
 
-#define PARAMETERS1 tutti_word a
-#define PARAMETERS5 PARAMETERS1, tutti_word b, tutti_word c, tutti_word d, tutti_word e
-#define PARAMETERS6 PARAMETERS5, tutti_word f
-#define PARAMETERS7 PARAMETERS6, tutti_word g
-#define PARAMETERS8 PARAMETERS7, tutti_word h
-#define PARAMETERS9 PARAMETERS8, tutti_word i
-#define ARGUMENTS1 a
-#define ARGUMENTS5 ARGUMENTS1, b, c, d, e
-#define ARGUMENTS6 ARGUMENTS5, f
-#define ARGUMENTS7 ARGUMENTS6, g
-#define ARGUMENTS8 ARGUMENTS7, h
-#define ARGUMENTS9 ARGUMENTS8, i
-
 // SimGrid's MPI has no large-count forms. PMPI_X stays SimGrid's: the copies call it.
 #define DEFINE(name, arguments)                        \
   TUTTI_EXPORT int MPI_##name(PARAMETERS##arguments) { \
