@@ -60,7 +60,7 @@ int hold(const MpiCall& call, int p, Area area, Use use, SideMemory& memory,
 bool disagrees(const MpiCall& call, const CallSizes& sizes, Rank rank) {
   if (exchanges_sizes(call.collective)) return false;
   if (is_gather_or_scatter(call.collective)) return sizes.own != sizes.each;
-  return call.contribution().bytes(call.in_place() ? rank : 0) != sizes.of(rank);
+  return call.own_bytes(rank) != sizes.of(rank);
 }
 
 /// Describes a call that moves data.
