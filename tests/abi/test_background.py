@@ -79,8 +79,10 @@ def test_arrivals_and_threads_are_explored_on_request(mpi, background):
         assert set(by_thread.values()) != {"not explored"}
 
 
-def test_a_communicator_is_freed_while_a_request_is_pending(mpi):
-    outcome = mpi.run(mpi.compile("pending.c"), np=RANKS, settings=SETTINGS, report=False)
+@pytest.mark.parametrize("gather", ["SBN", "linear_sync:runner=background"])
+def test_a_communicator_is_freed_while_a_request_is_pending(mpi, gather):
+    settings = SETTINGS | {"TUTTI_GATHER": gather}
+    outcome = mpi.run(mpi.compile("pending.c"), np=RANKS, settings=settings, report=False)
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
 

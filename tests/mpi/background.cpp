@@ -12,10 +12,6 @@
 namespace tutti::test {
 namespace {
 
-void expect(Context& context, int code, const char* what) {
-  if (code != MPI_SUCCESS) context.fail(std::string(what) + ": " + error_text(code));
-}
-
 constexpr int tag = 3;
 
 void tell(MPI_Comm comm, int rank) { PMPI_Send(nullptr, 0, MPI_BYTE, rank, tag, comm); }

@@ -33,10 +33,6 @@ inline bool gives_hint(Hints hints, int rank, unsigned call) {
   }
 }
 
-inline void expect(Context& context, int code, const char* what) {
-  if (code != MPI_SUCCESS) context.fail(std::string(what) + ": " + error_text(code));
-}
-
 /// Computes for a while, with a progress hint after 50 %.
 inline void compute(Context& context, MPI_Comm comm, const DelayCase& delay_case, unsigned call,
                     std::mt19937& random) {

@@ -108,6 +108,11 @@ class Watchdog {
 /// An error code or class with the MPI's text.
 [[nodiscard]] std::string error_text(int code);
 
+/// Fails unless a function succeeded.
+inline void expect(Context& context, int code, const std::string& what) {
+  if (code != MPI_SUCCESS) context.fail(what + ": " + error_text(code));
+}
+
 void add_sweep(Suite& suite);
 void add_communicators(Suite& suite);
 void add_datatypes(Suite& suite);

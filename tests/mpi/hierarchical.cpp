@@ -1,5 +1,9 @@
 /// Tests gathers and scatters through node memory, on nodes emulated by --nodes, else the real one.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "exchange.hpp"
@@ -59,6 +63,41 @@ void persistent(Context& context) {
         context.expect_empty(forced.wrongly_ran(comm.get()));
       }
     }
+  }
+}
+
+/// Node memory has a page for signals, and none for data: each start runs flat.
+void persistent_without_memory(Context& context) {
+  if (context.options().native || context.options().node_memory != "64K") return;
+  for (const std::string inner : {"linear", "native"}) {
+    const Forced forced(Kind::gather, "hierarchical(" + inner + ")", false);
+    const OwnComm comm;
+    const int p = comm.size();
+    std::vector<int> all(static_cast<std::size_t>(p));
+    int own = 0;
+    rlimit usual{};
+    getrlimit(RLIMIT_FSIZE, &usual);
+    const rlimit page = {static_cast<rlim_t>(sysconf(_SC_PAGESIZE)), usual.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &page);
+    TUTTI_Request request = TUTTI_REQUEST_NULL;
+    expect(context,
+           TUTTI_Gather_init(&own, 1, MPI_INT, all.data(), 1, MPI_INT, p - 1, comm.get(), &request),
+           "TUTTI_Gather_init");
+    setrlimit(RLIMIT_FSIZE, &usual);
+    for (int round = 0; round < 3; ++round) {
+      own = 10 * round + comm.rank();
+      expect(context, TUTTI_Start(&request), "TUTTI_Start");
+      expect(context, TUTTI_Wait(&request), "TUTTI_Wait");
+      for (int rank = 0; rank < p && comm.rank() == p - 1; ++rank) {
+        if (all[static_cast<std::size_t>(rank)] != 10 * round + rank) context.fail("wrong data");
+      }
+      std::array<char, 200> text{};
+      int length = static_cast<int>(text.size());
+      TUTTI_Algorithm_last(comm.get(), "gather", text.data(), &length);
+      const std::string why = ": runs flat because node memory is too small for the call";
+      if (text.data() != inner + why) context.fail(std::string("ran ") + text.data());
+    }
+    expect(context, TUTTI_Request_free(&request), "TUTTI_Request_free");
   }
 }
 
@@ -129,6 +168,7 @@ void add_hierarchical(Suite& suite) {
     tour(context, comm.get(), 41);
   });
   suite.add("levels, persistent", persistent);
+  suite.add("levels, persistent without memory", persistent_without_memory);
   suite.add("levels, more bytes than memory", in_chunks);
   suite.add("levels, other mappings", other_mappings);
   suite.add("levels, parts of the world", parts_of_the_world);

@@ -9,10 +9,6 @@
 namespace tutti::test {
 namespace {
 
-void expect(Context& context, int code, const char* what) {
-  if (code != MPI_SUCCESS) context.fail(std::string(what) + ": " + error_text(code));
-}
-
 /// Computes for up to 300 us. Gives a progress hint in the middle, except at every fourth call.
 void compute(Context& context, MPI_Comm comm, unsigned call, std::mt19937& random) {
   const auto delay = static_cast<unsigned>(random() % 300);

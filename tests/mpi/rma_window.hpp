@@ -12,10 +12,6 @@
 
 namespace tutti::test {
 
-inline void expect(Context& context, int code, const std::string& what) {
-  if (code != MPI_SUCCESS) context.fail(what + ": " + error_text(code));
-}
-
 enum class Flavour { create, allocate, shared };
 
 /// A registered window of bytes, with guards around it if its memory is the program's.

@@ -257,6 +257,23 @@ void find_nodes() {
   }
 }
 
+/// The programs of a communicator's calls take no more memory than they may.
+void keep_few_programs() {
+  tutti::LoweredCall call;
+  call.key.sizes.by_rank.resize(1000);
+  call.program.operations.resize(1000);
+  const std::size_t bytes = bytes_of(call);
+  expect(bytes > 1000 * (sizeof(tutti::Bytes) + sizeof(tutti::Operation)), "bytes not counted");
+  tutti::RecentlyUsed<tutti::LoweredCall> programs(3 * bytes);
+  for (int leaders = 1; leaders <= 4; ++leaders) {
+    call.key.leaders = leaders;
+    programs.keep(call);
+  }
+  expect(programs.find(call.key) != nullptr, "the latest program is dropped");
+  call.key.leaders = 1;
+  expect(programs.find(call.key) == nullptr, "too many programs are kept");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -275,6 +292,7 @@ int main(int argc, char** argv) {
   leave_to_native();
   tune_beside_invalid_arguments();
   fail_in_agreement();
-  if (rank == 0) std::puts("6 passed, 0 failed");
+  keep_few_programs();
+  if (rank == 0) std::puts("7 passed, 0 failed");
   MPI_Finalize();
 }
