@@ -22,6 +22,7 @@ namespace {
 struct KnownDistances {
   std::mutex mutex;
   bool is_read = false;
+  bool is_learned = false;
   std::string error;
   std::string text;  ///< of a measurement
   std::shared_ptr<const DistanceFile> distances;
@@ -71,9 +72,26 @@ std::shared_ptr<const DistanceFile> known_distances() {
   return all.distances;
 }
 
+bool has_named_distances() {
+  KnownDistances& all = of_process<KnownDistances>();
+  const std::lock_guard lock(all.mutex);
+  read_once(all);
+  return all.distances != nullptr && !all.is_learned;
+}
+
+void learn_distances(DistanceFile distances) {
+  KnownDistances& all = of_process<KnownDistances>();
+  const std::lock_guard lock(all.mutex);
+  read_once(all);
+  if (all.distances != nullptr && !all.is_learned) return;
+  all.distances = std::make_shared<const DistanceFile>(std::move(distances));
+  all.is_learned = true;
+}
+
 void set_distances(std::string text) {
   KnownDistances& all = of_process<KnownDistances>();
   const std::lock_guard lock(all.mutex);
+  all.is_learned = false;
   all.text = std::move(text);
   all.distances = nullptr;
 }
@@ -94,7 +112,7 @@ int DistanceOrders::open(MPI_Comm comm, const Machine& machine,
   if (const auto distances = orders->rank_ == 0 ? known_distances() : nullptr) {
     const Result<std::vector<int>> rows = rows_for(*distances, locations, world);
     if (rows) orders->rows_ = *rows;
-    if (!rows) warn_once(rows.error());
+    if (!rows && has_named_distances()) warn_once(rows.error());
   }
   if (const int error = orders->agree()) return error;
   made = std::move(orders);

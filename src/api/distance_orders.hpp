@@ -15,9 +15,15 @@
 
 namespace tutti {
 
-/// The distances that this process knows, from a file or a measurement. Null if none are known, or
+/// The distances that this process knows, named by the user or learned. Null if none are known, or
 /// those of TUTTI_DISTANCES are invalid.
 [[nodiscard]] std::shared_ptr<const DistanceFile> known_distances();
+
+/// Do they come from the user: from a file or a measurement that the program requests?
+[[nodiscard]] bool has_named_distances();
+
+/// Keeps distances that nobody asked for, unless the user has named some.
+void learn_distances(DistanceFile distances);
 
 /// Replaces all known distances by those of this text, as to_text wrote it. It is parsed at first
 /// use.

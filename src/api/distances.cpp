@@ -9,7 +9,6 @@
 #include "run/distance/mpi_distances.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
-#include "topology/distance_rows.hpp"
 
 namespace tutti {
 
@@ -35,22 +34,6 @@ int share(MPI_Comm comm, std::string& text) {
   return mpi().Bcast(text.data(), length, mpi().byte, 0, comm);
 }
 
-/// Sorts the rows by world rank: a reader of as many rows as the world has ranks expects that.
-int put_in_world_order(MPI_Comm comm, DistanceFile& distances) {
-  std::vector<RankLocation> locations;
-  int world = 0;
-  const int error = gather_locations(comm, locations, world);
-  if (error != MPI_SUCCESS || distances.p() != world || !are_of_one_world(locations, world)) {
-    return error;
-  }
-  std::vector<int> rows(locations.size());
-  for (std::size_t rank = 0; rank < locations.size(); ++rank) {
-    rows[static_cast<std::size_t>(locations[rank].world)] = static_cast<int>(rank);
-  }
-  distances = with_rows(distances, rows);
-  return MPI_SUCCESS;
-}
-
 int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
   OwnedComm own;
   int error = OwnedComm::duplicate(comm, own);
@@ -58,7 +41,6 @@ int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
   if (size_of(own.handle()) > max_distance_ranks) return MPI_ERR_COMM;
   DistanceFile distances;
   error = measure_distances(own.handle(), nodes_per_switch, distances);
-  if (error == MPI_SUCCESS) error = put_in_world_order(own.handle(), distances);
   if (error != MPI_SUCCESS) return error;
   std::string text;
   char written = 1;

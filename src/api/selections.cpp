@@ -158,7 +158,7 @@ Decision Selections::make(Collective collective, bool commutative, bool whole) {
 bool Selections::decide_by_rules(Features features, const Setting& setting, Decision& decision) {
   const std::vector<RuleSpan> spans = spans_of(rules_, features);
   if (spans.size() == 1 && spans.front().rule == nullptr) return false;
-  features.has_distances = communicator_.agreement().had_distances;
+  features.has_distances = communicator_.agreement().has_distances;
   features.has_background = communicator_.wants_background();
   features.flat_only = setting.level && !setting.level->hierarchical;
   auto table = std::make_shared<SizeTable>();

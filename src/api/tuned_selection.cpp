@@ -38,15 +38,8 @@ class TunedSelection::Host final : public TuningHost {
 
   int candidates(SizeClass size_class) override {
     std::vector<Setting>& known = state_.candidates[size_class];
-    std::vector<Setting> all =
-        tuning_candidates(features(size_class), selection_.communicator_.machine());
-    if (known.size() > 1) {
-      std::erase(all, known[1]);
-      all.insert(all.begin() + 1, known[1]);
-    }
-    if (all.size() >= max_candidates) all.resize(max_candidates - 1);
-    add_order(size_class, all);
-    known = std::move(all);
+    if (state_.listed.insert(size_class).second) list(size_class, known);
+    add_order(size_class, known);
     return static_cast<int>(known.size());
   }
 
@@ -79,6 +72,15 @@ class TunedSelection::Host final : public TuningHost {
     return selection_.nodes_.needs(level_of(size_class, candidate));
   }
 
+  double lesson(double most) override {
+    const bool may_order = state_.deferred.is_automatic;
+    return may_order ? selection_.distances_.expected(state_.collective, most) : 0;
+  }
+
+  int learn(double most, bool& has_more) override {
+    return selection_.distances_.take(state_.collective, most, has_more);
+  }
+
   /// Of the last function that returned none.
   [[nodiscard]] int error() const { return error_; }
 
@@ -101,17 +103,24 @@ class TunedSelection::Host final : public TuningHost {
     return features;
   }
 
-  /// An order by distance, where rank 0 knows distances and the model predicts a gain. Collective.
-  void add_order(SizeClass size_class, std::vector<Setting>& all) {
-    Communicator& communicator = selection_.communicator_;
-    const bool has_orders =
-        communicator.agreement().had_distances && state_.deferred.is_automatic && size_class != 0;
-    if (!has_orders) return;
-    std::optional<Specification> found;
-    int error = communicator.open_distances();
-    if (error == MPI_SUCCESS) {
-      error = communicator.distances().find_gain(state_.collective, largest_of(size_class), found);
+  /// Those that an earlier run selected stay where they are.
+  void list(SizeClass size_class, std::vector<Setting>& known) {
+    std::vector<Setting> all =
+        tuning_candidates(features(size_class), selection_.communicator_.machine());
+    if (known.size() > 1) {
+      std::erase(all, known[1]);
+      all.insert(all.begin() + 1, known[1]);
     }
+    if (all.size() >= max_candidates) all.resize(max_candidates - 1);
+    known = std::move(all);
+  }
+
+  /// An order by distance, where the model predicts a gain by what was learned. Collective.
+  void add_order(SizeClass size_class, std::vector<Setting>& all) {
+    if (size_class == 0 || !selection_.distances_.has_orders(state_.collective)) return;
+    std::optional<Specification> found;
+    DistanceOrders& known = selection_.communicator_.distances();
+    const int error = known.find_gain(state_.collective, largest_of(size_class), found);
     if (error_ == MPI_SUCCESS) error_ = error;
     if (found) all.push_back({Setting::Kind::forced, *found, Level{}});
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/distance_lessons.hpp"
 #include "api/hierarchical_nodes.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/exchange.hpp"
@@ -40,7 +41,7 @@ class TunedSelection {
 
   /// Both must outlive this.
   TunedSelection(Communicator& communicator, HierarchicalNodes& nodes)
-      : communicator_(communicator), nodes_(nodes) {}
+      : communicator_(communicator), nodes_(nodes), distances_(communicator, nodes) {}
   TunedSelection(const TunedSelection&) = delete;
   TunedSelection& operator=(const TunedSelection&) = delete;
 
@@ -123,6 +124,7 @@ class TunedSelection {
     /// The MPI's own first, then what an earlier run selected, if it did; the others are found once
     /// they are to be explored.
     std::map<SizeClass, std::vector<Setting>> candidates;
+    std::set<SizeClass> listed;  ///< the classes whose others were found
     std::map<std::pair<std::optional<SizeClass>, int>, Decision> decisions;
   };
   class Host;
@@ -141,6 +143,7 @@ class TunedSelection {
 
   Communicator& communicator_;
   HierarchicalNodes& nodes_;
+  DistanceLessons distances_;
   Rules kept_;
   PerCollective<std::shared_ptr<State>> states_;
   NotedCall noted_;

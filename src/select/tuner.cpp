@@ -163,7 +163,8 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
     lag_ = std::clamp<std::uint64_t>(2 * lag_, 1, max_lag);
     rest();  // what ran without a note would run again
   }
-  const int error = plan(host);
+  int error = plan(host);
+  if (error == 0) error = learn(host);
   selects_native_ = std::ranges::all_of(
       cases_, [](const auto& known) { return !known || known->selected() == 0; });
   is_stopped_ = error != 0;
@@ -307,6 +308,22 @@ int Tuner::prepare(SizeClass size_class, TuningHost& host) {
   }
   if (known.has_deferred() && known.exploration().calls == 0) budget_.await(creation_);
   return 0;
+}
+
+/// What can be explored without decides first: it costs less, and may gain as much.
+int Tuner::learn(TuningHost& host) {
+  const auto is_settled = [this](SizeClass seen) { return case_of(seen).is_settled(); };
+  if (is_exploring_ || !std::ranges::all_of(seen_classes(), is_settled)) return 0;
+  const double most = budget_.spare();
+  const double cost = host.lesson(most);
+  if (cost <= 0 || !budget_.can_afford(cost)) return 0;
+  bool has_more = false;
+  const int error = host.learn(most, has_more);
+  for (std::optional<TuningCase>& known : cases_) {
+    if (has_more && known) known->list_again();
+  }
+  is_exploring_ = has_more;
+  return error;
 }
 
 /// Candidates that need what the budget does not hold yet, or what nobody knows, keep no others

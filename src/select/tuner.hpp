@@ -35,7 +35,7 @@ class TuningHost {
  public:
   virtual ~TuningHost() = default;
   /// How many candidates calls of a class have, the MPI's own included; alike on all ranks. Asked
-  /// once for each class.
+  /// again only after learn() found more: those that there were keep their numbers.
   virtual int candidates(SizeClass size_class) = 0;
   /// Is what the candidate follows, such as arrivals, known by now? Alike on all ranks. Where that
   /// changes, reopen() the tuner.
@@ -45,6 +45,13 @@ class TuningHost {
   /// Creates what a candidate needs; sets `ready` to whether all ranks could. Collective. Returns
   /// an MPI error code, 0 for success.
   virtual int prepare(SizeClass size_class, int candidate, bool& ready) = 0;
+  /// What learn() is expected to take, in nanoseconds; 0: there is nothing to learn. Alike on all
+  /// ranks.
+  virtual double lesson(double /*most*/) { return 0; }
+  /// Learns as much as takes `most` nanoseconds, or the least that can be learned at once, of what
+  /// further candidates need, such as distances. Sets `has_more` if there may be such now.
+  /// Collective. Returns an MPI error code.
+  virtual int learn(double /*most*/, bool& /*has_more*/) { return 0; }
 };
 
 /// The tuner of one collective on one communicator.
@@ -55,7 +62,8 @@ class TuningHost {
 /// of 8 are noted. After a window all ranks combine their notes in one agreement: a reduction that
 /// begins before the first call that follows and ends 4 calls later, so that it costs little more
 /// than to begin it. Where requests end after later ones have begun, it begins up to 64 calls
-/// later. Then they evaluate the notes alike and plan the next window.
+/// later. Then they evaluate the notes alike and plan the next window. Where nothing is left to
+/// explore, the budget pays for learning what further candidates need.
 ///
 /// Loss is what explored calls take beyond the mean of the MPI's own by the criterion, plus what
 /// agreements and looking at noted calls take. A window begins once the loss and the next agreement
@@ -185,6 +193,7 @@ class Tuner {
   [[nodiscard]] std::vector<SizeClass> seen_classes() const;
   void plan_case(SizeClass size_class, TuningHost& host);
   int prepare(SizeClass size_class, TuningHost& host);
+  int learn(TuningHost& host);
   [[nodiscard]] std::uint64_t idle_distance() const;
   void plan_window();
   void rest();

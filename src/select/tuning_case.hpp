@@ -92,6 +92,8 @@ class TuningCase {
     has_candidates_ = true;
   }
   [[nodiscard]] bool has_candidates() const { return has_candidates_; }
+  /// There may be further candidates: the race goes on once they are set.
+  void list_again() { has_candidates_ = is_settled_ = false; }
   [[nodiscard]] int candidates() const { return static_cast<int>(candidates_.size()); }
 
   /// Begins with the selection of an earlier run, as if the case had settled on it now. Call it

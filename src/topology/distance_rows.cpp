@@ -96,4 +96,14 @@ DistanceFile with_rows(const DistanceFile& file, const std::vector<int>& rows) {
   return chosen;
 }
 
+DistanceFile in_world_order(const DistanceFile& file, const std::vector<RankLocation>& ranks,
+                            int world) {
+  if (file.p() != world || !are_of_one_world(ranks, world)) return file;
+  std::vector<int> rows(ranks.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    rows[index(ranks[rank].world)] = static_cast<int>(rank);
+  }
+  return with_rows(file, rows);
+}
+
 }  // namespace tutti

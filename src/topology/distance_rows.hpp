@@ -32,4 +32,9 @@ struct RankLocation {
 /// The distances between the ranks of a communicator: rank i has row `rows[i]` of `file`.
 [[nodiscard]] DistanceFile with_rows(const DistanceFile& file, const std::vector<int>& rows);
 
+/// The same distances with rows by rank in the world, if `ranks`, whose they are, are those of the
+/// whole world: a reader of as many rows as the world has ranks expects that.
+[[nodiscard]] DistanceFile in_world_order(const DistanceFile& file,
+                                          const std::vector<RankLocation>& ranks, int world);
+
 }  // namespace tutti

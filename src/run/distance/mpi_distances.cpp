@@ -1,13 +1,12 @@
-/// Ping-pongs between one pair of ranks after the other.
+/// Measures the pairs of a hierarchy.
 #include "run/distance/mpi_distances.hpp"
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
-#include <limits>
+#include <string>
+#include <utility>
 
 #include "run/clock.hpp"
 #include "run/mpi/exchange.hpp"
@@ -16,147 +15,27 @@ namespace tutti {
 
 namespace {
 
-constexpr int data_tag = 1;
-constexpr int turn_tag = 2;
-constexpr std::chrono::microseconds nap{100};
+constexpr PingPong::Effort effort = {{1, 1}, {20, 4}};
 
 struct Location {
   std::array<char, 252> host{};
   Rank world = no_rank;
 };
 
-/// The result for a pair, at its first rank.
-struct Sample {
-  Rank from = no_rank;
-  Rank to = no_rank;
-  double small = 0;
-  double large = 0;
-};
+std::vector<std::string> node_names(const std::vector<RankLocation>& locations) {
+  std::vector<std::string> names;
+  for (const RankLocation& location : locations) names.push_back(location.node);
+  return names;
+}
 
-/// The round trips of each pair with messages of one size, of which the shortest counts.
-struct PingPong {
-  Bytes bytes;
-  int exchanges;
-  double Sample::*seconds;
-};
-/// For the latency, and for the time per byte, far beyond a link's buffers.
-constexpr PingPong ping_pongs[] = {{1, 20, &Sample::small}, {256 << 10, 4, &Sample::large}};
-/// Earlier exchanges of each size, not counted.
-constexpr int warm_up = 1;
-
-class Prober {
- public:
-  explicit Prober(MPI_Comm comm)
-      : comm_(comm), rank_(rank_in(comm)), buffer_(static_cast<std::size_t>(ping_pongs[1].bytes)) {}
-
-  int run(const Hierarchy& hierarchy) {
-    for (const auto& level : chains_to_measure(hierarchy)) {
-      for (const std::vector<RankPair>& chain : level) {
-        if (const int error = run(chain)) return error;
-      }
-      if (const int error = barrier()) return error;
+int measure(const Hierarchy& hierarchy, PingPong& links) {
+  for (const auto& level : chains_to_measure(hierarchy)) {
+    for (const std::vector<RankPair>& chain : level) {
+      if (const int error = links.run(chain)) return error;
     }
-    return MPI_SUCCESS;
+    if (const int error = links.synchronize()) return error;
   }
-
-  /// All samples at rank 0.
-  int gather(std::vector<Sample>& all) const {
-    const auto mine = static_cast<int>(samples_.size() * sizeof(Sample));
-    std::vector<int> counts;
-    if (const int error = gather_at_first(mine, counts, comm_)) return error;
-    std::vector<int> displacements;
-    int end = 0;
-    for (const int count : counts) {
-      displacements.push_back(end);
-      end += count;
-    }
-    all.resize(static_cast<std::size_t>(end) / sizeof(Sample));
-    return mpi().Gatherv(samples_.data(), mine, mpi().byte, all.data(), counts.data(),
-                         displacements.data(), mpi().byte, 0, comm_);
-  }
-
- private:
-  /// Measures this rank's pairs of a chain. First ranks of pairs pass the turn to one another.
-  int run(const std::vector<RankPair>& chain) {
-    for (std::size_t i = 0; i < chain.size(); ++i) {
-      const auto [first, second] = chain[i];
-      if (rank_ == second) {
-        if (const int error = answer(first)) return error;
-      }
-      if (rank_ != first) continue;
-      const bool is_given = i > 0 && chain[i - 1].first != rank_;
-      if (is_given) {
-        if (const int error = receive(0, chain[i - 1].first, turn_tag, true)) return error;
-      }
-      Sample sample{first, second, 0, 0};
-      if (const int error = ask(sample)) return error;
-      samples_.push_back(sample);
-      const bool gives = i + 1 < chain.size() && chain[i + 1].first != rank_;
-      if (!gives) continue;
-      if (const int error = send(0, chain[i + 1].first, turn_tag)) return error;
-    }
-    return MPI_SUCCESS;
-  }
-
-  int ask(Sample& sample) {
-    for (const PingPong& all : ping_pongs) {
-      double& least = sample.*all.seconds;
-      least = std::numeric_limits<double>::infinity();
-      for (int exchange = -warm_up; exchange < all.exchanges; ++exchange) {
-        const double begin = monotonic_seconds();
-        if (const int error = send(all.bytes, sample.to, data_tag)) return error;
-        if (const int error = receive(all.bytes, sample.to, data_tag, false)) return error;
-        // If the clock has not moved, the time is below its resolution of one nanosecond.
-        const double seconds = std::max(monotonic_seconds() - begin, 2e-9) / 2;
-        if (exchange >= 0) least = std::min(least, seconds);
-      }
-    }
-    return MPI_SUCCESS;
-  }
-
-  int answer(Rank other) {
-    bool sleeps = true;
-    for (const PingPong& all : ping_pongs) {
-      for (int exchange = -warm_up; exchange < all.exchanges; ++exchange) {
-        if (const int error = receive(all.bytes, other, data_tag, sleeps)) return error;
-        if (const int error = send(all.bytes, other, data_tag)) return error;
-        sleeps = false;
-      }
-    }
-    return MPI_SUCCESS;
-  }
-
-  int send(Bytes bytes, Rank to, int tag) {
-    return send_yielding(buffer_.data(), static_cast<std::size_t>(bytes), to, tag, comm_);
-  }
-
-  int receive(Bytes bytes, Rank from, int tag, bool sleeps) {
-    return receive_yielding(buffer_.data(), static_cast<std::size_t>(bytes), from, tag, comm_,
-                            sleeps ? nap : std::chrono::microseconds{});
-  }
-
-  /// Waiting ranks sleep.
-  int barrier() {
-    MPI_Request request = mpi().request_null;
-    const int error = mpi().Ibarrier(comm_, &request);
-    return error == MPI_SUCCESS ? wait_yielding(request, nap) : error;
-  }
-
-  MPI_Comm comm_;
-  Rank rank_;
-  std::vector<char> buffer_;
-  std::vector<Sample> samples_;
-};
-
-std::string method_of(std::size_t pairs, double seconds) {
-  const auto& [small, large] = ping_pongs;
-  char text[200];
-  std::snprintf(text, sizeof text,
-                "ping-pong, one pair at a time on each link, half the shortest of %d round trips "
-                "(of %d with %lld bytes); %zu pairs in %.3g s",
-                small.exchanges, large.exchanges, static_cast<long long>(large.bytes), pairs,
-                seconds);
-  return text;
+  return MPI_SUCCESS;
 }
 
 /// Broadcasts the hierarchy that rank 0 derives from the ranks' locations.
@@ -172,14 +51,23 @@ int share(Hierarchy& hierarchy, Rank rank, MPI_Comm comm) {
   return error;
 }
 
-MeasuredDistances assembled(const Hierarchy& hierarchy, const std::vector<Sample>& samples,
-                            const PingPong& of) {
-  std::vector<MeasuredPair> pairs;
-  for (const Sample& one : samples) pairs.push_back({one.from, one.to, one.*of.seconds});
-  return {of.bytes, *expanded(hierarchy, pairs)};
-}
-
 }  // namespace
+
+DistanceFile distances_of(std::string method, const Hierarchy& hierarchy,
+                          const std::vector<RankLocation>& locations,
+                          const std::vector<MeasuredLink>& links) {
+  std::array<std::vector<MeasuredPair>, 2> pairs;
+  for (const MeasuredLink& link : links) {
+    for (std::size_t size = 0; size < pairs.size(); ++size) {
+      pairs[size].push_back({link.from, link.to, link.seconds[size]});
+    }
+  }
+  return {std::move(method),
+          node_names(locations),
+          hierarchy,
+          {{PingPong::bytes[0], *expanded(hierarchy, pairs[0])},
+           {PingPong::bytes[1], *expanded(hierarchy, pairs[1])}}};
+}
 
 int gather_locations(MPI_Comm comm, std::vector<RankLocation>& locations, int& world) {
   Location mine;
@@ -203,22 +91,22 @@ int measure_distances(MPI_Comm comm, int nodes_per_switch, DistanceFile& distanc
   int world = 0;
   int error = gather_locations(comm, locations, world);
   if (error != MPI_SUCCESS) return error;
-  std::vector<std::string> names;
-  for (const RankLocation& location : locations) names.push_back(location.node);
   Hierarchy hierarchy{size_of(comm), {}};
-  if (rank == 0) hierarchy = hierarchy_to_measure(names, nodes_per_switch);
+  if (rank == 0) hierarchy = hierarchy_to_measure(node_names(locations), nodes_per_switch);
   error = share(hierarchy, rank, comm);
   if (error != MPI_SUCCESS) return error;
-  Prober prober(comm);
-  std::vector<Sample> samples;
-  error = prober.run(hierarchy);
-  if (error == MPI_SUCCESS) error = prober.gather(samples);
+  PingPong links(comm, effort);
+  std::vector<MeasuredLink> all;
+  error = measure(hierarchy, links);
+  if (error == MPI_SUCCESS) error = links.gather(all);
   if (error != MPI_SUCCESS || rank != 0) return error;
-  distances = {
-      method_of(samples.size(), monotonic_seconds() - begin),
-      std::move(names),
-      hierarchy,
-      {assembled(hierarchy, samples, ping_pongs[0]), assembled(hierarchy, samples, ping_pongs[1])}};
+  char method[200];
+  std::snprintf(method, sizeof method,
+                "ping-pong, one pair at a time on each link, half the shortest of %d round trips "
+                "(of %d with %lld bytes); %zu pairs in %.3g s",
+                effort.counted[0], effort.counted[1], static_cast<long long>(PingPong::bytes[1]),
+                all.size(), monotonic_seconds() - begin);
+  distances = in_world_order(distances_of(method, hierarchy, locations, all), locations, world);
   return MPI_SUCCESS;
 }
 

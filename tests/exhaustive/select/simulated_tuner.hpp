@@ -38,6 +38,8 @@ class Simulation : public TuningHost {
     Criterion criterion = Criterion::shortest;
     Nanoseconds clock_error = 0;
     bool sizes_vary = false;
+    int lessons = 0;  // until the last candidate of each class is known
+    double lesson = 0;
   };
 
   Simulation(const Options& options, std::map<SizeClass, Times> times, unsigned seed)
@@ -48,8 +50,20 @@ class Simulation : public TuningHost {
   }
 
   int candidates(SizeClass size_class) override {
-    return static_cast<int>(times_.at(size_class).size());
+    const bool is_hidden = lessons_taken() < options_.lessons;
+    return static_cast<int>(times_.at(size_class).size()) - (is_hidden ? 1 : 0);
   }
+  double lesson(double) override {
+    return lessons_taken() < options_.lessons ? options_.lesson : 0;
+  }
+  int learn(double, bool& has_more) override {
+    has_more = lessons_taken() + 1 == options_.lessons;
+    ++calls_of_learn_;
+    created_ += options_.lesson / options_.p;
+    return 0;
+  }
+  /// By all ranks.
+  [[nodiscard]] int lessons_taken() const { return calls_of_learn_ / options_.p; }
   bool is_informed(SizeClass, int candidate) override { return candidate != uninformed_; }
   bool needs_creation(SizeClass, int candidate) override {
     return candidate > 0 && candidate <= options_.created_candidates;
@@ -286,6 +300,7 @@ class Simulation : public TuningHost {
   int uninformed_ = -1;
   int burst_calls_left_ = 0;
   bool reopens_ = false;
+  int calls_of_learn_ = 0;  // of all ranks
   double created_ = 0;
   int agreements_ = 0;
   double lost_ = 0;
