@@ -36,6 +36,7 @@ std::string wrapped(const std::string& text, std::size_t indent = 0) {
     line.clear();
   };
   for (const std::string_view part : split(text, " ")) {
+    if (part.empty()) continue;
     std::string word(part);
     if (word.size() > width) word = word.substr(0, width - 3) + "...";
     if (!line.empty() && line.size() + 1 + word.size() > width) finish_line();

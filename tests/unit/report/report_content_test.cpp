@@ -162,12 +162,13 @@ TEST(ReportText, SaysThatNothingWasSeen) {
   ReportContent content = content_of(nothing, mpich);
   content.ranks = 8;
   content.nodes.reset();
-  content.notes = {"rank 0 recorded no collective call that Tutti handles"};
+  content.notes = {"rank 0 recorded no collective call that Tutti handles", "it ends in a blank "};
   const std::string text = to_text(content);
   EXPECT_NE(text.find(", 8 ranks\n"), std::string::npos) << text;
   EXPECT_NE(text.find("note: rank 0 recorded no collective call that Tutti handles\n"),
             std::string::npos)
       << text;
+  EXPECT_NE(text.find("note: it ends in a blank\n"), std::string::npos) << text;
   EXPECT_NE(text.find("4 MPI_Iallreduce"), std::string::npos) << text;
 }
 
