@@ -39,8 +39,9 @@ Result<std::vector<std::vector<double>>> read_calls(const std::string& name) {
   const Result<std::string> text = read_text_file(name, max_bytes);
   if (!text) return Error{text.error()};
   std::vector<std::vector<double>> calls;
-  for (const std::string_view line : split(*text, "\n")) {
+  for (std::string_view line : split(*text, "\n")) {
     if (line.empty() || line.front() == '#') continue;
+    if (line.ends_with(',')) line.remove_suffix(1);
     std::vector<double>& call = calls.emplace_back();
     for (const std::string_view item : split(line)) {
       double& value = call.emplace_back();

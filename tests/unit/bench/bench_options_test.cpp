@@ -118,6 +118,8 @@ TEST(BenchDelays, ThoseOfAFileAreForItsNumberOfRanks) {
   EXPECT_DOUBLE_EQ(recorded.scale(), 0.5);
   EXPECT_EQ(recorded.refusal(3), "");
   EXPECT_NE(recorded.refusal(4).find("3 ranks; expected 4"), std::string::npos);
+  std::ofstream(name) << "0,0.5,\n0.1,0,\n";
+  EXPECT_EQ(delays_from("recorded:" + name)->refusal(2), "") << "commas at the end";
   std::ofstream(name) << "0,0.5\n0.1\n";
   EXPECT_NE(delays_from("recorded:" + name).error().find("line 2 has 1 ranks"), std::string::npos);
   EXPECT_NE(delays_from("recorded:/dev/zero").error().find("is a device"), std::string::npos);
