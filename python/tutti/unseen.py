@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -13,6 +14,8 @@ SONAMES = {
     "hydra": ("libmpich.so.12", "libmpi.so.12"),
 }
 """The libraries of the MPI to which a kind of launcher belongs."""
+_CRAY = re.compile(r"libmpi_(cray|gnu|amd|aocc|intel|nvidia)(_?\d+)*\.so\.12")
+"""Those of Cray's MPICH, one for each compiler."""
 
 _NAMES = {"openmpi": "Open MPI", "hydra": "MPICH or Intel MPI"}
 _BACKENDS = {"openmpi": {"openmpi", "mpiabi"}, "hydra": {"mpich", "mpiabi"}}
@@ -91,6 +94,7 @@ def why(command: Sequence[str]) -> str:
 def _kinds_of(program: Path) -> list[str]:
     """The kinds of launcher that belong to the MPI which a program is linked to."""
     text = libraries_of(program) if is_elf(program) else ""
+    text = _CRAY.sub("libmpi.so.12", text)
     return [kind for kind, names in SONAMES.items() if any(name in text for name in names)]
 
 

@@ -70,7 +70,7 @@ def incomplete(folder, library):
     return folder / "stub"
 
 
-@pytest.mark.parametrize("library", ["libmpich.so.12", "libmpi_cray.so.12", "libmpi_gnu_123.so.12"])
+@pytest.mark.parametrize("library", ["libmpich.so.12", "libmpi_cray.so.12", "libmpi_gnu_123.so.12", "libmpi_cray_17.so.12"])
 def test_an_mpi_that_lacks_a_function_is_called_as_if_the_library_were_not_there(tmp_path, library):
     program = incomplete(tmp_path, library)
     done = run(program, TUTTI_GATHER="binomial")

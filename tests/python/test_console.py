@@ -182,6 +182,8 @@ def test_run_says_at_once_that_a_program_is_static(command, installed, programs,
     [
         ("mpirun (Open MPI) 4.1.4", "libmpich.so.12", "is linked to MPICH or Intel MPI, but mpirun"),
         ("HYDRA build details: Version: 4.0.2", "libmpi.so.40", "is linked to Open MPI, but mpirun"),
+        ("mpirun (Open MPI) 4.1.4", "libmpi_cray.so.12", "is linked to MPICH or Intel MPI, but mpirun"),
+        ("mpirun (Open MPI) 4.1.4", "libmpi_gnu_123.so.12", "is linked to MPICH or Intel MPI, but mpirun"),
         ("mpirun (Open MPI) 4.1.4", "libmpi.so.40", ""),
         ("mpirun (Open MPI) 4.1.4", "libmpi_abi.so.0", ""),
         ("of a vendor", "libmpi.so.40", ""),
@@ -202,6 +204,7 @@ def test_a_launcher_of_another_mpi_is_noted(programs, monkeypatch, version, sona
         ("HYDRA build details: Version: 4.0.2", "libc.so.6", ["openmpi", "mpiabi"], ""),
         ("HYDRA build details: Version: 4.0.2", "libmpi.so.40", ["openmpi"], ""),
         ("of a vendor", "libmpi.so.40", ["mpich"], "Open MPI"),
+        ("of a vendor", "libmpi_amd.so.12", ["openmpi"], "MPICH or Intel MPI"),
         ("of a vendor", "libc.so.6", ["openmpi"], ""),
     ],
 )

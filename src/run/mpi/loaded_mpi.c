@@ -15,7 +15,7 @@ static const struct {
     {"libmpi.so.@(40|80)?(.*)", "libtutti-openmpi.so"},
     {"libmpi_abi.so.[01]?(.*)", "libtutti-mpiabi.so"},
     {"@(libmpi|libmpich).so.12?(.*)", "libtutti-mpich.so"},
-    {"libmpi_@(cray|gnu*|amd|aocc|intel|nvidia).so.12?(.*)", "libtutti-mpich.so"},
+    {"libmpi_@(cray|gnu|amd|aocc|intel|nvidia)*(?(_)+([0-9])).so.12?(.*)", "libtutti-mpich.so"},
 };
 
 static const char* file_of(const char* path) {
