@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <functional>
 #include <numeric>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 namespace tutti {
 

@@ -324,7 +324,7 @@ def test_candidates_by_arrival_need_recorded_arrivals_and_the_thread(
     assert any("earliest" in words for words in bench.runs)
     monkeypatch.setenv("TUTTI_BACKGROUND", "maybe")
     with pytest.raises(Refusal, match="invalid TUTTI_BACKGROUND=maybe: .*on"):
-        program_of(Path(write_report(tmp_path, line("bcast", size_of(64, 9, 0.1)), ranks=8)), JOB, ["bcast"]).with_arrivals.clear()
+        _ = program_of(Path(write_report(tmp_path, line("bcast", size_of(64, 9, 0.1)), ranks=8)), JOB, ["bcast"]).with_arrivals
     monkeypatch.setenv("TUTTI_BACKGROUND", "on")
     bench.runs.clear()
     together = line("bcast", size_of(64, 9, 0.1))
