@@ -25,6 +25,14 @@ _WAIT = {"-W", "--wait"}
 _SETS_PRELOAD = re.compile("--?(x|e|E|g?env)[ =](.*,)?LD_PRELOAD=.*|--?g?env LD_PRELOAD", re.DOTALL)
 """Options of launchers but srun, with their values, that set it instead of passing it on."""
 
+_NAMES_NODES = re.compile("-H|--?(host|(default-)?hostfile|machinefile|add-host(file)?)")
+"""Options of Open MPI."""
+_HAVE_NODES = (
+    "PBS_NODEFILE", "LSB_JOBID", "PE_HOSTFILE", "LOADL_HOSTFILE",
+    "OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile",
+)  # fmt: skip
+"""Variables by which Open MPI may know of several nodes, besides those of Slurm."""
+
 Version = Callable[[str], str]
 
 
@@ -147,7 +155,7 @@ def pass_on(
             _refuse_preload(part)
     if launcher.kind == "openmpi":
         passed = [word for name in names for word in ("-x", name)]
-        _refuse_app_file(words[after:], passed)
+        _refuse_app_file(words[after:], names, environment)
         return [*words[:after], *_joined([*passed, *part] for part in parts)]
     elif launcher.kind == "hydra":
         set_for_all = [word for one in variables.items() for word in ("-genv", *one)]
@@ -192,24 +200,45 @@ def _refuse_preload(words: Sequence[str]) -> None:
                 raise _instead_of_ours(option)
 
 
-def _refuse_app_file(words: Sequence[str], passed: Sequence[str]) -> None:
-    """Raises Refusal for an --app of Open MPI whose programs lack the options of `passed`: with it,
-    mpirun ignores those of its command."""
+def _refuse_app_file(
+    words: Sequence[str], names: Sequence[str], environment: Mapping[str, str]
+) -> None:
+    """Raises Refusal for an --app of Open MPI whose programs lack the variables: with it, mpirun ignores
+    the options of its command. Ranks on its own node inherit its environment."""
     for word, after in _options(words):
-        if re.fullmatch("--?app", word) and not _all_lines_have(" ".join(passed), Path(after)):
+        if not re.fullmatch("--?app", word):
+            continue
+        programs = _programs_of(Path(after))
+        if "LD_PRELOAD" in names:
+            for program in programs:
+                _refuse_preload(program)
+        if all(_exported(program).issuperset(names) for program in programs):
+            continue
+        if _may_use_other_nodes([*words, *sum(programs, [])], environment):
             raise Refusal(f"{word} {after}: with this option mpirun ignores others, which would pass Tutti on; "
-                          f"put \"{' '.join(passed)}\" on each line of the file, or give the programs in the "
-                          'command, with " : " between them')  # fmt: skip
+                          f"put \"{' '.join(f'-x {name}' for name in names)}\" on each line of the file, or "
+                          'give the programs in the command, with " : " between them')  # fmt: skip
 
 
-def _all_lines_have(options: str, file: Path) -> bool:
-    """Is it so in each line with a program? A file that cannot be read is an error of the launcher."""
+def _programs_of(file: Path) -> list[list[str]]:
+    """The words of each line with a program. A file that cannot be read is an error of the launcher."""
     try:
         lines = file.read_text(errors="replace").splitlines()
     except OSError:
+        return []
+    return [line.split() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def _exported(words: Sequence[str]) -> set[str]:
+    """The variables that options -x pass on or set."""
+    return {after.split("=")[0] for word, after in _options(words) if word in ("-x", "--x")}
+
+
+def _may_use_other_nodes(words: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """May Open MPI start ranks elsewhere: does an option name nodes, or is this a job of several?"""
+    if environment.get("SLURM_JOB_ID") and environment.get("SLURM_JOB_NUM_NODES") != "1":
         return True
-    programs = [" ".join(line.split()) for line in lines if not line.lstrip().startswith("#")]
-    return all(options in line for line in programs if line)
+    return any(map(_NAMES_NODES.fullmatch, words)) or any(map(environment.get, _HAVE_NODES))
 
 
 def _instead_of_ours(option: str) -> Refusal:

@@ -80,15 +80,43 @@ def test_open_mpi_gets_the_variables_to_export():
 
 
 def test_open_mpis_file_of_programs_must_pass_the_variables_on(tmp_path):
-    """With --app, mpirun ignores the options beside it."""
+    """With --app, mpirun ignores the options beside it; ranks on its own node inherit its environment."""
     file = tmp_path / "apps"
+    here, there = ["mpirun", "--app", str(file)], ["mpirun", "-H", "a,b", "--app", str(file)]
     file.write_text("# two programs\n-n 1 ./a\n\n-n 2 -x  LD_PRELOAD -x TUTTI ./b\n")
     with pytest.raises(Refusal, match=f'--app {file}: .* "-x LD_PRELOAD -x TUTTI" on each line'):
-        passed("mpirun", "-n", "1", "--app", str(file))
+        passed(*there)
+    job = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "2"}
+    for nodes in (job, {"PBS_NODEFILE": "/nodes"}):
+        with pytest.raises(Refusal, match="on each line"):
+            passed(*here, **nodes)
+    for node in ({}, job | {"SLURM_JOB_NUM_NODES": "1"}):
+        assert passed(*here, **node)[-2:] == here[-2:]
     assert passed("mpirun", "sh", "--app", str(file))[-1] == str(file), "an option of the program"
-    file.write_text(file.read_text().replace("-n 1", "-x LD_PRELOAD -x TUTTI"))
+    file.write_text(file.read_text().replace("-n 1", "--hostfile f -x TUTTI=on -x A -x LD_PRELOAD"))
     for name in (str(file), "/none"):
-        assert passed("mpirun", "-app", name)[-2:] == ["-app", name]
+        assert passed("mpirun", "-H", "a,b", "-app", name)[-2:] == ["-app", name]
+    file.write_text("-n 1 -H a,b ./a\n")
+    with pytest.raises(Refusal, match="on each line"):
+        passed(*here)
+    file.write_text("-n 1 -x TUTTI -x LD_PRELOAD=/other.so ./a\n")
+    with pytest.raises(Refusal, match="LD_PRELOAD=/other.so would preload something"):
+        passed(*here)
+
+
+def test_ranks_of_open_mpis_file_of_programs_inherit_the_variables(tmp_path, monkeypatch):
+    mpirun = shutil.which("mpirun.openmpi")
+    if mpirun is None:
+        pytest.skip("Open MPI is not installed")
+    show = tmp_path / "show"
+    show.write_text('#!/bin/sh\necho "$TUTTI_GATHER"\n')
+    show.chmod(0o755)
+    (tmp_path / "apps").write_text(f"-n 1 {show}\n")
+    monkeypatch.setenv("TUTTI_GATHER", "ring")
+    command = [mpirun, "--app", str(tmp_path / "apps")]
+    made = launcher.pass_on(command, launcher.find(command), launcher.ours(os.environ), {})
+    done = subprocess.run(made, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "ring\n"
 
 
 @pytest.mark.parametrize("words", ["./a", "-genvnone ./a", "-genvlist A ./a", "-n 1 -envnone ./a : ./b", "-configfile f"])
@@ -97,7 +125,7 @@ def test_hydra_sets_the_variables_whatever_it_exports(words):
     assert passed("mpiexec", *words.split()) == ["mpiexec", *ours, *words.split()]
 
 
-@pytest.mark.parametrize("words", ["-n 1", "-genvnone -n 1", "-n 1 -envnone", "-n 1 -envlist HOME"])
+@pytest.mark.parametrize("words", ["-n 1", "-genvnone -n 1", "-n 1 -envnone", "-n 1 -envlist HOME", "-configfile"])
 @pytest.mark.parametrize("inherited", ["all", "none"])
 def test_hydra_passes_the_variables_on_to_other_nodes(words, inherited, tmp_path, monkeypatch):
     """Here each node has an empty environment of its own, as by ssh."""
@@ -110,7 +138,11 @@ def test_hydra_passes_the_variables_on_to_other_nodes(words, inherited, tmp_path
     monkeypatch.setenv("HYDRA_ENV", inherited)
     monkeypatch.setenv("TUTTI_GATHER", "ring; \"x")
     options = ["-launcher", "ssh", "-launcher-exec", str(ssh), "-hosts", "192.0.2.1", *words.split()]
-    command = [mpiexec, *options, "sh", "-c", 'echo "$TUTTI_GATHER"']
+    show, programs = tmp_path / "show", tmp_path / "programs"
+    show.write_text('#!/bin/sh\necho "$TUTTI_GATHER"\n')
+    show.chmod(0o755)
+    programs.write_text(f"-n 1 -envnone {show}\n")
+    command = [mpiexec, *options, str(programs if words == "-configfile" else show)]
     made = launcher.pass_on(command, launcher.find(command), launcher.ours(os.environ), {})
     done = subprocess.run(made, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "ring; \"x\n"
