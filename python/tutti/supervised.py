@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shlex
 import signal
 import subprocess
@@ -20,6 +21,8 @@ _Handler = Callable[[int, FrameType | None], None]
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _OTHERS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
 """Signals that end no work: by some, a batch system asks a program to save its state."""
+_GRACE = 0.2
+"""Seconds that a command has to end by an interrupt of its own before it gets ours."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,10 @@ def run(
 ) -> Outcome:
     """Runs a command and waits for its end.
 
-    Signals that end work, interrupts, SIGUSR1, SIGUSR2 and SIGCONT are passed on to it. In the
-    foreground of a terminal, Ctrl-C reaches it by itself, and a second interrupt would make a
-    launcher leave ranks behind.
+    Signals that end work, SIGUSR1, SIGUSR2 and SIGCONT are passed on to it. An interrupt is if the
+    command still runs after 0.2 s, as one to the whole process group has reached it too. In the
+    foreground of a terminal none is: Ctrl-C reaches the command by itself, and a second interrupt
+    would make a launcher leave ranks behind; so there `kill -INT` of this process alone ends nothing.
 
     Args:
         command: the program and its arguments.
@@ -57,11 +61,14 @@ def run(
     children: list[subprocess.Popen[bytes]] = []
     early: list[int] = []
     signals: list[int] = []
+    interrupts: list[int] = []
 
     def pass_on(number: int, _: FrameType | None) -> None:
         if number not in _OTHERS:
             signals.append(number)
-        if number == signal.SIGINT and _in_foreground():
+        if number == signal.SIGINT:
+            if not _in_foreground():
+                interrupts.append(number)
             return
         for child in children:
             child.send_signal(number)
@@ -80,7 +87,9 @@ def run(
             for number in early:
                 child.send_signal(number)
             while child.poll() is None:
-                next_signal()
+                if not next_signal(_GRACE if interrupts else None):
+                    interrupts.clear()
+                    child.send_signal(signal.SIGINT)
             status = child.returncode
         except OSError as error:
             raise Refusal(f"{shlex.join(command)}: {error.strerror}") from None
@@ -103,16 +112,18 @@ def _in_foreground() -> bool:
 
 
 @contextmanager
-def _signals_noted() -> Iterator[Callable[[], object]]:
-    """Gives a function that returns once a signal that this process handles has come since its
-    last return, among them the end of a child. Waiting for a child would not do: a signal that
+def _signals_noted() -> Iterator[Callable[[float | None], bool]]:
+    """Gives a function that returns true once a signal that this process handles has come since its
+    last return, among them the end of a child, or false after some seconds. Waiting for a child would not do: a signal that
     comes just before that wait, or to another thread, is handled only after it."""
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
     former = signal.signal(signal.SIGCHLD, lambda *_: None)
     former_end = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     try:
-        yield lambda: os.read(read_end, 4096)
+        yield lambda seconds: (
+            bool(select.select([read_end], [], [], seconds)[0]) and bool(os.read(read_end, 4096))
+        )
     finally:
         signal.set_wakeup_fd(former_end)
         signal.signal(signal.SIGCHLD, former)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -71,37 +72,42 @@ def test_what_is_ignored_stays_ignored(number):
 
 
 _COUNTS = """
-import signal, sys, time
+import os, signal, sys, time
 got = []
 signal.signal(signal.SIGINT, lambda *_: got.append(1))
-print("ready", flush=True)
+print(os.getpid(), flush=True)
 end = time.monotonic() + 20
 while time.monotonic() < end:
     if got:
-        end = min(end, time.monotonic() + 0.5)
+        end = min(end, time.monotonic() + float(sys.argv[1]))
     time.sleep(0.02)
 sys.exit(10 + len(got))
 """
 
 
-@pytest.mark.parametrize("has_terminal", [False, True])
-def test_the_command_gets_an_interrupt_once(has_terminal):
-    """By Ctrl-C at the terminal, or sent to this process alone."""
+@pytest.mark.parametrize("way", ["alone", "group", "terminal"])
+def test_the_command_gets_an_interrupt_once(way):
+    """By Ctrl-C at the terminal, or sent to this process alone, or to its group without a terminal."""
+    has_terminal = way == "terminal"
     ours, theirs = pty.openpty() if has_terminal else os.pipe()
     begin = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n" if has_terminal else ""
     code = (
         "import os, sys; from tutti import supervised\n"
-        "outcome = supervised.run([sys.executable, '-c', sys.argv[1]], {})\n"
+        "outcome = supervised.run([sys.executable, '-c', *sys.argv[1:]], {})\n"
         "os._exit(outcome.status + 100 * outcome.interrupted)"
     )
     child = subprocess.Popen(
-        [sys.executable, "-c", begin + code, _COUNTS],
+        [sys.executable, "-c", begin + code, _COUNTS, "0.1" if way == "group" else "0.5"],
         stdin=theirs, stdout=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
-    assert child.stdout is not None and child.stdout.readline() == b"ready\n"
+    assert child.stdout is not None
+    command = int(child.stdout.readline())
     if has_terminal:
         os.write(ours, b"\x03")
     else:
+        if way == "group":
+            os.kill(command, signal.SIGINT)
+            time.sleep(0.03)  # so that signals do not coalesce
         child.send_signal(signal.SIGINT)
     assert child.wait(60) == 111
     child.stdout.close()
