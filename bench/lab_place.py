@@ -3,6 +3,8 @@
 
     tutti lab up 8 --rate 400mbit --switches 2 --uplink 100mbit
     bench/lab_place.py measure FOLDER
+    bench/lab_programs.py measure FOLDER/place-learned-openmpi-8.json --rounds 1 \\
+      --mapping shuffled:1 -- ./allgathers 16384 12000
     bench/lab_place.py page FOLDER docs/results/place-lab.md
 
 `measure` writes the distances between ranks to FOLDER/lab-distances-<mpi>-<nodes>.json. For each
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 from statistics import geometric_mean
@@ -201,6 +204,30 @@ def _distances(path: Path) -> str:
     return str(json.loads(path.read_text())["method"])
 
 
+def _by_default(folder: Path) -> list[str]:
+    """The mean time of a call in each tenth of a program's calls, by contender."""
+    lines = []
+    for path in sorted(folder.glob("place-learned-*.json")):
+        document = json.loads(path.read_text())
+        tenths = {
+            name: re.findall(r"tenth +\d+: ([\d.]+) ms", runs[0]["output"])
+            for name, runs in document["runs"].items()
+        }
+        words, links = " ".join(document["words"]), document["metadata"]
+        lines += [
+            "## By default", "",
+            f"`{words}`, {document['nodes']} nodes of {document['per_node']}, mapping "
+            f"{links['mapping']}, links of {links['rate']}, {links['switches']} switches joined by "
+            f"{links['uplink']}; one run of each, ms a call:", "",
+            "| calls | " + " | ".join(tenths) + " |", "| --- |" + " ---: |" * len(tenths),
+        ]  # fmt: skip
+        for number, row in enumerate(zip(*tenths.values(), strict=True), 1):
+            lines.append(f"| tenth {number} | " + " | ".join(f"{float(one):.1f}" for one in row) + " |")
+        totals = (f"{runs[0]['seconds']:.0f} s" for runs in document["runs"].values())
+        lines += ["| in all | " + " | ".join(totals) + " |", ""]
+    return lines
+
+
 @app.command()
 def page(
     folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
@@ -229,7 +256,7 @@ def page(
                 f"{numbering.crossings()} times each way), {' and '.join(numbering.repetitions)} "
                 "repetitions:", "", *_table(numbering),
             ]  # fmt: skip
-    lab_page.write(lines, into)
+    lab_page.write(lines + _by_default(folder), into)
 
 
 if __name__ == "__main__":

@@ -76,13 +76,14 @@ def measure(
     words: Annotated[list[str], typer.Argument(help="The program and its arguments.")],
     nodes: Annotated[int, typer.Option(help="Nodes of the lab.")] = 8,
     per_node: Annotated[int, typer.Option(help="Ranks on each.")] = 1,
+    mapping: Annotated[str, typer.Option(help="As in tutti lab run --mapping.")] = "block",
     rounds: Annotated[int, typer.Option(help="Runs of each contender.")] = 5,
     rules: Annotated[Path | None, typer.Option(help="Rules file: one more contender.")] = None,
     total: Annotated[str, typer.Option(help="Pattern of the seconds in all.")] = r"total ([\d.]+)",
 ) -> None:
     """Measure a program in rounds."""
     contenders = {"native": None, "auto": None, REPORTED: None} | ({} if rules is None else {"rules": rules})
-    place = ["--nodes", str(nodes), "--ranks-per-node", str(per_node)]
+    place = ["--nodes", str(nodes), "--ranks-per-node", str(per_node), "--mapping", mapping]
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in contenders}
     in_turn = list(contenders.items())
     for number in track(range(rounds), description=words[0], console=err):
@@ -98,7 +99,8 @@ def measure(
         err.print(f"results differ: {sorted(digests)}")
         raise typer.Exit(1)
     document = {"schema": "tutti-lab-programs/2", "words": [Path(words[0]).name, *words[1:]],
-                "nodes": nodes, "per_node": per_node, "metadata": links(), "runs": runs}  # fmt: skip
+                "nodes": nodes, "per_node": per_node, "metadata": {"mapping": mapping} | links(),
+                "runs": runs}  # fmt: skip
     file.write_text(json.dumps(document) + "\n")
 
 

@@ -88,7 +88,7 @@ Schedule knomial_up(const Problem& problem) {
 }
 
 /// The same backwards: a position receives its subtree or the vector from its parent, then serves
-/// its children, the largest subtree first, because it has most hops left.
+/// its children, the last one first, because a whole subtree of its place has most hops left.
 ///
 ///     scatter, p = 6, k = 2, root 2, order 2 0 5 1 4 3
 ///         2 -+- 4 --- 3

@@ -44,7 +44,8 @@ Schedule gather_along(const Problem& problem, const Tree& tree) {
   return schedule.done();
 }
 
-/// The gather backwards: the largest subtree is served first, because it has most hops left.
+/// The gather backwards: the last subtree is served first, because a whole one of its place has
+/// most hops left.
 template <class Tree>
 Schedule scatter_along(const Problem& problem, const Tree& tree) {
   ScheduleBuilder schedule(problem);

@@ -45,7 +45,7 @@ std::string own_rules(int p) {
 Broadcast own_broadcast(const Texts& texts) {
   const Environment& all = environment();
   const bool are_files_valid = distances_error().empty() && known_rules().error.empty();
-  Broadcast own = {{all, new_communicator_id(), !all.report.empty(), has_named_distances()},
+  Broadcast own = {{all, new_communicator_id(), !all.report.empty(), known_distances() != nullptr},
                    report_environment(),
                    !all.error.empty() || !are_files_valid,
                    {}};

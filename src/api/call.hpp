@@ -116,7 +116,7 @@ int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& 
                      const ArrivedCall& arrived, bool& is_refused, bool& is_native);
 
 /// Runs the decision for one call, whose record has begun, and finds the arrivals that it uses.
-class SelectedCall {
+class SelectedCall : NotCopied {
  public:
   SelectedCall(const MpiCall& call, Communicator& communicator, const CallRecord& begun)
       : call_(call),

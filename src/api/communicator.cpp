@@ -325,15 +325,16 @@ int Communicator::rank_orders(const Specification& specification, Rank root,
   found = nullptr;
   // A rank with an invalid root takes no part, as in the MPI's own call (docs/limitations.md).
   if (!specification.needs_distances() || root < 0 || root >= p_) return MPI_SUCCESS;
-  int error = open_distances();
+  int error = open_distances(known_distances());
   DistanceOrders* known = distances_.get();
   if (error == MPI_SUCCESS && nodes != nullptr) error = known->between(*nodes, known);
   if (error != MPI_SUCCESS || known == nullptr) return error;
   return known->rank_orders(specification, nodes == nullptr ? root : nodes->node_of(root), found);
 }
 
-int Communicator::open_distances() {
-  return distances_ != nullptr ? MPI_SUCCESS : DistanceOrders::open(comm_, machine(), distances_);
+int Communicator::open_distances(std::shared_ptr<const DistanceFile> distances) {
+  if (distances_ != nullptr) return MPI_SUCCESS;
+  return DistanceOrders::open(comm_, machine(), std::move(distances), distances_);
 }
 
 int Communicator::open_hierarchical() {
@@ -384,6 +385,7 @@ void Communicator::close() {
   close_arrival();
   hierarchical_.reset();
   private_.reset();
+  selections_->tuned.end_learning();
   selections_->tuned.end_agreements();
 }
 

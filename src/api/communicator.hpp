@@ -68,10 +68,9 @@ using Profile = std::shared_ptr<const ArrivalEpoch>;
 /// What all ranks of a communicator have from its rank 0.
 struct Agreement {
   SharedSettings settings;
-  std::uint64_t id = 0;      ///< of the communicator, unique in the job
-  bool is_reported = false;  ///< does the environment ask for a report?
-  /// Did the user name some before the first call, or has the communicator learned some?
-  bool has_distances = false;
+  std::uint64_t id = 0;        ///< of the communicator, unique in the job
+  bool is_reported = false;    ///< does the environment ask for a report?
+  bool had_distances = false;  ///< were distances named when the communicator was first used?
 };
 
 class Communicator;
@@ -191,14 +190,11 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// With `nodes` the orders are those of nodes, for algorithms between them.
   int rank_orders(const Specification& specification, Rank root, const RankOrders*& found,
                   const Nodes* nodes = nullptr);
-  /// Finds the known distances, the first time: collective then. Returns an MPI error code.
-  int open_distances();
-  /// Rank 0 has learned distances of these ranks. On all ranks.
-  void note_distances() {
-    agreement_.has_distances = true;
-    distances_.reset();  // it knew none, so nothing refers to its orders
-  }
-  /// The known distances, once they are found.
+  /// Finds orders by the distances that rank 0 names, the first time: collective then. Returns an
+  /// MPI error code.
+  int open_distances(std::shared_ptr<const DistanceFile> distances);
+  [[nodiscard]] bool has_open_distances() const { return distances_ != nullptr; }
+  /// The orders by distance, once they are open.
   [[nodiscard]] DistanceOrders& distances() { return *distances_; }
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
   [[nodiscard]] const NodeSettings& node_settings() const { return node_settings_; }

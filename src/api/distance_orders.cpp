@@ -22,7 +22,6 @@ namespace {
 struct KnownDistances {
   std::mutex mutex;
   bool is_read = false;
-  bool is_learned = false;
   std::string error;
   std::string text;  ///< of a measurement
   std::shared_ptr<const DistanceFile> distances;
@@ -72,26 +71,9 @@ std::shared_ptr<const DistanceFile> known_distances() {
   return all.distances;
 }
 
-bool has_named_distances() {
-  KnownDistances& all = of_process<KnownDistances>();
-  const std::lock_guard lock(all.mutex);
-  read_once(all);
-  return all.distances != nullptr && !all.is_learned;
-}
-
-void learn_distances(DistanceFile distances) {
-  KnownDistances& all = of_process<KnownDistances>();
-  const std::lock_guard lock(all.mutex);
-  read_once(all);
-  if (all.distances != nullptr && !all.is_learned) return;
-  all.distances = std::make_shared<const DistanceFile>(std::move(distances));
-  all.is_learned = true;
-}
-
 void set_distances(std::string text) {
   KnownDistances& all = of_process<KnownDistances>();
   const std::lock_guard lock(all.mutex);
-  all.is_learned = false;
   all.text = std::move(text);
   all.distances = nullptr;
 }
@@ -104,15 +86,17 @@ std::string distances_error() {
 }
 
 int DistanceOrders::open(MPI_Comm comm, const Machine& machine,
+                         std::shared_ptr<const DistanceFile> distances,
                          std::unique_ptr<DistanceOrders>& made) {
-  std::unique_ptr<DistanceOrders> orders(new DistanceOrders(comm, size_of(comm), machine));
+  std::unique_ptr<DistanceOrders> orders(
+      new DistanceOrders(comm, size_of(comm), machine, std::move(distances)));
   std::vector<RankLocation> locations;
   int world = 0;
   if (const int error = gather_locations(comm, locations, world)) return error;
-  if (const auto distances = orders->rank_ == 0 ? known_distances() : nullptr) {
-    const Result<std::vector<int>> rows = rows_for(*distances, locations, world);
+  if (orders->rank_ == 0 && orders->distances_ != nullptr) {
+    const Result<std::vector<int>> rows = rows_for(*orders->distances_, locations, world);
     if (rows) orders->rows_ = *rows;
-    if (!rows && has_named_distances()) warn_once(rows.error());
+    if (!rows) warn_once(rows.error());
   }
   if (const int error = orders->agree()) return error;
   made = std::move(orders);
@@ -128,10 +112,9 @@ int DistanceOrders::agree() {
 
 /// If this process knows the distances of all rows.
 void DistanceOrders::find_fabric() {
-  const auto distances = known_distances();
-  if (distances == nullptr || rows_.empty()) return;
-  if (std::ranges::max(rows_) >= distances->p()) return;
-  fabric_ = fabric_of(with_rows(*distances, rows_), machine_.latency, machine_.per_byte);
+  if (distances_ == nullptr || rows_.empty()) return;
+  if (std::ranges::max(rows_) >= distances_->p()) return;
+  fabric_ = fabric_of(with_rows(*distances_, rows_), machine_.latency, machine_.per_byte);
 }
 
 int DistanceOrders::broadcast(std::vector<Rank>& ranks) const {
@@ -174,7 +157,8 @@ int DistanceOrders::rank_orders(const Specification& specification, Rank root,
 int DistanceOrders::between(const Nodes& nodes, DistanceOrders*& between) {
   between = between_.get();
   if (!known_ || between_ != nullptr) return MPI_SUCCESS;
-  std::unique_ptr<DistanceOrders> made(new DistanceOrders(comm_, nodes.count(), machine_));
+  std::unique_ptr<DistanceOrders> made(
+      new DistanceOrders(comm_, nodes.count(), machine_, distances_));
   for (int node = 0; node < nodes.count() && rank_ == 0; ++node) {
     made->rows_.push_back(rows_[static_cast<std::size_t>(nodes.rank_at(node, 0))]);
   }

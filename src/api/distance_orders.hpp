@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "algorithms/algorithms.hpp"
 #include "core/distances.hpp"
@@ -15,15 +17,9 @@
 
 namespace tutti {
 
-/// The distances that this process knows, named by the user or learned. Null if none are known, or
+/// The distances that this process knows, from a file or a measurement. Null if none are known, or
 /// those of TUTTI_DISTANCES are invalid.
 [[nodiscard]] std::shared_ptr<const DistanceFile> known_distances();
-
-/// Do they come from the user: from a file or a measurement that the program requests?
-[[nodiscard]] bool has_named_distances();
-
-/// Keeps distances that nobody asked for, unless the user has named some.
-void learn_distances(DistanceFile distances);
 
 /// Replaces all known distances by those of this text, as to_text wrote it. It is parsed at first
 /// use.
@@ -36,9 +32,15 @@ void set_distances(std::string text);
 /// known when this is made stay in force, so that all ranks use the same orders.
 class DistanceOrders {
  public:
-  /// Collective. If rank 0's distances do not match these ranks, it says so on standard error,
-  /// once. Returns an MPI error code.
-  static int open(MPI_Comm comm, const Machine& machine, std::unique_ptr<DistanceOrders>& made);
+  /// `distances` at rank 0; null: unknown. On other ranks they count only for let_all_find(). If
+  /// they do not match these ranks, rank 0 says so on standard error, once. Collective. Returns an
+  /// MPI error code.
+  static int open(MPI_Comm comm, const Machine& machine,
+                  std::shared_ptr<const DistanceFile> distances,
+                  std::unique_ptr<DistanceOrders>& made);
+
+  /// Does rank 0 know the distances of these ranks? Equal on all ranks.
+  [[nodiscard]] bool are_known() const { return known_; }
 
   /// Sets `found`; null if no distances are known. Collective at the first call with a
   /// specification and root. Returns an MPI error code.
@@ -74,8 +76,13 @@ class DistanceOrders {
     bool is_common = false;  ///< rank 0's, on all ranks
   };
 
-  DistanceOrders(MPI_Comm comm, int p, const Machine& machine)
-      : comm_(comm), rank_(rank_in(comm)), p_(p), machine_(machine) {}
+  DistanceOrders(MPI_Comm comm, int p, const Machine& machine,
+                 std::shared_ptr<const DistanceFile> distances)
+      : comm_(comm),
+        rank_(rank_in(comm)),
+        p_(p),
+        machine_(machine),
+        distances_(std::move(distances)) {}
   int agree();
   void find_fabric();
   int broadcast(std::vector<Rank>& ranks) const;
@@ -86,6 +93,7 @@ class DistanceOrders {
   Rank rank_;
   int p_;
   Machine machine_;
+  std::shared_ptr<const DistanceFile> distances_;
   bool known_ = false;                       ///< equal on all ranks
   std::vector<int> rows_;                    ///< at rank 0: row of the distances by rank
   std::optional<Fabric> fabric_;             ///< at rank 0, or on all

@@ -57,9 +57,11 @@ int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
 
 int reorder(Communicator& communicator, MPI_Comm comm, std::optional<Collective> collective,
             MPI_Comm* made) {
-  if (const int error = communicator.open_distances()) return error;
+  std::unique_ptr<DistanceOrders> orders;
   std::vector<Rank> ranks;
-  if (const int error = communicator.distances().order_of_all(collective, ranks)) return error;
+  int error = DistanceOrders::open(comm, communicator.machine(), known_distances(), orders);
+  if (error == MPI_SUCCESS) error = orders->order_of_all(collective, ranks);
+  if (error != MPI_SUCCESS) return error;
   const auto position = std::ranges::find(ranks, communicator.rank());
   return mpi().Comm_split(comm, 0, static_cast<int>(position - ranks.begin()), made);
 }

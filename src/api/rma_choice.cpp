@@ -26,7 +26,8 @@ int RmaComm::open(const Communicator& communicator, std::shared_ptr<RmaComm>& ma
   int error =
       RmaSystem::open(opened->comm_, communicator.node_settings(), wants_windows, opened->system_);
   if (error != MPI_SUCCESS) return error;
-  error = DistanceOrders::open(opened->system().comm(), environment().machine, opened->distances_);
+  error = DistanceOrders::open(opened->system().comm(), environment().machine, known_distances(),
+                               opened->distances_);
   if (error == MPI_SUCCESS) error = opened->distances_->let_all_find();
   if (error == MPI_SUCCESS) made = opened;
   return error;

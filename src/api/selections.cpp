@@ -24,11 +24,18 @@ int read_rules(const std::string& text, Rules& rules) {
   return MPI_SUCCESS;
 }
 
-/// Once nodes are open, counts a call unless it is released to the one who runs it.
-struct CountCall {
-  void operator()(Communicator* communicator) const {
-    if (communicator->selections().nodes.are_open()) communicator->hierarchical().skip();
+/// Once nodes are open, counts a call at its end, unless it runs through node memory.
+class CountedCall : NotCopied {
+ public:
+  explicit CountedCall(Communicator& communicator) : communicator_(communicator) {}
+  ~CountedCall() {
+    const bool counts = !is_hierarchical && communicator_.selections().nodes.are_open();
+    if (counts) communicator_.hierarchical().skip();
   }
+  bool is_hierarchical = false;  ///< it counts itself
+
+ private:
+  Communicator& communicator_;
 };
 
 /// Defers a hierarchical decision without leaders until the block of a call is known.
@@ -88,6 +95,7 @@ const Decision& Selections::decide(Collective collective, bool commutative, bool
 }
 
 const Decision& Selections::decide(MpiCall& call, int& error) {
+  error = MPI_SUCCESS;
   const Decision& usual = decide(call.collective);
   if (!reduces(call.collective)) return usual;
   // All calls count for the tuner, so that a rank with an invalid operation stays in step.
@@ -158,7 +166,7 @@ Decision Selections::make(Collective collective, bool commutative, bool whole) {
 bool Selections::decide_by_rules(Features features, const Setting& setting, Decision& decision) {
   const std::vector<RuleSpan> spans = spans_of(rules_, features);
   if (spans.size() == 1 && spans.front().rule == nullptr) return false;
-  features.has_distances = communicator_.agreement().has_distances;
+  features.has_distances = communicator_.agreement().had_distances;
   features.has_background = communicator_.wants_background();
   features.flat_only = setting.level && !setting.level->hierarchical;
   auto table = std::make_shared<SizeTable>();
@@ -237,11 +245,11 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
   const bool needs_own =
       decision.is_tuned ? tuned.may_note(call.collective) : !decision.table->is_ready;
   const CallSize size = size_of(decision, call, needs_own);
-  std::unique_ptr<Communicator, CountCall> counted(&communicator_);
+  CountedCall counted(communicator_);
   const Decision& selected = decision.is_tuned
                                  ? tuned.resolve(decision, call.collective, size, error)
                                  : look_up(*decision.table, size, error);
-  if (error == MPI_SUCCESS && selected.level.hierarchical) static_cast<void>(counted.release());
+  counted.is_hierarchical = error == MPI_SUCCESS && selected.level.hierarchical;
   communicator_.count(call, selected);
   return selected;
 }

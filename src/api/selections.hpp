@@ -52,8 +52,8 @@ class Selections {
   /// What runs for `collective` now; for reductions with an operation that commutes or not, and
   /// gets whole vectors only or not.
   const Decision& decide(Collective collective, bool commutative = true, bool whole = false);
-  /// What runs for a call before it is resolved; of a reduction for its operation, which the
-  /// standard has be one on all ranks. Collective. Sets `error` to an MPI error code.
+  /// What runs for a call before it is resolved; of a reduction for its operation. MPI
+  /// requires one operation on all ranks. Collective. Sets `error` to an MPI error code.
   const Decision& decide(MpiCall& call, int& error);
   /// Is it what decide() returned last for operations that commute?
   [[nodiscard]] bool is_usual(const Decision& decision, Collective collective) const {

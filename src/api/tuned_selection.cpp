@@ -72,13 +72,13 @@ class TunedSelection::Host final : public TuningHost {
     return selection_.nodes_.needs(level_of(size_class, candidate));
   }
 
-  double lesson(double most) override {
+  double cost_of_learning(double max_cost) override {
     const bool may_order = state_.deferred.is_automatic;
-    return may_order ? selection_.distances_.expected(state_.collective, most) : 0;
+    return may_order ? selection_.distances_.cost(state_.collective, max_cost) : 0;
   }
 
-  int learn(double most, bool& has_more) override {
-    return selection_.distances_.take(state_.collective, most, has_more);
+  int learn(double max_cost, bool& has_more) override {
+    return selection_.distances_.advance(state_.collective, max_cost, has_more);
   }
 
   /// Of the last function that returned none.
@@ -103,7 +103,7 @@ class TunedSelection::Host final : public TuningHost {
     return features;
   }
 
-  /// Those that an earlier run selected stay where they are.
+  /// Adds all others. What an earlier run selected keeps its number.
   void list(SizeClass size_class, std::vector<Setting>& known) {
     std::vector<Setting> all =
         tuning_candidates(features(size_class), selection_.communicator_.machine());

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/distance_lessons.hpp"
+#include "api/distance_learning.hpp"
 #include "api/hierarchical_nodes.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/exchange.hpp"
@@ -24,7 +24,7 @@ void follow(const Choice& choice, Decision& decision);
 
 /// One tuner for each collective of a communicator, and what its candidates run. Call numbers,
 /// windows and selections are equal on all ranks.
-class TunedSelection {
+class TunedSelection : NotCopied {
   struct State;
 
  public:
@@ -42,8 +42,6 @@ class TunedSelection {
   /// Both must outlive this.
   TunedSelection(Communicator& communicator, HierarchicalNodes& nodes)
       : communicator_(communicator), nodes_(nodes), distances_(communicator, nodes) {}
-  TunedSelection(const TunedSelection&) = delete;
-  TunedSelection& operator=(const TunedSelection&) = delete;
 
   /// Takes over rules that earlier runs kept for this communicator, equal on all ranks. Local.
   void start_from(Rules kept) { kept_ = std::move(kept); }
@@ -92,6 +90,8 @@ class TunedSelection {
   /// Ends agreements that have begun; no more begin. This object may be gone afterwards, if only
   /// they kept its communicator. Collective.
   void end_agreements();
+  /// Nothing is learned any more. Collective.
+  void end_learning() { distances_.close(); }
   /// Records for the report what was measured. O(candidates).
   void record_candidates() const;
 
@@ -143,7 +143,7 @@ class TunedSelection {
 
   Communicator& communicator_;
   HierarchicalNodes& nodes_;
-  DistanceLessons distances_;
+  DistanceLearning distances_;
   Rules kept_;
   PerCollective<std::shared_ptr<State>> states_;
   NotedCall noted_;

@@ -35,6 +35,7 @@ double usual_call(Account& account, std::span<const WindowCall> calls, Counts co
 
 void ExplorationBudget::add_agreement(double cost) {
   whole_.add(cost);
+  if (created_ > 0 && latest_cost_ > 0) return;  // what was created is not going to be needed again
   expected_cost_ = latest_cost_ > 0 ? std::min(latest_cost_, cost) : cost;
   latest_cost_ = cost;
 }

@@ -312,13 +312,16 @@ int Tuner::prepare(SizeClass size_class, TuningHost& host) {
 
 /// What can be explored without decides first: it costs less, and may gain as much.
 int Tuner::learn(TuningHost& host) {
-  const auto is_settled = [this](SizeClass seen) { return case_of(seen).is_settled(); };
-  if (is_exploring_ || !std::ranges::all_of(seen_classes(), is_settled)) return 0;
-  const double most = budget_.spare();
-  const double cost = host.lesson(most);
+  const std::vector<SizeClass> seen = seen_classes();
+  const auto is_settled = [this](SizeClass one) { return case_of(one).is_settled(); };
+  const auto has_data = [](SizeClass one) { return one > 0; };
+  if (is_exploring_ || std::ranges::none_of(seen, has_data)) return 0;
+  if (!std::ranges::all_of(seen, is_settled)) return 0;
+  const double spare = budget_.spare();
+  const double cost = host.cost_of_learning(spare);
   if (cost <= 0 || !budget_.can_afford(cost)) return 0;
   bool has_more = false;
-  const int error = host.learn(most, has_more);
+  const int error = host.learn(spare, has_more);
   for (std::optional<TuningCase>& known : cases_) {
     if (has_more && known) known->list_again();
   }

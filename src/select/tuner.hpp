@@ -47,11 +47,11 @@ class TuningHost {
   virtual int prepare(SizeClass size_class, int candidate, bool& ready) = 0;
   /// What learn() is expected to take, in nanoseconds; 0: there is nothing to learn. Alike on all
   /// ranks.
-  virtual double lesson(double /*most*/) { return 0; }
-  /// Learns as much as takes `most` nanoseconds, or the least that can be learned at once, of what
-  /// further candidates need, such as distances. Sets `has_more` if there may be such now.
-  /// Collective. Returns an MPI error code.
-  virtual int learn(double /*most*/, bool& /*has_more*/) { return 0; }
+  virtual double cost_of_learning(double /*max_cost*/) { return 0; }
+  /// Learns of what further candidates need, such as distances, as much as takes `max_cost`
+  /// nanoseconds, or the least that can be learned at once. Sets `has_more` if there may be such
+  /// candidates now. Collective. Returns an MPI error code.
+  virtual int learn(double /*max_cost*/, bool& /*has_more*/) { return 0; }
 };
 
 /// The tuner of one collective on one communicator.

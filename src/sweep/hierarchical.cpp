@@ -131,6 +131,7 @@ class HierarchicalSweep {
       options.direct = false;
       options.in_place = has_root(call.collective) && keeps_in_place(call, call.root);
       const auto others = hierarchical_programs(call, nodes, options);
+      if (!others) return result_.refuse(call, others.error());
       for (Rank rank = 0; rank < call.p(); ++rank) {
         const bool is_in_place = options.in_place && rank == call.root;
         if (is_in_place || rank % 3 == 0) (*programs)[index(rank)] = (*others)[index(rank)];

@@ -19,14 +19,12 @@ constexpr std::chrono::microseconds nap{100};
 }  // namespace
 
 PingPong::PingPong(MPI_Comm comm, const Effort& effort)
-    : comm_(comm),
-      rank_(rank_in(comm)),
-      effort_(effort),
-      buffer_(static_cast<std::size_t>(bytes.back())) {}
+    : comm_(comm), rank_(rank_in(comm)), effort_(effort) {}
 
 int PingPong::run(std::span<const RankPair> chain) {
   for (std::size_t i = 0; i < chain.size(); ++i) {
     const auto [first, second] = chain[i];
+    if (rank_ == first || rank_ == second) buffer_.resize(static_cast<std::size_t>(bytes.back()));
     if (rank_ == second) {
       if (const int error = answer(first)) return error;
     }

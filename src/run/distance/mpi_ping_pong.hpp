@@ -51,7 +51,7 @@ class PingPong {
   MPI_Comm comm_;
   Rank rank_;
   Effort effort_;
-  std::vector<char> buffer_;
+  std::vector<char> buffer_;  ///< of ranks that have a part in a pair
   std::vector<MeasuredLink> measured_;
 };
 

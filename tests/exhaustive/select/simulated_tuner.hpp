@@ -38,8 +38,8 @@ class Simulation : public TuningHost {
     Criterion criterion = Criterion::shortest;
     Nanoseconds clock_error = 0;
     bool sizes_vary = false;
-    int lessons = 0;  // until the last candidate of each class is known
-    double lesson = 0;
+    int steps = 0;  // of learning, until the last candidate of each class is known
+    double step = 0;
   };
 
   Simulation(const Options& options, std::map<SizeClass, Times> times, unsigned seed)
@@ -50,20 +50,20 @@ class Simulation : public TuningHost {
   }
 
   int candidates(SizeClass size_class) override {
-    const bool is_hidden = lessons_taken() < options_.lessons;
+    const bool is_hidden = steps_taken() < options_.steps;
     return static_cast<int>(times_.at(size_class).size()) - (is_hidden ? 1 : 0);
   }
-  double lesson(double) override {
-    return lessons_taken() < options_.lessons ? options_.lesson : 0;
+  double cost_of_learning(double) override {
+    return steps_taken() < options_.steps ? options_.step : 0;
   }
   int learn(double, bool& has_more) override {
-    has_more = lessons_taken() + 1 == options_.lessons;
+    has_more = steps_taken() + 1 == options_.steps;
     ++calls_of_learn_;
-    created_ += options_.lesson / options_.p;
+    created_ += options_.step / options_.p;
     return 0;
   }
   /// By all ranks.
-  [[nodiscard]] int lessons_taken() const { return calls_of_learn_ / options_.p; }
+  [[nodiscard]] int steps_taken() const { return calls_of_learn_ / options_.p; }
   bool is_informed(SizeClass, int candidate) override { return candidate != uninformed_; }
   bool needs_creation(SizeClass, int candidate) override {
     return candidate > 0 && candidate <= options_.created_candidates;

@@ -378,24 +378,24 @@ TEST(Tuner, LearnsOnceNothingIsLeftToExplore) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const Times times = {native_seconds, 1.3 * native_seconds, 0.8 * native_seconds,
                          0.4 * native_seconds};
-    Simulation simulation({.lessons = 6, .lesson = 3 * native_seconds}, {{4, times}}, seed);
-    while (simulation.lessons_taken() == 0) simulation.call(4);
+    Simulation simulation({.steps = 6, .step = 3 * native_seconds}, {{4, times}}, seed);
+    while (simulation.steps_taken() == 0) simulation.call(4);
     EXPECT_TRUE(simulation.tuner().known(4)->is_settled()) << "seed " << seed;
     EXPECT_EQ(simulation.selected(4), 2) << "seed " << seed;
     for (int call = 0; call < 8000; ++call) simulation.call(4);
-    EXPECT_EQ(simulation.lessons_taken(), 6) << "seed " << seed;
+    EXPECT_EQ(simulation.steps_taken(), 6) << "seed " << seed;
     EXPECT_EQ(simulation.selected(4), 3) << "seed " << seed;
     EXPECT_LE(simulation.worst_excess(), 0) << "seed " << seed;
   }
 }
 
 TEST(Tuner, LearnsNothingThatItCannotPay) {
-  Simulation simulation({.lessons = 1, .lesson = 100 * native_seconds},
+  Simulation simulation({.steps = 1, .step = 100 * native_seconds},
                         {{4, {native_seconds, 0.4 * native_seconds}}}, 1);
   for (int call = 0; call < 9000; ++call) simulation.call(4);
-  EXPECT_EQ(simulation.lessons_taken(), 0);
+  EXPECT_EQ(simulation.steps_taken(), 0);
   for (int call = 0; call < 9000; ++call) simulation.call(4);
-  EXPECT_EQ(simulation.lessons_taken(), 1);
+  EXPECT_EQ(simulation.steps_taken(), 1);
   EXPECT_EQ(simulation.selected(4), 1);
   EXPECT_LE(simulation.worst_excess(), 0);
 }
