@@ -135,7 +135,7 @@ def test_every_other_round_is_in_reverse_order(tmp_path, monkeypatch):
     turn = ["native", "auto", lab_programs.REPORTED]
     assert ran == [*turn, *reversed(turn), *turn]
     document = json.loads((tmp_path / "program.json").read_text())
-    assert list(document["runs"]) == turn and document["metadata"] == links
+    assert list(document["runs"]) == turn and document["metadata"] == {"mapping": "block"} | links
 
 
 def test_what_exploring_cost_is_told_by_collective_and_class(tmp_path):
