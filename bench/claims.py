@@ -115,14 +115,15 @@ def one_sided(folder: Path) -> Figures:
 
 
 def defaults(folder: Path) -> Figures:
-    def ratio(program: str) -> float:
-        runs = json.loads((folder / f"program-{program}.json").read_text())["runs"]
+    def ratio(samples: str) -> float:
+        runs = json.loads((folder / f"{samples}.json").read_text())["runs"]
         native, auto = (median(run["seconds"] for run in runs[name]) for name in ("native", "auto"))
         return auto / native
 
     *_, (_, largest) = rows(folder, "selection-openmpi-8x1-bcast")
-    return {"tracers": ratio("tracers"), "mixed": ratio("mixed"), "silicon": ratio("silicon"),
-            "bcast": quotient(largest, "native", "auto")}  # fmt: skip
+    programs = {name: ratio(f"program-{name}") for name in ("tracers", "mixed", "silicon")}
+    learned = ratio("place-learned-openmpi-8")
+    return programs | {"bcast": quotient(largest, "native", "auto"), "learned": learned}
 
 
 FIGURES: dict[str, Callable[[Path], Figures]] = {
