@@ -157,11 +157,11 @@ bool uses_distances(Collective collective, int p, bool are_named) {
 }  // namespace
 
 std::size_t DistanceLearning::pairs_of_first_node() const {
-  return index(nodes_.guessed().count() - 1);
+  return index(measured_nodes_.count() - 1);
 }
 
 std::size_t DistanceLearning::pairs() const {
-  const std::size_t nodes = index(nodes_.guessed().count());
+  const std::size_t nodes = index(measured_nodes_.count());
   return nodes * (nodes - 1) / 2;
 }
 
@@ -173,7 +173,7 @@ std::size_t DistanceLearning::pairs_within(double max_cost) const {
 }
 
 std::vector<RankPair> DistanceLearning::next_pairs(std::size_t count) const {
-  const Nodes& nodes = nodes_.guessed();
+  const Nodes& nodes = measured_nodes_;
   std::vector<RankPair> next;
   std::size_t passed = 0;
   for (int low = 0; low < nodes.count(); ++low) {
@@ -236,13 +236,14 @@ int DistanceLearning::open_links() {
   ++measuring;
   is_counted_ = true;
   links_.emplace(comm_.handle(), effort);
+  measured_nodes_ = nodes_.guessed();
   pair_cost_ = first_pair;
   step_ = Step::measure;
   return MPI_SUCCESS;
 }
 
 int DistanceLearning::measure(double max_cost) {
-  const Nodes& nodes = nodes_.guessed();
+  const Nodes& nodes = measured_nodes_;
   const std::size_t count = pairs_within(max_cost);
   const int node = nodes.node_of(communicator_.rank());
   int error = MPI_SUCCESS;
@@ -285,7 +286,7 @@ int DistanceLearning::finish() {
   const bool is_first = communicator_.rank() == 0;
   if (is_first && is_complete) {
     distances = std::make_shared<const DistanceFile>(
-        distances_between(nodes_.guessed(), std::move(links), locations, world));
+        distances_between(measured_nodes_, std::move(links), locations, world));
     if (keeps_rules() && is_of_world(comm_.handle())) keep(*distances);
   }
   if (is_first) {
@@ -316,6 +317,7 @@ int DistanceLearning::find_orders(Collective collective) {
 void DistanceLearning::close() {
   step_ = Step::over;
   links_.reset();
+  measured_nodes_ = {};
   comm_.free();
   if (std::exchange(is_counted_, false)) --measuring;
 }

@@ -59,6 +59,7 @@ class DistanceLearning : NotCopied {
   Step step_ = Step::begin;
   OwnedComm comm_;
   std::optional<PingPong> links_;
+  Nodes measured_nodes_;      ///< as guessed when the first pair was measured; others may follow
   bool is_counted_ = false;   ///< towards the limit on communicators that learn
   std::size_t measured_ = 0;  ///< pairs of nodes
   double pair_cost_ = 0;      ///< expected, in nanoseconds
