@@ -31,7 +31,8 @@
  *  9. The environment of rank 0 counts for all ranks of a communicator, and that of the root for
  *     one-sided collectives. TUTTI_Algorithm_set is local to a process: all ranks that take part
  *     must set the same, but for one-sided collectives the root alone decides.
- * 10. The module in tutti.f90 declares the functions for Fortran. */
+ * 10. The module in tutti.f90 declares the functions for Fortran. Those with handles of the MPI are
+ *     not available for the standard ABI. */
 #ifndef TUTTI_H
 #define TUTTI_H
 
@@ -186,7 +187,7 @@ int TUTTI_Arrival_finalize(MPI_Comm comm);
 
 /* Fortran: tutti_arrival_init(comm, fraction, ierror), tutti_arrival_edge(comm, ierror) and
  * tutti_arrival_finalize(comm, ierror). `comm` is an integer (comm%MPI_VAL of mpi_f08), `fraction`
- * is of double precision. Not available for the standard ABI. */
+ * is of double precision. */
 
 /* Persistent forms: a program sets up a call once and makes it many times. MPI_Start hands over
  * both buffers at once; here each has its own call:
@@ -383,7 +384,7 @@ int TUTTI_Rma_finalize(MPI_Comm comm);
  * the release the program may use MPI_Put, MPI_Get, MPI_Accumulate, MPI_Win_flush and MPI_Win_sync
  * on it, and must open no epoch of its own. `window` is the same number on all ranks. Collective.
  * MPI_ERR_RMA_FLAVOR for dynamic windows, MPI_ERR_BUFFER for memory of GPUs, MPI_ERR_COMM if the
- * ranks differ or TUTTI_Rma_init was not called. */
+ * ranks differ or TUTTI_Rma_init was not called, MPI_ERR_ARG if `window` is NULL. */
 int TUTTI_Rma_window_register(MPI_Win win, MPI_Comm comm, TUTTI_Window* window);
 
 /* Completes all operations on the window, closes its epoch and sets `window` to TUTTI_WINDOW_NULL.
@@ -394,9 +395,11 @@ int TUTTI_Rma_window_release(TUTTI_Window* window);
  * every rank, this one included. Only this rank calls. The buffer must not change until the request
  * is complete. It may be the destination in this rank's own window, but must not overlap that
  * otherwise. MPI_ERR_WIN if the window is not registered, MPI_ERR_REQUEST if `request` is NULL,
- * MPI_ERR_COUNT for a negative count or 2 GiB and more of data with gaps. MPI_ERR_RMA_RANGE if the
- * window of some rank is too small; then nothing is written anywhere. Fortran: declare the buffer
- * ASYNCHRONOUS. */
+ * MPI_ERR_COUNT for a negative count or 2 GiB and more of data with gaps, MPI_ERR_TYPE for an
+ * invalid datatype, MPI_ERR_BUFFER for NULL or MPI_IN_PLACE with data, MPI_ERR_RMA_RANGE if the
+ * window of some rank is too small; then nothing is written anywhere. protocol=windows that was not
+ * in force at TUTTI_Rma_init, or with a listed order: MPI_ERR_UNSUPPORTED_OPERATION. Fortran:
+ * declare the buffer ASYNCHRONOUS. */
 int TUTTI_Rma_bcast(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                     TUTTI_Window window, TUTTI_Rma_request* request);
 
@@ -412,8 +415,8 @@ int TUTTI_Rma_scatter(const void* buffer, int count, MPI_Datatype datatype, MPI_
  * moment between the call and the request's completion, as with MPI_Get; it includes earlier
  * operations of this rank on the same bytes. Only this rank calls. The buffer must not be in the
  * window. Buffer and datatype are in use until the request is complete. Data travel in messages
- * along a tree, once for each of its levels. Errors as above; MPI_ERR_OP, or MPI_ERR_TYPE if the
- * MPI has no such reduction. */
+ * along a tree, once for each of its levels. Errors as above; of reductions MPI_ERR_OP, or
+ * MPI_ERR_TYPE if the MPI has no such reduction or data have gaps. */
 int TUTTI_Rma_gather(void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                      TUTTI_Window window, TUTTI_Rma_request* request);
 int TUTTI_Rma_reduce(void* buffer, int count, MPI_Datatype datatype, MPI_Op op,
@@ -437,8 +440,7 @@ int TUTTI_Rma_wait(TUTTI_Window window, int root, long long number);
 int TUTTI_Rma_progress(MPI_Comm comm, int* flag);
 
 /* Fortran: the same names in lower case with an ierror at the end. All arguments are integers
- * except the displacement (MPI_ADDRESS_KIND) and the numbers of operations (8 bytes). Not available
- * for the standard ABI. */
+ * except the displacement (MPI_ADDRESS_KIND) and the numbers of operations (8 bytes). */
 
 /* Sets the version of the library that runs, which may be newer than this header's. */
 int TUTTI_Get_version(int* major, int* minor, int* patch);
