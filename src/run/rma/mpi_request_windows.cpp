@@ -34,11 +34,15 @@ class RmaRequestWindows : public RmaNotifications {
   int open(MPI_Comm comm) {
     const auto ranks = index(p_);
     int error = requests_.open(comm, 2 * ranks * sizeof(Count), sizeof(Count));
+    if (error != MPI_SUCCESS) return error;
+    error = descriptions_.open(comm, ranks * slots * sizeof(RmaControlMessage),
+                               sizeof(RmaControlMessage));
     if (error == MPI_SUCCESS) {
-      error = descriptions_.open(comm, ranks * slots * sizeof(RmaControlMessage),
-                                 sizeof(RmaControlMessage));
+      error = done_.open(comm, counters * sizeof(Count), sizeof(Count));
+      if (error == MPI_SUCCESS) return error;
+      static_cast<void>(descriptions_.close());
     }
-    if (error == MPI_SUCCESS) error = done_.open(comm, counters * sizeof(Count), sizeof(Count));
+    static_cast<void>(requests_.close());
     return error;
   }
   int close() override {

@@ -49,7 +49,11 @@ int RmaSystem::open(MPI_Comm comm, const NodeSettings& settings, bool wants_wind
   error = guess_nodes(own, settings, system->nodes_);
   if (error == MPI_SUCCESS) error = probe_rma_progress(own, system->progresses_);
   if (error == MPI_SUCCESS) {
-    error = open_message_queue(own, system->of(Notifications::messages));
+    try {
+      error = open_message_queue(own, system->of(Notifications::messages));
+    } catch (const std::bad_alloc&) {
+      error = MPI_ERR_NO_MEM;  // the others wait in the agreement
+    }
   }
   error = agreed_error(own, error);
   if (error == MPI_SUCCESS) error = true_on_all(own, !wants_windows, nobody_wants_windows);

@@ -148,14 +148,21 @@ int AllocatedWindow::open(MPI_Comm comm, std::size_t bytes, int unit) {
   const auto rounded = static_cast<MPI_Aint>((bytes + 63) / 64 * 64);
   int error = mpi().Win_allocate(rounded, unit, mpi().info_null, comm, static_cast<void*>(&memory),
                                  &handle);
-  if (error != MPI_SUCCESS) return error;
-  if (!has_other_errors_return()) {
+  const bool is_made = error == MPI_SUCCESS;
+  if (is_made && !has_other_errors_return()) {
     error = mpi().Win_set_errhandler(handle, mpi().errors_return);
   }
-  std::memset(memory, 0, static_cast<std::size_t>(rounded));
+  if (is_made) std::memset(memory, 0, static_cast<std::size_t>(rounded));
   if (error == MPI_SUCCESS) error = mpi().Win_lock_all(0, handle);
-  if (error == MPI_SUCCESS) error = mpi().Win_sync(handle);
-  return agreed_error(comm, error);
+  const bool is_locked = error == MPI_SUCCESS;
+  if (is_locked) error = mpi().Win_sync(handle);
+  error = agreed_error(comm, error);
+  if (error == MPI_SUCCESS) return error;
+  if (is_locked) static_cast<void>(mpi().Win_unlock_all(handle));
+  bool have_all = false;
+  const bool is_known = true_on_all(comm, is_made, have_all) == MPI_SUCCESS;
+  if (is_known && have_all) static_cast<void>(mpi().Win_free(&handle));
+  return error;
 }
 
 int AllocatedWindow::close() {

@@ -59,7 +59,8 @@ class RmaWindow {
 struct AllocatedWindow {
   MPI_Win handle{};
   void* memory = nullptr;
-  /// Collective; displacements count `unit` bytes.
+  /// Collective; displacements count `unit` bytes. Returns an error on all ranks or on none; after
+  /// one there is no window, unless only some ranks could allocate it.
   int open(MPI_Comm comm, std::size_t bytes, int unit);
   /// Collective.
   int close();

@@ -1,5 +1,6 @@
-/// Tests control messages of all ranks to all others, empty and of the largest size, windows whose
-/// registration or end comes at a bad time, and communicators that ranks open in another sequence.
+/// Tests control messages of all ranks to all others, empty and of the largest size, starts that
+/// fail on one rank, windows whose registration or end comes at a bad time, and communicators that
+/// ranks open in another sequence.
 #include <tutti/tutti.h>
 #include <unistd.h>
 
@@ -7,8 +8,10 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "faulty.hpp"
@@ -97,6 +100,53 @@ void register_where_one_fails(MPI_Win window, int rank) {
   fails = false;
   expect(TUTTI_Rma_window_register(window, MPI_COMM_WORLD, &number) == MPI_SUCCESS, "again");
   expect(TUTTI_Rma_window_release(&number) == MPI_SUCCESS, "release");
+}
+
+int failing_lock_all(int assert, MPI_Win window) {
+  return fails ? MPI_ERR_OTHER : PMPI_Win_lock_all(assert, window);
+}
+
+MPI_Win last_window = MPI_WIN_NULL;
+int freed = 0;
+int (*free_of_mpi)(MPI_Win*) = nullptr;
+
+int counting_free(MPI_Win* window) {
+  ++freed;
+  return free_of_mpi(window);
+}
+
+/// Fails after all: no MPI can be made to fail at one rank alone.
+int failing_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* memory,
+                     MPI_Win* window) {
+  const int error = PMPI_Win_allocate(size, unit, info, comm, memory, window);
+  last_window = *window;
+  return fails ? MPI_ERR_NO_MEM : error;
+}
+
+/// If one rank gets no window, or cannot use it, all get an error, and a second attempt succeeds.
+/// Only a window that all ranks have can be freed.
+void init_where_one_fails(int rank, const std::function<void(tutti::MpiFunctions&)>& spoil,
+                          bool have_all) {
+  const tutti::test::Faulty functions([&](tutti::MpiFunctions& all) {
+    spoil(all);
+    free_of_mpi = std::exchange(all.Win_free, counting_free);
+  });
+  fails = rank == 1;
+  freed = 0;
+  expect(TUTTI_Rma_init(MPI_COMM_WORLD) != MPI_SUCCESS, "an error of init on all ranks");
+  expect(freed == (have_all ? 1 : 0), "the window is freed");
+  fails = false;
+  if (!have_all) free_of_mpi(&last_window);
+  expect(TUTTI_Rma_init(MPI_COMM_WORLD) == MPI_SUCCESS, "init again");
+  expect(TUTTI_Rma_finalize(MPI_COMM_WORLD) == MPI_SUCCESS, "finalize");
+}
+
+void inits(int rank) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const auto lock = [](tutti::MpiFunctions& all) { all.Win_lock_all = failing_lock_all; };
+  init_where_one_fails(rank, lock, true);
+  const auto allocate = [](tutti::MpiFunctions& all) { all.Win_allocate = failing_allocate; };
+  init_where_one_fails(rank, allocate, false);
 }
 
 std::atomic<bool> lacks_memory = false;
@@ -212,8 +262,9 @@ int main(int argc, char** argv) {
   alarm(patience);
   exchange(rank, p);
   exchange(rank, p);
+  inits(rank);
   windows(rank);
   open_in_other_sequence(rank, p);
-  if (rank == 0) std::puts("4 passed, 0 failed");
+  if (rank == 0) std::puts("5 passed, 0 failed");
   MPI_Finalize();
 }
