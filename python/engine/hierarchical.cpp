@@ -50,6 +50,12 @@ std::string note_of(const HierarchicalSeconds& seconds) {
          ", copies out " + microseconds(seconds.copies_out);
 }
 
+/// Raises ValueError for a collective without a hierarchical form.
+void check_form(Collective collective) {
+  if (can_be_hierarchical(collective)) return;
+  throw nb::value_error((std::string(name_of(collective)) + " has no hierarchical form").c_str());
+}
+
 /// A hierarchical call, with the programs of all ranks.
 class PyHierarchicalProblem {
  public:
@@ -58,6 +64,7 @@ class PyHierarchicalProblem {
                         Bytes bound, bool commutative, const Machine& machine)
       : nodes_(value_or_raise(nodes_from(nodes))), machine_(machine) {
     call_.collective = collective_or_raise(collective);
+    check_form(call_.collective);
     call_.root = has_root(call_.collective) ? root : 0;
     call_.sizes = std::move(sizes);
     check_call(nodes);
@@ -202,13 +209,14 @@ std::vector<std::string> explored(const std::string& collective, int ranks, Byte
 }
 
 std::vector<std::string> useful(const std::string& collective, int ranks, int ranks_per_node,
-                                bool arrivals, bool background) {
+                                bool arrivals, bool background, bool distances) {
   const Collective named = collective_or_raise(collective);
   std::vector<std::string> names;
   for (const Specification& one : useful_specifications(named, ranks)) {
     const bool has_arrivals = arrivals || !one.needs_arrivals();
     const bool has_thread = background || one.runner == Runner::caller;
-    if (has_arrivals && has_thread && !one.needs_distances()) names.push_back(to_text(one));
+    const bool has_distances = distances || !one.needs_distances();
+    if (has_arrivals && has_thread && has_distances) names.push_back(to_text(one));
   }
   for (const Setting& one : hierarchical_candidates(named, ranks_per_node)) {
     names.push_back(to_text(one));
@@ -226,9 +234,7 @@ struct HierarchicalEstimate {
 HierarchicalEstimate estimate(const std::string& collective, int nodes, int ranks, Bytes block,
                               const Machine& machine) {
   const Collective named = collective_or_raise(collective);
-  if (!can_be_hierarchical(named)) {
-    throw nb::value_error((collective + " has no hierarchical form").c_str());
-  }
+  check_form(named);
   if (nodes < 1 || ranks < 1 || block < 0 || nodes > (1 << 24) / ranks) {
     throw nb::value_error("expected at least 1 node and 1 rank each, and at most 16,777,216 ranks");
   }
@@ -296,13 +302,13 @@ void bind_hierarchical(nb::module_& module) {
   module.def("explored", explored, "collective"_a, "ranks"_a, "block"_a, "ranks_per_node"_a = 1,
              "machine"_a = Machine{}, "arrivals"_a = std::vector<double>(), "background"_a = false,
              "The candidates that auto explores on the program's own calls, in this sequence, "
-             "native first. block: the largest one, in bytes. Ranks of gathers and scatters "
+             "native first. block: the mean one, in bytes. Ranks of gathers and scatters "
              "exchange arrivals if some are expected (by rank, in seconds) or if every rank has a "
              "background thread.");
   module.def("useful", useful, "collective"_a, "ranks"_a, "ranks_per_node"_a = 1,
-             "arrivals"_a = false, "background"_a = false,
+             "arrivals"_a = false, "background"_a = false, "distances"_a = false,
              "The algorithms of the list with their useful parameters, also those that need "
-             "arrivals or background threads if these are there; then node memory.");
+             "arrivals, background threads or distances if these are there; then node memory.");
   module.def(
       "node_ranks",
       [](const std::string& nodes) { return ranks_of(value_or_raise(nodes_from(nodes))); },

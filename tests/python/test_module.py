@@ -309,6 +309,7 @@ def machine_with(**values: float) -> tutti.Machine:
         (lambda: _engine.explored("gather", 2, 8, 1, _engine.Machine(), [0.0, math.inf]), "arrivals: expected finite"),
         (lambda: _engine.DelayPredictor(-1), "ranks -1"),
         (lambda: _engine.DelayPredictor(2).take([0.0, math.inf]), "arrivals: expected finite"),
+        (lambda: _engine.HierarchicalProblem("scan", [8] * 4, "2x2"), "scan has no hierarchical form"),
         (lambda: _engine.HierarchicalProblem("alltoall", [2**58] * 16, "4x4"), "expected at most 2^62"),
         (lambda: _engine.HierarchicalProblem("alltoall", [8] * 16, "4x4", machine=machine_with(latency=math.nan)), "machine: nan s"),
         (lambda: _engine.hierarchical_estimate("allgather", 4, 4, 8, machine_with(latency=math.nan)), "machine: nan s"),
