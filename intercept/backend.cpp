@@ -26,23 +26,14 @@ void replace(Function& function, Call next) {
 
 void set_next(const tutti_functions* next) {
   tutti::MpiFunctions& native = tutti::next_functions();
-#define TUTTI_REPLACE(name, arguments) replace(native.name, next->name);
-#define TUTTI_FUNCTION(collective, name, number, parameters) TUTTI_REPLACE(name, number)
-#define TUTTI_LARGE_FUNCTION(collective, name, number, parameters) TUTTI_REPLACE(name##_c, number)
-#include "core/collectives.inc"
-  TUTTI_FREES_COMM(TUTTI_REPLACE)
-#undef TUTTI_REPLACE
-  replace(native.Finalize, next->Finalize);
-  replace(native.Win_free, next->Win_free);
+#define TUTTI_INTERCEPTED(name, arguments) replace(native.name, next->name);
+#include "intercepted.inc"
 }
 
 void get_mpi(tutti_functions* functions) {
-#define TUTTI_INTERCEPTED(name, number) \
+#define TUTTI_INTERCEPTED(name, arguments) \
   std::memcpy(&functions->name, &tutti::mpi().name, sizeof functions->name);
-  TUTTI_INTERCEPTED(Finalize, 0)
-  TUTTI_INTERCEPTED(Win_free, 1)
-  TUTTI_FREES_COMM(TUTTI_INTERCEPTED)
-#include "collectives.inc"
+#include "intercepted.inc"
 }
 
 void set_counters(const tutti_counter* counters, int number) {
@@ -60,7 +51,8 @@ extern "C" __attribute__((visibility("default"))) const tutti_backend_interface*
   static const tutti_backend_interface own = {
       {
 #define TUTTI_INTERCEPTED(name, arguments) as_words<tutti_call##arguments>(TUTTI_##name),
-#include "collectives.inc"
+#define TUTTI_OTHER(name, arguments)
+#include "intercepted.inc"
           tutti::finalize_mpi, as_words<tutti_call1>(tutti::free_window),
           as_words<tutti_call1>(tutti::free_comm), as_words<tutti_call1>(tutti::disconnect_comm)},
       set_next,

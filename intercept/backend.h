@@ -86,13 +86,8 @@ struct tutti_counter {
   X(Comm_disconnect, 1)
 
 struct tutti_functions {
-#define TUTTI_MEMBER(name, arguments) tutti_call##arguments name;
-#define TUTTI_INTERCEPTED(name, arguments) TUTTI_MEMBER(name, arguments)
-#include "collectives.inc"
-  tutti_call0 Finalize;
-  tutti_call1 Win_free;
-  TUTTI_FREES_COMM(TUTTI_MEMBER)
-#undef TUTTI_MEMBER
+#define TUTTI_INTERCEPTED(name, arguments) tutti_call##arguments name;
+#include "intercepted.inc"
 };
 
 struct tutti_backend_interface {

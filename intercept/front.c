@@ -12,6 +12,7 @@
 
 #include "api.inc"
 #include "backend.h"
+#include "behind.h"
 #include "beside.h"
 #include "run/mpi/loaded_mpi.h"
 
@@ -47,16 +48,6 @@ static _Noreturn void stop(const char* what, const char* why) {
   abort();
 }
 
-/* The next definition of this symbol in line, or NULL. */
-static void* next_in_line(const char* name) {
-  Dl_info own;
-  Dl_info found;
-  void* next = dlsym(RTLD_NEXT, name);
-  if (next == NULL || dladdr((void*)(uintptr_t)&next_in_line, &own) == 0) return next;
-  /* If this library was not preloaded, the next definition may be its own. */
-  return dladdr(next, &found) != 0 && found.dli_fbase == own.dli_fbase ? NULL : next;
-}
-
 enum {
 #define NUMBER(name, arguments) counted_##name,
   TUTTI_COUNTED(NUMBER) counted_functions
@@ -65,35 +56,25 @@ static struct tutti_counter counters[counted_functions] = {
 #define COUNTER(name, arguments) {"MPI_" #name, 0},
     TUTTI_COUNTED(COUNTER)};
 
-/* Are both functions in one library, or is one missing? */
-static int are_together(void* one, void* other) {
-  Dl_info of_one;
-  Dl_info of_other;
-  if (one == NULL || other == NULL) return 1;
-  return dladdr(one, &of_one) != 0 && dladdr(other, &of_other) != 0 &&
-         of_one.dli_fbase == of_other.dli_fbase;
-}
-
 /* Hands on calls from now on, unless another tool behind this library passes them to PMPI_X: the
  * backend sees that these are inside a call. Returns whether a tool is behind. */
 static int pass_on(const struct tutti_backend_interface* to, const struct tutti_functions* next) {
   struct tutti_functions mpi;
-  int is_next = 1;
+  int has_tool = 0;
+  int has_other_tool = 0;
   memset(&mpi, 0, sizeof mpi);
   to->get_mpi(&mpi);
-#define IS_NEXT(name, arguments) \
-  is_next = is_next && are_together(*(void**)&mpi.name, *(void* const*)&next->name);
-#define TUTTI_INTERCEPTED IS_NEXT
-#include "collectives.inc"
-  if (!is_next) return 1;
+#define IS_TOOL(name) !tutti_are_together(*(void**)&mpi.name, *(void* const*)&next->name)
+#define TUTTI_INTERCEPTED(name, arguments) has_tool |= IS_TOOL(name);
+#define TUTTI_OTHER(name, arguments) has_other_tool |= IS_TOOL(name);
+#include "intercepted.inc"
+  if (has_tool) return 1;
 #define TUTTI_INTERCEPTED(name, arguments) \
   __atomic_store_n(&passing.functions.name, mpi.name, __ATOMIC_RELAXED);
-#include "collectives.inc"
+#define TUTTI_OTHER(name, arguments)
+#include "intercepted.inc"
   to->set_recent(&passing.recent);
-  IS_NEXT(Finalize, 0)
-  IS_NEXT(Win_free, 1)
-  TUTTI_FREES_COMM(IS_NEXT)
-  return !is_next;
+  return has_other_tool;
 }
 
 /* The backend's functions for calls of PMPI_X where a tool is behind. */
@@ -123,12 +104,8 @@ static void load_backend(void) {
   }
   /* Another tool behind this one stands in for the MPI. */
   struct tutti_functions next;
-#define FIND_NEXT(name, arguments) *(void**)&next.name = next_in_line("MPI_" #name);
-#define TUTTI_INTERCEPTED FIND_NEXT
-#include "collectives.inc"
-  FIND_NEXT(Finalize, 0)
-  FIND_NEXT(Win_free, 1)
-  TUTTI_FREES_COMM(FIND_NEXT)
+#define TUTTI_INTERCEPTED(name, arguments) *(void**)&next.name = tutti_next_in_line("MPI_" #name);
+#include "intercepted.inc"
   found->set_next(&next);
   const int has_tool = pass_on(found, &next);
   found->set_front((void*)(uintptr_t)&load_backend);
@@ -189,29 +166,21 @@ __attribute__((constructor)) static void raise_thread_level(void) {
   setenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE", 0);
 }
 
-#define DEFINE_PROFILED(name, arguments)                       \
+#define TUTTI_INTERCEPTED(name, arguments)                     \
   static int profiled_##name(PARAMETERS##arguments) {          \
     backend->enter_profiled();                                 \
     const int error = backend->run.name(ARGUMENTS##arguments); \
     backend->leave_profiled();                                 \
     return error;                                              \
   }
-#define TUTTI_INTERCEPTED DEFINE_PROFILED
-#include "collectives.inc"
-DEFINE_PROFILED(Finalize, 0)
-DEFINE_PROFILED(Win_free, 1)
-TUTTI_FREES_COMM(DEFINE_PROFILED)
+#include "intercepted.inc"
 
 static const struct tutti_backend_interface* make_profiled(
     const struct tutti_backend_interface* found) {
   static struct tutti_backend_interface made;
   made = *found;
-#define SET_PROFILED(name, arguments) made.run.name = profiled_##name;
-#define TUTTI_INTERCEPTED SET_PROFILED
-#include "collectives.inc"
-  SET_PROFILED(Finalize, 0)
-  SET_PROFILED(Win_free, 1)
-  TUTTI_FREES_COMM(SET_PROFILED)
+#define TUTTI_INTERCEPTED(name, arguments) made.run.name = profiled_##name;
+#include "intercepted.inc"
   return &made;
 }
 
@@ -222,49 +191,32 @@ static _Noreturn void stop_without(const char* name) {
 
 /* Stand-ins for functions that no library behind this one has. Programs that find a function with
  * large counts here may call it although their MPI is older: the backend has all. */
-#define DEFINE_BACKENDS(name, arguments)                         \
+#define TUTTI_INTERCEPTED(name, arguments)                       \
   static int lacking_##name(PARAMETERS##arguments) {             \
     const struct tutti_backend_interface* found = get_backend(); \
     if (found == NULL) stop_without("MPI_" #name);               \
     return found->run.name(ARGUMENTS##arguments);                \
   }
-#define DEFINE_LACKING(name, arguments) \
+#define TUTTI_OTHER(name, arguments) \
   static int lacking_##name(void) { stop_without("MPI_" #name); }
-#define TUTTI_INTERCEPTED DEFINE_BACKENDS
-#include "collectives.inc"
-DEFINE_LACKING(Finalize, 0)
-DEFINE_LACKING(Win_free, 1)
-TUTTI_FREES_COMM(DEFINE_LACKING)
-
-/* The definition of `name` behind this library, else that of `other`. */
-static void* behind(void* mpi, const char* name, const char* other) {
-  void* found = next_in_line(name);
-  if (found == NULL && mpi != NULL) found = dlsym(mpi, name);
-  return found != NULL || other == NULL ? found : behind(mpi, other, NULL);
-}
+#include "intercepted.inc"
 
 /* Fills in the functions that pass calls on, as without Tutti. Returns the number of functions
  * found. Calls of PMPI_X do not go to a tool, which may have made them. */
 static int find_passing(struct tutti_backend_interface* calls,
                         struct tutti_backend_interface* profiled_calls) {
-  /* The program's MPI is not always next in line: it may have been loaded privately. */
-  const char* path = tutti_find_mpi(NULL).path;
-  void* mpi = path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  void* mpi = tutti_mpi_library();
   int number = 0;
-#define FIND_BEHIND(name, arguments)                                             \
-  *(void**)&calls->run.name = behind(mpi, "MPI_" #name, "PMPI_" #name);          \
-  *(void**)&profiled_calls->run.name = behind(mpi, "PMPI_" #name, "MPI_" #name); \
-  if (calls->run.name != NULL) {                                                 \
-    ++number;                                                                    \
-  } else {                                                                       \
-    *(void**)&calls->run.name = (void*)(uintptr_t)lacking_##name;                \
-    profiled_calls->run.name = calls->run.name;                                  \
+#define TUTTI_INTERCEPTED(name, arguments)                                                  \
+  *(void**)&calls->run.name = tutti_find_behind(mpi, "MPI_" #name, "PMPI_" #name);          \
+  *(void**)&profiled_calls->run.name = tutti_find_behind(mpi, "PMPI_" #name, "MPI_" #name); \
+  if (calls->run.name != NULL) {                                                            \
+    ++number;                                                                               \
+  } else {                                                                                  \
+    *(void**)&calls->run.name = (void*)(uintptr_t)lacking_##name;                           \
+    profiled_calls->run.name = calls->run.name;                                             \
   }
-#define TUTTI_INTERCEPTED FIND_BEHIND
-#include "collectives.inc"
-  FIND_BEHIND(Finalize, 0)
-  FIND_BEHIND(Win_free, 1)
-  TUTTI_FREES_COMM(FIND_BEHIND)
+#include "intercepted.inc"
   return number;
 }
 
@@ -335,8 +287,7 @@ static void* count_call(struct tutti_counter* counter, void** known, const char*
   if (counted_depth++ == 0) __atomic_fetch_add(&counter->calls, 1, __ATOMIC_RELAXED);
   void* next = __atomic_load_n(known, __ATOMIC_RELAXED);
   if (next != NULL) return next;
-  const char* path = tutti_find_mpi(NULL).path;
-  next = behind(path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL, name, other);
+  next = tutti_find_behind(tutti_mpi_library(), name, other);
   if (next == NULL) stop_without(name);
   __atomic_store_n(known, next, __ATOMIC_RELAXED);
   return next;
@@ -398,7 +349,7 @@ static int finalize(const char* name, const struct tutti_backend_interface** to)
   /* A report says that nothing was called. */
   if (__atomic_load_n(to, __ATOMIC_ACQUIRE) == NULL && has_report()) get_backend();
   ending = 1;
-  if (__atomic_load_n(to, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = next_in_line(name);
+  if (__atomic_load_n(to, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = tutti_next_in_line(name);
   return next != NULL ? next() : begin(to)->run.Finalize();
 }
 
@@ -412,7 +363,7 @@ int PMPI_Finalize(void) { return finalize("PMPI_Finalize", &serving_profiled); }
 static int free_window(const char* name, const struct tutti_backend_interface** to,
                        tutti_word window) {
   tutti_call1 next = NULL;
-  if (__atomic_load_n(to, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = next_in_line(name);
+  if (__atomic_load_n(to, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = tutti_next_in_line(name);
   return next != NULL ? next(window) : begin(to)->run.Win_free(window);
 }
 
