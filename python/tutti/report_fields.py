@@ -11,6 +11,8 @@ FORMER = {"delays": "lateness", "mean_delay": "mean_lateness", "progress_hint": 
 
 NUMBER = Value("a number up to 1e30", lambda value: type(value) in (int, float) and abs(value) <= 1e30)
 """Sums and ratios of these are finite; NaN is not among them."""
+_DIVISOR = Value("a number above 0", lambda value: NUMBER.fits(value) and value > 0)
+_SOME = Value("an integer of 1 or more", lambda value: COUNT.fits(value) and value > 0)
 
 _MEAN = {"mean": NUMBER}
 _TIMES = [[NUMBER]]
@@ -24,7 +26,7 @@ _BY_CALL = ("roots", "delays", "elapsed", "ahead", "progress_hint")
 _BY_RANK = ("waiting", "held", "moving", "mean_delay", "last")
 _BY_BOTH = ("delays", "elapsed", "ahead", "progress_hint")
 _SIZE = {
-    "p": COUNT, "bytes": COUNT, "calls": COUNT, "irregularity": NUMBER, "seconds": NUMBER,
+    "p": _SOME, "bytes": COUNT, "calls": _SOME, "irregularity": _DIVISOR, "seconds": NUMBER,
     "root": INTEGER,
 }  # fmt: skip
 _LINE = {

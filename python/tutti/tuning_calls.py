@@ -98,12 +98,13 @@ def class_end(size: int) -> int:
 def _checked(
     reports: Sequence[dict[str, Any]],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Reports with their lines, which have sizes."""
+    """Reports, which have a number of ranks, with their lines, which have sizes."""
     for report in reports:
         for line in report["calls"]:
-            if not isinstance(line.get("sizes"), list):
+            if not report.get("ranks") or line.get("sizes") is None:
+                missing = "message sizes" if report.get("ranks") else "number of ranks"
                 raise Refusal(
-                    "--report: the report has no message sizes; expected one that this version "
+                    f"--report: the report has no {missing}; expected one that this version "
                     "of Tutti wrote: run the program again with TUTTI_REPORT=name.json"
                 )
             yield report, line
@@ -125,7 +126,7 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
     tuning takes them.
 
     Raises:
-        Refusal: the report has no message sizes.
+        Refusal: the report has no message sizes, or no number of ranks.
     """
     found: dict[tuple[Any, ...], Calls] = {}
     longest: dict[tuple[Any, ...], float] = {}

@@ -38,6 +38,7 @@ def test_the_first_fault_is_named(value, kind, fault):
 
 
 DELAYS = late_rank(4, 6, 2)
+SIZE = {"p": 4, "bytes": 8, "calls": 6, "irregularity": 1.0, "seconds": 0.1, "root": 0}
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,9 @@ DELAYS = late_rank(4, 6, 2)
     [
         ({"site": 3}, "calls[0].site: expected a text"),
         ({"elapsed": None}, "calls[0].elapsed: expected an object"),
+        ({"sizes": [{**SIZE, "p": 0}]}, "calls[0].sizes[0].p: expected an integer of 1 or more"),
+        ({"sizes": [SIZE, {**SIZE, "calls": 0}]}, "calls[0].sizes[1].calls: expected an integer of 1 or more"),
+        ({"sizes": [{**SIZE, "irregularity": 0}]}, "calls[0].sizes[0].irregularity: expected a number above 0"),
         ({"seconds": {}}, "calls[0].seconds.mean: expected a number"),
         ({"parts": {"waiting": 1, "held": 1}}, "calls[0].parts.moving: expected a number"),
         ({"pattern": {"ranks": []}}, "calls[0].pattern.communicators: expected an integer"),

@@ -157,11 +157,15 @@ def test_arrivals_are_replayed_if_they_are_farther_apart_than_a_sleep_is_precise
     assert delays(0.002, ranks=4) == []  # the pattern is of another communicator
 
 
-def test_a_report_without_sizes_is_refused() -> None:
+def test_a_report_without_sizes_or_ranks_is_refused() -> None:
     old = line("bcast")
     del old["sizes"]
     with pytest.raises(Refusal, match="no message sizes; .* run the program again"):
         calls_of(report_of(old))
+    (unnumbered,) = report_of(line("bcast", size_of(8, 9, 1.0)))
+    del unnumbered["ranks"]
+    with pytest.raises(Refusal, match="no number of ranks; .* run the program again"):
+        calls_of([unnumbered])
 
 
 def cells_of(*won: tuple[int, tuple[int, int], str]) -> Tuner:
@@ -181,10 +185,16 @@ def spans_of(tuner: Tuner) -> list[tuple[str, str]]:
     return [(rule["bytes"], rule["use"]) for rule in rules_of(tuner, "", "")]
 
 
-def test_a_report_without_calls_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [({"calls": []}, "the report has no calls that took time"), ({"partial": True}, "partial, of single processes;")],
+)
+def test_a_report_without_calls_or_of_single_processes_is_refused(
+    tmp_path: Path, changes: dict[str, Any], text: str
+) -> None:
     path = tmp_path / "r.json"
-    path.write_text('{"format": 2, "calls": []}')
-    with pytest.raises(Refusal, match="the report has no calls that took time"):
+    path.write_text(2 * json.dumps({**report_of(line("bcast", size_of(8, 9, 1.0)))[0], **changes}))
+    with pytest.raises(Refusal, match=f"--report {path}: {text}"):
         program_of(path, JOB, ["bcast"])
 
 

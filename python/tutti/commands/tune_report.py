@@ -103,9 +103,12 @@ def program_of(path: Path, job: Job, names: Sequence[str]) -> Program:
     """The calls of the report that fit the job.
 
     Raises:
-        Refusal: the file is no report with sizes, the job has other ranks, or nothing matters.
+        Refusal: the file is no report of all ranks with sizes, the job has other ranks, or nothing
+            matters.
     """
     found = reports.read(path)
+    if reports.is_partial(found):
+        raise Refusal(f"--report {path}: partial, of single processes; expected a report of all ranks")
     calls = calls_of(found)
     ranks = int(found[0].get("ranks") or 0)
     if not any(one.seconds for one in calls):
