@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -153,21 +152,11 @@ def _tuning(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
 
 
 def _launcher_of(known: Known) -> str:
-    """The launcher of a command and its options: the words before the first that is a program."""
+    """The launcher of a command and its options; the launcher with the number of ranks if it starts
+    several programs or none that is known."""
     if known.lab:
         return shlex.join(known.lab)
     found = launcher.find(known.command, lambda _: "") if known.command else None
-    if found is None:
-        return f"mpirun -n {known.ranks or 'N'}"
-    words = list(known.command[: found.index + 1])
-    for word in known.command[found.index + 1 :]:
-        if _is_program(word) or word.startswith("python"):
-            return shlex.join(words)
-        words.append(word)
-    return shlex.join([*known.command[: found.index + 1], "-n", str(known.ranks or "N")])
-
-
-def _is_program(word: str) -> bool:
-    """Does a word name a file that can be started? Values of options, such as
-    LD_LIBRARY_PATH=/opt/lib, do not."""
-    return "/" in word and os.path.isfile(word) and os.access(word, os.X_OK)
+    words = known.command[: found.index + 1] if found else ["mpirun"]
+    options = launcher.options_of(known.command, found) if found else None
+    return shlex.join([*words, *(["-n", str(known.ranks or "N")] if options is None else options)])

@@ -6,22 +6,57 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tutti.refusal import Refusal
 
 _LAUNCHERS = re.compile(r"^(mpirun|mpiexec|orterun|prterun|srun|aprun|jsrun|flux)([.-].*)?$")
 _WRAPPERS = {"env", "time", "timeout", "nice", "numactl", "taskset", "stdbuf", "ionice"}
-_FLAGS = set(
-    "-E -H -h -k -l -O -Q -s -u -V -v -X -Z --contiguous --disable-status --exact --exclusive --help --hold "
-    "--immediate --kill-on-bad-exit --label --multi-prog --no-allocate --no-kill --overcommit --overlap "
-    "--oversubscribe --preserve-env --pty --quiet --reboot --spread-job --test-only --unbuffered "
-    "--use-min-nodes --usage --verbose --version --whole --ignore-pbs --no-requeue --parsable --requeue".split()
-)
-"""Options of srun and sbatch that take no value, or one after = only."""
-_WAIT = {"-W", "--wait"}
-"""Without a value for sbatch alone."""
+
+
+@dataclass(frozen=True)
+class _Syntax:
+    """How the options of a command differ from the program behind them."""
+
+    flags: frozenset[str]
+    """Options that take no value, or one after = only."""
+    valued: str
+    """The form of the others, whose value is the next word."""
+    is_program: Callable[[str], Any]
+    """May this word be a program, if it is neither an option nor the value of one?"""
+
+    def own(self, words: Sequence[str]) -> int:
+        """How many words are those of the command: up to the first program."""
+        takes_value = False
+        for at, word in enumerate(words):
+            if not word.startswith("-") and not takes_value and self.is_program(word):
+                return at
+            takes_value = word not in self.flags and bool(re.fullmatch(self.valued, word))
+        return len(words)
+
+
+_SLURM = _Syntax(frozenset(
+    "-E -H -h -I -K -k -l -O -Q -s -u -V -v -X -Z --bcast --compress --contiguous --disable-status --exact "
+    "--exclusive --get-user-env --help --hold --ignore-pbs --immediate --kill-on-bad-exit --label --multi-prog "
+    "--nice --no-allocate --no-kill --no-requeue --overcommit --overlap --oversubscribe --parsable "
+    "--preserve-env --propagate --pty --quiet --reboot --requeue --resv-ports --send-libs --spread-job "
+    "--test-only --unbuffered --use-min-nodes --usage --verbose --version --whole --x11".split()
+), "-[A-Za-z]|--[^=]+", bool)  # fmt: skip
+"""srun and sbatch, all of whose options are known."""
+_OTHERS = _Syntax(frozenset(
+    dash + flag for dash in ("-", "--") for flag in
+    "oversubscribe nooversubscribe display-map report-bindings tag-output bynode bycore quiet q v "
+    "envall envnone genvall genvnone prepend-rank l".split()
+), "-[A-Za-z_-]+", shutil.which)  # fmt: skip
+"""Launchers some of whose options are unknown: a word is a program only if there is a file."""
+
+_SUBMITTERS = {
+    "sbatch": ("-W", "--wait"), "bsub": ("-I", "-Ip", "-Is", "-K"), "flux batch": (),
+    "flux submit": ("--watch", "--wait"), "flux bulksubmit": ("--watch", "--wait"),
+}  # fmt: skip
+"""Commands that give a job to a queue and end before it has run, and their options to wait for it."""
 _SETS_PRELOAD = re.compile("--?(x|e|E|g?env)[ =](.*,)?LD_PRELOAD=.*|--?g?env LD_PRELOAD", re.DOTALL)
 """Options of launchers but srun, with their values, that set it instead of passing it on."""
 
@@ -41,6 +76,7 @@ class Launcher:
     """The word of a command that starts the ranks."""
 
     index: int
+    """Of flux, that of its subcommand."""
     kind: str
     """openmpi, hydra (MPICH and Intel MPI), slurm, or other."""
 
@@ -82,23 +118,45 @@ def find(command: Sequence[str], version: Version = version_of) -> Launcher | No
     """
     for index, word in enumerate(_first_words(command)):
         if _LAUNCHERS.match(Path(word).name):
-            return Launcher(index, _kind(word, version))
+            return Launcher(_last_of(command, index), _kind(word, version))
     return None
 
 
-def submits(command: Sequence[str]) -> bool:
-    """Does the command give a script to Slurm's queue, and end before the job has run?"""
-    at = _sbatch_at(command)
+def options_of(command: Sequence[str], launcher: Launcher) -> list[str] | None:
+    """The words between a launcher and its program; None if it starts several, or if no word behind
+    it is a program."""
+    words = command[launcher.index + 1 :]
+    own = (_SLURM if launcher.kind == "slurm" else _OTHERS).own(words)
+    return None if ":" in words or own == len(words) else list(words[:own])
+
+
+def early_end(command: Sequence[str]) -> str:
+    """Why the end of a command is not that of its job, and what to do instead; empty if it is."""
+    at = _index_of(command, {name.split()[0] for name in _SUBMITTERS})
     if at is None:
-        return False
-    words = command[at + 1 :]
-    return not _WAIT & set(words[: _own_words(words, _FLAGS | _WAIT)])
+        return ""
+    last = _last_of(command, at)
+    name = Path(command[at]).name + (f" {command[last]}" if last > at else "")
+    if name not in _SUBMITTERS:
+        return ""
+    waits, words = _SUBMITTERS[name], command[last + 1 :]
+    syntax = _OTHERS if name == "bsub" else _SLURM
+    if set(waits) & set(words[: replace(syntax, flags=syntax.flags.union(waits)).own(words)]):
+        return ""
+    hint = f", or {name} {waits[-1]}" if waits else ""
+    return f"{name} ends before the job has run; use tutti run in the job's script{hint}"
 
 
-def _sbatch_at(command: Sequence[str]) -> int | None:
-    """The index of sbatch, if the command starts it, perhaps after a wrapper such as env."""
+def _index_of(command: Sequence[str], names: Iterable[str]) -> int | None:
+    """The index of the first program, perhaps after a wrapper such as env, if it has such a name."""
     words = (Path(word).name for word in _first_words(command))
-    return next((index for index, name in enumerate(words) if name == "sbatch"), None)
+    return next((index for index, name in enumerate(words) if name in names), None)
+
+
+def _last_of(command: Sequence[str], at: int) -> int:
+    """The index of the last word that names the program at an index: of flux the subcommand."""
+    behind = range(at + 1, len(command) if Path(command[at]).name == "flux" else 0)
+    return next((index for index in behind if not command[index].startswith("-")), at)
 
 
 def _first_words(command: Sequence[str]) -> Iterator[str]:
@@ -143,11 +201,11 @@ def pass_on(
     """
     words, names = list(command), list(variables)
     if launcher is None:
-        at = _sbatch_at(words)
+        at = _index_of(words, {"sbatch"})
         if at is None:
             return words
         inherited = environment.get("SBATCH_EXPORT", "")
-        return words[: at + 1] + _exporting(words[at + 1 :], names, inherited, _FLAGS | _WAIT)
+        return words[: at + 1] + _exporting(words[at + 1 :], names, inherited, _SUBMITTERS["sbatch"])
     after = launcher.index + 1
     parts = _parts(words[after:])
     if launcher.kind != "slurm" and "LD_PRELOAD" in names:
@@ -163,7 +221,7 @@ def pass_on(
     elif launcher.kind == "slurm":
         # sbatch --export sets this variable for the srun of its script.
         inherited = environment.get("SLURM_EXPORT_ENV", "")
-        return [*words[:after], *_joined(_exporting(part, names, inherited, _FLAGS) for part in parts)]
+        return [*words[:after], *_joined(_exporting(part, names, inherited) for part in parts)]
     return words
 
 
@@ -184,12 +242,8 @@ def _joined(parts: Iterable[list[str]]) -> list[str]:
 
 
 def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each word that may be an option, and the next one. The words behind the first program are its
-    own; a word behind an option may be its value."""
-    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
-        if not word.startswith("-") and not before.startswith("-") and shutil.which(word):
-            return
-        yield word, after
+    """Each word of a launcher but srun that may be an option, and the next one, perhaps its value."""
+    return zip(words[: _OTHERS.own(words)], [*words[1:], ""], strict=False)
 
 
 def _refuse_preload(words: Sequence[str]) -> None:
@@ -247,13 +301,13 @@ def _instead_of_ours(option: str) -> Refusal:
 
 
 def _exporting(
-    words: list[str], names: Sequence[str], inherited: str, flags: set[str]
+    words: list[str], names: Sequence[str], inherited: str, flags: Iterable[str] = ()
 ) -> list[str]:
     """The words after srun or sbatch with an --export that passes the variables too.
 
-    `inherited` is what restricts them without that option.
+    `inherited` is what restricts them without that option; `flags` are further options without value.
     """
-    for at in range(_own_words(words, flags)):
+    for at in range(replace(_SLURM, flags=_SLURM.flags.union(flags)).own(words)):
         if words[at].startswith("--export="):
             kept = words[at].removeprefix("--export=")
             return [*words[:at], f"--export={_export(kept, names)}", *words[at + 1 :]]
@@ -263,16 +317,6 @@ def _exporting(
     kept = [entry for entry in inherited.split(",") if not entry.startswith("LD_PRELOAD=")]
     passed = _export(",".join(kept), names)
     return words if passed == inherited else [f"--export={passed}", *words]
-
-
-def _own_words(words: Sequence[str], flags: set[str]) -> int:
-    """How many words are those of srun or sbatch: up to the first that is neither an option nor its value."""
-    takes_value = False
-    for at, word in enumerate(words):
-        if not word.startswith("-") and not takes_value:
-            return at
-        takes_value = word not in flags and bool(re.fullmatch(r"-[A-Za-z]|--[^=]+", word))
-    return len(words)
 
 
 def _export(value: str, names: Sequence[str]) -> str:

@@ -37,8 +37,13 @@ def test_advice_is_a_command_to_paste(tmp_path):
     assert f"--mpirun '{shlex.join(lists[:-1])}' " in advice(moving, command=lists)[0]
     export = ["mpirun", "-x", "LD_LIBRARY_PATH=/opt/lib", "-n", "4", str(tmp_path / "app")]
     assert f"--mpirun '{shlex.join(export[:-1])}' " in advice(moving, command=export)[0]
-    for words in (["-n", "2", "app"], ["--chdir=/scratch", "-n", "2", "./none/app"]):
-        assert "--mpirun 'srun -n 4' " in advice(moving, command=["srun", *words])[0]
+    for words, start in {
+        "flux run -n 2 ls -in x": "flux run -n 2",
+        "srun --chdir=/scratch -n 2 ./none/app": "srun --chdir=/scratch -n 2",
+        "mpirun -n 2 ls : -n 2 ls": "mpirun -n 4",
+        "mpirun -n 2 none": "mpirun -n 4",
+    }.items():
+        assert f"--mpirun '{start}' " in advice(moving, command=words.split())[0]
     lab = ["tutti", "lab", "run", "--nodes", "4", "--"]
     assert advice(moving, command=["./app"], lab=lab) == [
         "tutti tune --mpirun 'tutti lab run --nodes 4 --' --report run.html --budget 10m --output rules.json\n"

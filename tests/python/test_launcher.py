@@ -41,6 +41,7 @@ def version(program):
         (["timeout", "60", "mpirun", "./app"], (2, "openmpi")),
         (["env", "A=1", "mpiexec", "./app"], (2, "hydra")),
         (["jsrun", "./app"], (0, "other")),
+        (["flux", "-v", "run", "-n", "2", "./app"], (2, "other")),
     ],
 )
 def test_finds_the_launcher(command, expected):
@@ -60,10 +61,11 @@ def test_a_program_is_no_launcher(command):
 
 
 @pytest.mark.parametrize("words", [["--compare"], ["--report", "run.html"], ["--report", "run.HTM", "--off"]])
-def test_what_needs_the_end_of_the_job_is_refused_with_sbatch(command, installed, words):
-    shown = command("run", *words, "--", "sbatch", "job.sh")
-    assert shown.status != 0 and "sbatch ends before the job has run" in shown.err
-    assert "sbatch --wait" in shown.err and f"tutti: {words[0]}" in shown.err
+@pytest.mark.parametrize(("submit", "wait"), [("sbatch", "--wait"), ("bsub", "-K"), ("flux submit", "--wait"), ("flux batch", "")])
+def test_what_needs_the_end_of_the_job_is_refused_if_it_is_submitted(command, installed, words, submit, wait):
+    shown = command("run", *words, "--", *submit.split(), "job.sh")
+    assert shown.status != 0 and f"{submit} ends before the job has run" in shown.err
+    assert (f"or {submit} {wait}" in shown.err) == bool(wait) and f"tutti: {words[0]}" in shown.err
 
 
 def passed(*command, **environment):
@@ -197,9 +199,30 @@ def test_an_export_of_the_program_is_its_own(options):
     assert passed(*command) == command
 
 
-@pytest.mark.parametrize("flag", ["--exclusive", "--label", "-l", "-u"])
+@pytest.mark.parametrize("flag", ["--exclusive", "--label", "-l", "-u", "-K", "-I", "--nice", "--x11", "--bcast"])
 def test_an_option_without_value_takes_no_word_of_the_program(flag):
     assert passed("srun", flag, "./a", "--export=x") == ["srun", flag, "./a", "--export=x"]
+
+
+@pytest.mark.parametrize("flag", ["--oversubscribe", "-report-bindings", "-q", "--map-by=node"])
+def test_an_option_without_value_of_open_mpi_takes_no_word_of_the_program(flag, tmp_path):
+    (tmp_path / "config").write_text("-n 1 ./a\n")
+    words = [flag, "sh", "--app", str(tmp_path / "config")]
+    assert passed("mpirun", *words, SLURM_JOB_ID="7", SLURM_JOB_NUM_NODES="2")[-4:] == words
+
+
+@pytest.mark.parametrize(("command", "options"), [
+    ("flux run -n 64 ls -in x", ["-n", "64"]),
+    ("mpirun --hostfile h -n 64 ls", ["--hostfile", "h", "-n", "64"]),
+    ("mpirun -n 2 --oversubscribe ls -l sh", ["-n", "2", "--oversubscribe"]),
+    ("srun -N 4 -n 64 --mpi=pmix ls -l", ["-N", "4", "-n", "64", "--mpi=pmix"]),
+    ("env A=1 srun -n2 none", ["-n2"]),
+    ("mpirun -n 2 sh : -n 2 ls", None),
+    ("mpirun -n 2 none", None),
+])  # fmt: skip
+def test_the_options_of_a_launcher_end_before_the_program(command, options):
+    words = command.split()
+    assert launcher.options_of(words, launcher.find(words, version)) == options
 
 
 def test_each_part_of_a_heterogeneous_step_exports_the_variables():
@@ -223,11 +246,18 @@ def test_a_script_that_is_submitted_gets_the_variables():
     ("sbatch -n 4 -W job.sh", False),
     ("sbatch job.sh -W", True),
     ("timeout 10s env A=b sbatch job.sh", True),
+    ("flux batch job.sh", True),
+    ("flux -v submit -n 2 ./app --wait", True),
+    ("flux submit -n 2 --wait ./app", False),
+    ("flux run ./app", False),
+    ("flux", False),
+    ("bsub -gpu num=1 -q normal sh -K", True),
+    ("bsub -gpu num=1 -K sh", False),
     ("time mpirun ./app sbatch", False),
     ("srun ./sbatch", False),
 ])  # fmt: skip
 def test_what_is_submitted_is_known_by_its_first_word(command, expected):
-    assert launcher.submits(command.split()) is expected
+    assert bool(launcher.early_end(command.split())) is expected
 
 
 @given(st.lists(st.text("abc-/", min_size=1), min_size=1))

@@ -240,9 +240,10 @@ def run(
     if off:
         settings["TUTTI"] = "off"
     number = rounds_of(rounds, compare)
-    is_submitted = launcher.submits(command)
-    if is_submitted:
-        _refuse_with_sbatch(settings, compare)
+    early_end = launcher.early_end(command)
+    if early_end and (compare or pages.is_page(settings)):
+        option = "--compare" if compare else f"--report {pages.target_of(settings)}"
+        raise Refusal(f"{option}: {early_end}")
     if not as_json:
         for note in unseen.notes(command):
             print(f"tutti: {note}", file=sys.stderr)
@@ -255,7 +256,7 @@ def run(
         print_json({"command": start.command, "environment": start.environment})
         return
     # A job that is submitted delivers its report itself, when it ends.
-    deliver = None if is_submitted else pages.delivery(settings)
+    deliver = None if early_end else pages.delivery(settings)
     start = prepare(command, settings, os.environ)
     if deliver is not None:
         raise typer.Exit(pages.run(start.command, start.environment, command, deliver))
@@ -274,14 +275,6 @@ def _refuse_with_compare(settings: Mapping[str, str]) -> None:
         if name in settings or refused[name]:
             word = option if name in settings else f"{name}={value}"
             raise Refusal(f"--compare and {word}: expected one of them")
-
-
-def _refuse_with_sbatch(settings: Mapping[str, str], compare: bool) -> None:
-    """sbatch ends before the job has run, so this command can neither time nor show it."""
-    option = "--compare" if compare else f"--report {pages.target_of(settings)}"
-    if compare or pages.is_page(settings):
-        raise Refusal(f"{option}: sbatch ends before the job has run; use tutti run in the job's script, "
-                      "or sbatch --wait")  # fmt: skip
 
 
 def _preparing(command: list[str]) -> Callable[[dict[str, str]], tuple[list[str], dict[str, str]]]:
