@@ -8,12 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from tutti import launcher, libraries, mpis, rules
+from tutti import launcher, libraries, mpis, rules, supervised
 from tutti.commands.run import check_settings, prepare
 from tutti.console import count, literal
 from tutti.refusal import Refusal
@@ -24,7 +24,7 @@ LAUNCHERS = (
     "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "mpirun", "mpiexec", "srun",
 )  # fmt: skip
 _BACKENDS = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}
-_SONAMES = {"openmpi": SONAMES["openmpi"], "mpich": SONAMES["hydra"]}
+_SONAMES = {"openmpi": SONAMES["openmpi"], "mpich": SONAMES["hydra"], "intel": SONAMES["hydra"]}
 _LEVELS = ("MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE")
 _SECONDS = 60
 
@@ -124,10 +124,7 @@ def _trial(one: mpis.Mpi, *start: str) -> Finding:
         command = [*start, "-n", "2", sys.executable, "-c", _TRIAL, str(library), one.family]
         try:
             job = prepare(command, {"TUTTI_REPORT": literal(report), "TUTTI": "on"}, os.environ)
-            done = subprocess.run(
-                job.command, env={**os.environ, **job.environment}, capture_output=True,
-                text=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL,
-            )  # fmt: skip
+            status, out, err = _run(job.command, job.environment)
         except Refusal as error:
             # A wrong setting, which is a finding of its own.
             return Finding("run", "note", f"{one}: not tried: {error}")
@@ -135,19 +132,33 @@ def _trial(one: mpis.Mpi, *start: str) -> Finding:
             return Finding("run", "problem", f"{one}: 2 ranks did not end within {_SECONDS} s",
                            f"run {' '.join(start)} -n 2 hostname; without an answer the MPI is at fault")  # fmt: skip
         seen = json.loads(report.read_text()) if report.is_file() else {}
-    if done.returncode != 0:
-        return _failed(one, done.stdout + done.stderr)
+    if status != 0:
+        return _failed(one, out + err)
     if seen.get("ranks") != 2 or not seen.get("calls"):
         return Finding("run", "problem", f"{one}: 2 ranks ran, but Tutti saw {seen.get('ranks', 0)}",
                        "does the launcher pass LD_PRELOAD on? See docs/drop-in.md")  # fmt: skip
-    return _level(one, done.stdout)
+    return _level(one, out)
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str, str]:
+    """Runs a launcher with its ranks; its exit status and output. Raises subprocess.TimeoutExpired."""
+    with subprocess.Popen(
+        command, env={**os.environ, **environment}, text=True, errors="replace", stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    ) as process:  # fmt: skip
+        try:
+            out, err = process.communicate(timeout=_SECONDS)
+        except BaseException:  # Ctrl-C does not reach another session
+            supervised.end(process)
+            raise
+    return process.returncode, out, err
 
 
 def _library_of(one: mpis.Mpi) -> Path | None:
     """The library of an MPI: beside its launcher, or where the loader looks."""
     prefix = Path(one.mpirun).resolve().parent.parent
-    for name in _SONAMES.get(one.family, ()):
-        beside = [prefix / folder / name for folder in ("lib", "lib64")]
+    for name in _SONAMES[one.family]:
+        beside = [prefix / folder / name for folder in ("lib", "lib64", "lib/release")]
         for library in [*filter(Path.is_file, beside), Path(name)]:
             if mpis.recognise(mpis.said_by(library)) == (one.family, one.version):
                 return library

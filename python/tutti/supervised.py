@@ -23,6 +23,8 @@ _OTHERS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
 """Signals that end no work: by some, a batch system asks a program to save its state."""
 _GRACE = 0.2
 """Seconds that a command has to end by an interrupt of its own before it gets ours."""
+_PATIENCE = 3.0
+"""Seconds that a launcher has to end its ranks before all are killed."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,19 @@ def run(
             raise Refusal(f"{shlex.join(command)}: {error.strerror}") from None
     seconds = time.monotonic() - start
     return Outcome(status if status >= 0 else 128 - status, seconds, bool(signals))
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Ends a launcher and its session, which it leads: SIGTERM first, SIGKILL after 3 s."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            return
+        try:
+            process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            continue
 
 
 def _in_foreground() -> bool:

@@ -101,14 +101,23 @@ def test_an_order_by_distance_is_checked_with_its_distances(monkeypatch, tmp_pat
     assert all(map(str.startswith, found, wrong))
 
 
-def test_the_library_of_an_mpi_is_beside_its_launcher_or_known_to_the_loader(monkeypatch, tmp_path):
-    said = "Open MPI v4.1.4, package: Debian"
-    monkeypatch.setattr(diagnosis.mpis, "said_by", lambda library: said)
-    one = Mpi("openmpi", "4.1.4", str(tmp_path / "bin/mpirun"))
-    assert diagnosis._library_of(one) == Path("libmpi.so.40")
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib/libmpi.so.40").touch()
-    assert diagnosis._library_of(one) == tmp_path / "lib/libmpi.so.40"
+@pytest.mark.parametrize(
+    ("family", "version", "said", "names"),
+    [
+        ("openmpi", "4.1.4", "Open MPI v4.1.4, package: Debian", ("libmpi.so.40", "lib/libmpi.so.40")),
+        ("intel", "2021.9", "Intel(R) MPI Library 2021.9 for Linux* OS", ("libmpi.so.12", "lib/release/libmpi.so.12")),
+    ],
+)
+def test_the_library_of_an_mpi_is_beside_its_launcher_or_known_to_the_loader(
+    monkeypatch, tmp_path, family, version, said, names
+):
+    monkeypatch.setattr(diagnosis.mpis, "said_by", lambda library: "" if "mpich" in library.name else said)
+    one = Mpi(family, version, str(tmp_path / "bin/mpirun"))
+    assert diagnosis._library_of(one) == Path(names[0])
+    beside = tmp_path / names[1]
+    beside.parent.mkdir(parents=True)
+    beside.touch()
+    assert diagnosis._library_of(one) == beside
     said = "MPICH Version: 4.0.2"
     assert diagnosis._library_of(one) is None
     assert "not tried" in diagnosis._trial(one, one.mpirun).text
@@ -203,6 +212,15 @@ def test_a_signal_to_end_leaves_no_folder(installed, monkeypatch, tmp_path):
     finally:
         signal.signal(signal.SIGTERM, former)
     assert not list(Path().iterdir())
+
+
+def test_a_launcher_that_hangs_can_end_its_ranks(installed, monkeypatch, tmp_path):
+    monkeypatch.setattr(diagnosis, "_library_of", lambda _: Path("libmpi.so"))
+    monkeypatch.setattr(diagnosis, "_SECONDS", 0.5)
+    script = f"trap 'echo ended > {tmp_path}/said; exit' TERM; sleep 60 & wait"
+    found = diagnosis._trial(OPENMPI, "sh", "-c", script)
+    assert "2 ranks did not end within 0.5 s" in found.text
+    assert (tmp_path / "said").read_text() == "ended\n"
 
 
 def test_the_thread_level_matters_for_the_background_thread():

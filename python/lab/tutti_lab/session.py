@@ -14,13 +14,10 @@ from types import FrameType
 from typing import IO
 
 from tutti.console import Refusal
-from tutti.supervised import handling, terminable
+from tutti.supervised import end, handling, terminable
 
 from tutti_lab import machine, state
 from tutti_lab.layout import Layout
-
-PATIENCE = 3.0
-"""Seconds that a launcher has to end its ranks before all are killed."""
 
 GRACE = 2.0
 """Seconds that a launcher's daemons have to end after the launcher."""
@@ -39,6 +36,8 @@ class Ended:
     killed: int = 0
     """The number of processes that remained in the nodes and were killed."""
     timed_out: bool = False
+    seconds: float = 0.0
+    """From start to end, without the cleanup."""
 
 
 @contextmanager
@@ -58,19 +57,6 @@ def undisturbed() -> Iterator[None]:
         yield
     if noted:
         raise KeyboardInterrupt
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """Ends a launcher and its session: SIGTERM first, SIGKILL after PATIENCE seconds."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
-            return
-        try:
-            process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            continue
 
 
 def _left(spaces: list[str], grace: float) -> int:
@@ -130,16 +116,18 @@ def run(
         )
         output = ""
         status: int | None = None
+        began = time.monotonic()
         try:
             output = process.communicate(timeout=limit)[0] or ""
             status = process.returncode
         except subprocess.TimeoutExpired as late:
             output = (late.output or b"").decode(errors="replace")  # bytes in spite of text=True
         finally:
+            seconds = time.monotonic() - began
             with undisturbed():
-                _end(process)
+                end(process)
                 left = _left(spaces, GRACE if status is not None else 0)
                 machine.kill(spaces)
     if status is None:
-        return Ended(TIMED_OUT, output, left, timed_out=True)
-    return Ended(status if status >= 0 else 128 - status, output, left)
+        return Ended(TIMED_OUT, output, left, timed_out=True, seconds=seconds)
+    return Ended(status if status >= 0 else 128 - status, output, left, seconds=seconds)
