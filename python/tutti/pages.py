@@ -138,15 +138,15 @@ Deliver = Callable[[Sequence[str], supervised.Outcome], None]
 none. Raises Refusal if that fails."""
 
 
-def delivery(settings: dict[str, str]) -> Deliver | None:
+def delivery(settings: dict[str, str], lab: Sequence[str] = ()) -> Deliver | None:
     """How the report that TUTTI_REPORT requests reaches the user; None if the library does it all.
 
     Where the command turns the library's report into another form, the settings name a file for
-    the library instead.
+    the library instead. `lab`: see finish.
     """
     page = page_of(settings)
     if page is not None:
-        return partial(_deliver_page, page)
+        return partial(_deliver_page, page, lab)
     target = settings.get("TUTTI_REPORT", "none")
     if target in ("", "none") or "%" in target:
         return None
@@ -163,7 +163,7 @@ def delivery(settings: dict[str, str]) -> Deliver | None:
     data = _data_of(folder / "tutti")
     # Ranks that run alone write one each, as do the programs of a script.
     settings["TUTTI_REPORT"] = literal(data.with_suffix("")) + ".%p.json"
-    return partial(_deliver_text, data)
+    return partial(_deliver_text, data, lab)
 
 
 def _current_folder() -> Path | None:
@@ -193,23 +193,32 @@ def run(
         Refusal: the command cannot start.
     """
     outcome = supervised.run(start, environment)
+    conclude(deliver, command, outcome)
+    return outcome.status
+
+
+def conclude(deliver: Deliver, command: Sequence[str], outcome: supervised.Outcome) -> None:
+    """Delivers the report of a command that has ended; prints why if that fails."""
     try:
         deliver(command, outcome)
     except BrokenPipeError:  # nobody reads the report any more
         pass
     except (Refusal, ValueError, OSError) as error:
         print(f"tutti: {error}", file=sys.stderr)
-    return outcome.status
 
 
-def _deliver_page(page: Path, command: Sequence[str], outcome: supervised.Outcome) -> None:
+def _deliver_page(
+    page: Path, lab: Sequence[str], command: Sequence[str], outcome: supervised.Outcome
+) -> None:
     if outcome.status != 0 and _data_of(page).is_file():
         print(f"tutti: the program ended with status {outcome.status}", file=sys.stderr)
-    message = finish(page, command, outcome.seconds, outcome.status)
+    message = finish(page, command, outcome.seconds, outcome.status, lab)
     print(f"tutti: {message}", file=sys.stderr)
 
 
-def _deliver_text(data: Path, command: Sequence[str], outcome: supervised.Outcome) -> None:
+def _deliver_text(
+    data: Path, lab: Sequence[str], command: Sequence[str], outcome: supervised.Outcome
+) -> None:
     written = sorted(data.parent.glob(f"{glob.escape(data.stem)}.*.json"), key=_time_of)
     try:
         if not written:
@@ -217,7 +226,7 @@ def _deliver_text(data: Path, command: Sequence[str], outcome: supervised.Outcom
             return
         parts = reports.read(written[-1])
         print_reports(console(error=True), parts, written=written[-1].stat().st_mtime)
-        _print_next(parts, command, outcome.seconds)
+        _print_next(parts, command, outcome.seconds, lab)
         if len(written) > 1:
             print(f"tutti: this is the last of {count(len(written), 'report')}, of ranks that ran alone or "
                   "of several programs; --report FILE keeps all", file=sys.stderr)  # fmt: skip
@@ -226,11 +235,13 @@ def _deliver_text(data: Path, command: Sequence[str], outcome: supervised.Outcom
             one.unlink(missing_ok=True)
 
 
-def _print_next(parts: list[dict[str, Any]], command: Sequence[str], seconds: float) -> None:
+def _print_next(
+    parts: list[dict[str, Any]], command: Sequence[str], seconds: float, lab: Sequence[str]
+) -> None:
     """Prints the first advice that needs no file of the report."""
-    totals = totals_of(reports.sites_of(parts))
-    found = advice_of(totals, Known("run.html", command, reports.wall_of(parts) or seconds, parts[0].get("ranks")))
-    for one in found:
+    wall = reports.wall_of(parts) or seconds
+    known = Known("run.html", command, wall, parts[0].get("ranks"), lab=lab)
+    for one in advice_of(totals_of(reports.sites_of(parts)), known):
         if one.command.startswith("tutti run --compare"):
             print(f"\n{textwrap.fill(f'Next: {one.why}', 80)}\n  {one.command}", file=sys.stderr)
             return

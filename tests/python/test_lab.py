@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 import typer
 from hypothesis import given
 from hypothesis import strategies as st
+from reporting import late_rank, line_of, write_report
 from tutti import mpis
 from tutti.console import Refusal
 from tutti_lab import checks, launch, machine, session, state
@@ -318,6 +320,30 @@ def test_the_dry_run_of_a_run_shows_the_whole_command(command, folder, quiet_mac
     assert "LD_PRELOAD" not in command(*words, "--native", "--", "true").out
     page = command(*words, "--report", str(tmp_path / "run.html"), "--", "true").out
     assert re.search(rf"TUTTI_REPORT={tmp_path}/\.run\.html\.\d+\.json", page), "data of the page"
+
+
+@pytest.mark.parametrize("target", ["r.json", "r.html", "-"])
+def test_a_run_delivers_its_report(command, folder, quiet_machine, installed, tmp_path, monkeypatch, target):
+    monkeypatch.chdir(tmp_path)
+    launcher(tmp_path / "bin", "mpirun", "mpirun (Open MPI) 4.1.4")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    state.State(LAYOUT, complete=True).save()
+    monkeypatch.setattr(machine, "require", lambda work: None)
+    monkeypatch.setattr(session, "alone_in", lambda layout: nullcontext({}))
+    monkeypatch.setattr(session, "run", lambda *_: session.Ended(0))
+    words = ("lab", "run", "--mpi", "openmpi", "--report", target, "--", "true")
+    assert "no report was written: " in command(*words).err
+
+    def run(_words, _layout, environment, _limit):
+        file = Path(write_report(tmp_path, line_of(late_rank(2, 3, 1))))
+        file.rename(environment["TUTTI_REPORT"].replace("%p", "7"))
+        return session.Ended(0)
+
+    monkeypatch.setattr(session, "run", run)
+    done = command(*words)
+    assert done.status == 0 and "tutti run --compare" not in done.err
+    assert {"r.json": "", "r.html": "tutti: report: ", "-": "gather"}[target] in done.err
+    assert sorted(tmp_path.glob("*r.*")) == ([] if target == "-" else [tmp_path / target])
 
 
 def test_the_checks_judge():

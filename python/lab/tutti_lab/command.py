@@ -6,7 +6,6 @@ import ipaddress
 import os
 import shlex
 import shutil
-import sys
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -21,7 +20,7 @@ from tutti import mpis, pages
 from tutti.commands.options import AsJson
 from tutti.commands.run import prepare, report_target
 from tutti.console import Refusal, console, count, print_json, table
-from tutti.supervised import terminable
+from tutti.supervised import Outcome, terminable
 from tutti_lab import checks, launch, machine, session, state
 from tutti_lab.layout import Layout, parse_rate, removal, show_rate
 
@@ -319,7 +318,10 @@ def run(
     site = launch.Site(str(state.FOLDER / "nodesh"), str(state.FOLDER / "ranks"))
     words = [*launch.command(used, layout, processes, site), *command]
     settings = {} if report is None else {"TUTTI_REPORT": report_target(report, "invalid --report ")}
-    page = pages.page_of(settings) if not native else None
+    where = _words(nodes, per_node, ranks, mapping, chosen or used.mpirun)
+    if dry_run and not native:
+        pages.page_of(settings)
+    deliver = None if native or dry_run else pages.delivery(settings, where)
     added = launch.environment(used, os.environ)
     if not native:
         start = prepare(words, settings, os.environ)
@@ -334,9 +336,8 @@ def run(
     with session.alone_in(layout) as environment:
         Path(site.hosts).write_text(hosts)
         ended = session.run(words, layout, {**environment, **added}, limit)
-    if page is not None:
-        lab = _words(nodes, per_node, ranks, mapping, chosen or used.mpirun)
-        print(f"tutti: {pages.finish(page, command, None, ended.status, lab)}", file=sys.stderr)
+    if deliver is not None:
+        pages.conclude(deliver, command, Outcome(ended.status, ended.seconds, interrupted=False))
     _finish(ended, limit)
 
 
