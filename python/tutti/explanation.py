@@ -123,8 +123,9 @@ def _contender(call: Call, machine: Machine, arrivals: list[float]) -> Contender
     )
 
 
-_DISTANCE_SHAPES = ("binomial", "knomial", "ring", "recursive_doubling")
-"""The shapes whose time depends on the distances between neighbouring ranks."""
+def mean_block(sizes: list[int]) -> int:
+    """The message size by which Tutti selects, in bytes: the mean block, or else the vector."""
+    return sum(sizes) // len(sizes) if sizes else 0
 
 
 def made_for_arrivals(collective: str, ranks: int, background: bool) -> list[str]:
@@ -132,6 +133,12 @@ def made_for_arrivals(collective: str, ranks: int, background: bool) -> list[str
     plain = useful(collective, ranks)
     every = useful(collective, ranks, arrivals=True, background=background)
     return [name for name in every if name not in plain]
+
+
+def made_for_distances(collective: str, ranks: int) -> list[str]:
+    """The useful specifications of the list with an order by distance."""
+    plain = useful(collective, ranks)
+    return [name for name in useful(collective, ranks, distances=True) if name not in plain]
 
 
 def explain(
@@ -178,7 +185,7 @@ def explain(
     if expected:
         names += made_for_arrivals(collective, len(sizes), background)
     if distances:
-        names += [f"{name}:order=distance" for name in names if name in _DISTANCE_SHAPES]
+        names += made_for_distances(collective, len(sizes))
     calls = {
         made.algorithm: made
         for made in (
@@ -186,7 +193,7 @@ def explain(
         )
     }
     tried = explored(
-        collective, len(sizes), max(sizes), machine=machine, arrivals=expected,
+        collective, len(sizes), mean_block(sizes), machine=machine, arrivals=expected,
         background=background,
     ) if may_explore else []  # fmt: skip
     contenders = {name: _contender(other, machine, times) for name, other in calls.items()}

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from tutti import _engine
+from tutti import _engine, explain
 
 
 def test_explain_shows_plans_and_their_verdict(command):
@@ -70,10 +70,22 @@ def test_explain_says_what_a_run_would_do(command, tmp_path):
     assert candidates[0] == "native"
     assert candidates[1:]
     assert candidates[1] == "hierarchical(native,leaders=1)"
-    assert "pairwise" in candidates
+    assert "linear" in candidates
     assert tried("gatherv")[0] == "native"
     shown = command("explain", "gatherv", "--nodes", "4x4", "--block", "16").out
     assert "explores native, hierarchical(native,leaders=1)" in " ".join(shown.split())
+
+
+def test_auto_explores_by_the_mean_block_and_the_machine(command, tmp_path):
+    sizes = [16384] + [0] * 15
+    flat, level = (_engine.explored("allgatherv", 16, 1024, on) for on in (1, 4))
+    assert flat != _engine.explored("allgatherv", 16, 16384)
+    assert explain("allgatherv", sizes).explored == flat
+    words = ("explain", "allgatherv", "--nodes", "4x4", "--sizes", ",".join(map(str, sizes)), "--json")
+    assert json.loads(command(*words).out)["auto"] == level
+    machine = tmp_path / "machine"
+    machine.write_text("latency 1e-9\nlocal_latency 1\nflag 1\n")
+    assert json.loads(command(*words, "--machine", str(machine)).out)["auto"] != level
 
 
 def test_explain_says_that_a_call_runs_flat(command):

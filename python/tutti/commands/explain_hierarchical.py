@@ -7,6 +7,7 @@ from rich.markup import escape
 
 from tutti import _engine
 from tutti.console import Refusal, console, count, microseconds, print_json, table
+from tutti.explanation import mean_block
 
 _MAX_NODES = 12
 
@@ -44,11 +45,6 @@ def _nodes(out: Console, call: _engine.HierarchicalProblem) -> None:
     out.print(listing)
 
 
-def _explored(call: _engine.HierarchicalProblem, collective: str, sizes: list[int]) -> list[str]:
-    most = max(len(ranks) for ranks in call.ranks)
-    return _engine.explored(collective, len(sizes), max(sizes), most)
-
-
 def _proposals(out: Console, call: _engine.HierarchicalProblem) -> None:
     listing = table("call", "predicted", "", right=("predicted",))
     for candidate in call.proposals():
@@ -80,7 +76,8 @@ def explain_hierarchical(
     if steps is not None and not 0 <= steps < len(sizes):
         raise Refusal(f"--steps {steps}: expected a rank from 0 to {len(sizes) - 1}")
     fault = call.fault()
-    explored = _explored(call, collective, sizes)
+    most = max(len(ranks) for ranks in call.ranks)
+    explored = _engine.explored(collective, len(sizes), mean_block(sizes), most, machine)
     if as_json:
         print_json(
             {
@@ -104,7 +101,7 @@ def explain_hierarchical(
         f"{count(call.chunks, 'chunk')}"
     )
     _nodes(out, call)
-    if max(len(ranks) for ranks in call.ranks) == 1:
+    if most == 1:
         out.print("The call runs flat because every node has a single rank.")
     if len(call.ranks) == 1:
         out.print("The call uses node memory alone because all ranks share a node.")
