@@ -140,8 +140,9 @@ def run(command: Sequence[str], settings: Mapping[str, str]) -> None:
         raise RunFailed(f"{shlex.join(command)}: exit status {outcome.status}")
 
 
-def read(path: Path) -> dict[str, Any]:
-    """The results in a file of `tutti-bench --json`. Raises Refusal if the file has another format."""
+def read(path: Path, expected: str = SCHEMA) -> dict[str, Any]:
+    """The results in a file of `tutti-bench --json`, or of another schema. Raises Refusal if the file
+    has another format."""
     try:
         result: dict[str, Any] = json.loads(path.read_text())
     except OSError as error:
@@ -149,6 +150,6 @@ def read(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise Refusal(f"{path}: not JSON: {error}") from None
     schema = result.get("schema") if isinstance(result, dict) else None
-    if schema != SCHEMA:
-        raise Refusal(f"{path}: invalid schema {schema}; expected {SCHEMA}")
+    if schema != expected:
+        raise Refusal(f"{path}: invalid schema {schema}; expected {expected}")
     return result

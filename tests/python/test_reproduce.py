@@ -130,12 +130,16 @@ def test_a_result_depends_on_all_that_its_source_imports():
     assert "page.py" not in names, "it shows results only"
 
 
-@pytest.mark.parametrize("content", [b"", b'{"rows": [', b"\xff"])
-def test_damaged_samples_are_named(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [(b"", "not JSON"), (b'{"rows": [', "not JSON"), (b"\xff", "not JSON"), (b"[]", "invalid schema None"),
+     (b'{"schema": "tutti-bench/1"}', "invalid schema tutti-bench/1; expected tutti-lab-fft/1")],
+)  # fmt: skip
+def test_damaged_samples_are_named(tmp_path, content, text):
     file = tmp_path / "lab-fft-openmpi-8.json"
     file.write_bytes(content)
-    with pytest.raises(Refusal, match=f"{file}: .*; expected JSON of tutti-bench"):
-        context(tmp_path, tmp_path).documents("lab-*.json")
+    with pytest.raises(Refusal, match=f"{file}: {text}"):
+        context(tmp_path, tmp_path).documents("lab-*.json", "tutti-lab-fft/1")
 
 
 def test_an_interrupted_result_is_not_kept(tmp_path):
@@ -258,6 +262,7 @@ def test_without_words_it_lists_what_there_is(command, tmp_path):
 
 
 @pytest.mark.parametrize(("words", "expected"), [
+    (("proficz", "--machine", "built-in"), "--machine built-in: proficz has networks of its own; expected traff or parsons"),
     (("lamport",), "unknown paper lamport; expected traff, proficz, paznikov, bhowmik, parsons, or all"),
     (("traff", "table-12"), "traff has no table-12; expected table-1, table-2"),
     (("proficz", "example", "--samples", "/none/x"), "--samples /none/x: no such folder"),

@@ -40,7 +40,7 @@ def sampled(
     metadata = {"nodes": str(nodes), "ranks": str(ranks), "date": date, "library": "Open MPI v5.0.11, more"}
     # Of two dates of one month the names may be in another sequence.
     name = f"lab-rma-openmpi5-{nodes}x{ranks // nodes}-{date[::-1]}.json"
-    (folder / name).write_text(json.dumps({"metadata": metadata, "rows": rows}))
+    (folder / name).write_text(json.dumps({"schema": "tutti-bench/1", "metadata": metadata, "rows": rows}))
 
 
 def view_of(views: list[View], source: str, words: str = "") -> View:

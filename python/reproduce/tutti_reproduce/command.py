@@ -12,13 +12,14 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.progress import Progress
 
-from tutti.commands.options import Machine
 from tutti.console import Refusal, console, why_not_writable, write
 from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
 from tutti_reproduce.cache import Cache, default_folder
 from tutti_reproduce.tables import Context, Table
 
 _ALL = "all"
+_WITH_MACHINE = ("traff", "parsons")
+"""Papers whose own network is not modelled for every source."""
 _SECONDS = {"traff": 0.03, "proficz": 0.03, "paznikov": 0.1, "bhowmik": 0.03, "parsons": 2}
 """About what a result outside SimGrid takes, on one core of 2 GHz."""
 
@@ -87,7 +88,14 @@ def reproduce(
         Path | None,
         typer.Option(metavar="FOLDER", help="Keep results here. Default: the user's cache folder."),
     ] = None,
-    machine: Machine = None,
+    machine: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help=f"For {' and '.join(_WITH_MACHINE)}: parameters of the model, a file of tutti-bench machine, or "
+            "built-in. Default: built-in.",
+        ),
+    ] = None,
 ) -> None:
     """Reproduce the tables and figures of papers beside the published numbers.
 
@@ -114,6 +122,8 @@ def reproduce(
     if not paper:
         return _show(context)
     wanted = _wanted(_tables(context), paper, table)
+    if machine is not None and paper not in (_ALL, *_WITH_MACHINE):
+        raise Refusal(f"--machine {machine}: {paper} has networks of its own; expected {' or '.join(_WITH_MACHINE)}")
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -10,8 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tutti import _engine
-from tutti.refusal import Refusal
+from tutti import _engine, bench
 from tutti_reproduce.cache import Cache, content_of, sources_of
 
 EVEN = 1.1
@@ -301,15 +300,9 @@ class Context:
         known = json.loads(json.dumps(key, default=_text))
         return self.cache.get(known, lambda: compute(*arguments))
 
-    def documents(self, pattern: str) -> list[dict[str, Any]]:
-        """The samples of tutti-bench whose file names match, by name. Raises Refusal if one is no JSON."""
-        found = []
-        for path in sorted(self.samples.glob(pattern)):
-            try:
-                found.append(json.loads(path.read_text()))
-            except (OSError, ValueError) as error:
-                raise Refusal(f"{path}: {error}; expected JSON of tutti-bench") from None
-        return found
+    def documents(self, pattern: str, schema: str = bench.SCHEMA) -> list[dict[str, Any]]:
+        """The samples whose file names match, by name. Raises Refusal if one has another schema."""
+        return [bench.read(path, schema) for path in sorted(self.samples.glob(pattern))]
 
 
 def _text(argument: Any) -> str:
