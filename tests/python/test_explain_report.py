@@ -106,6 +106,13 @@ def test_explain_shows_the_pattern_and_what_each_algorithm_takes(command, tmp_pa
     assert "blocks of 16,384 bytes" in command("explain", "--report", vector).out
 
 
+@pytest.mark.parametrize(("collective", "is_mean"), [("gather", False), ("gatherv", True), ("reduce_scatter", True)])
+def test_blocks_of_irregular_collectives_are_means(command, tmp_path, collective, is_mean):
+    line = line_of(late_rank(4, 10, 2), collective=collective)
+    shown = command("explain", "--report", write_report(tmp_path, line))
+    assert shown.status == 0 and ("(mean; the report has no sizes of single ranks)" in shown.out) == is_mean
+
+
 def test_blocks_are_those_of_the_communicator_with_the_pattern(command, tmp_path):
     """Not of all communicators, which may differ in ranks and sizes."""
     sizes = [{"p": 4, "bytes": size, "calls": calls, "irregularity": 1, "seconds": 1, "root": 0}

@@ -96,12 +96,9 @@ def _head(out: Console, site: Site, pattern: Pattern, block: int) -> None:
         f"[bold]{site.number}: {escape(site.name)}[/]: {count(len(pattern.calls), 'call')} of "
         f"{count(len(pattern.ranks), 'rank')}, ran {escape(site.fields['algorithm'])}"
     )
-    mean = " (mean; the report has no sizes of single ranks)" if block and _is_irregular(site) else ""
+    is_mean = block and _engine.is_irregular(site.fields["collective"])
+    mean = " (mean; the report has no sizes of single ranks)" if is_mean else ""
     out.print(f"{escape(site.late)}; blocks of {count(block, 'byte')}{mean}\n")
-
-
-def _is_irregular(site: Site) -> bool:
-    return str(site.fields["collective"]).endswith("v")
 
 
 def _predictions(out: Console, known: dict[str, Judgement], skipped: int) -> None:
