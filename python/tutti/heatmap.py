@@ -10,6 +10,11 @@ SHADES = " ░▒▓█"
 SHADES_ASCII = " .:*#"
 
 
+def shades_of(encoding: str) -> str:
+    """The shades that this encoding has."""
+    return SHADES if encoding.lower().startswith("utf") else SHADES_ASCII
+
+
 def edges(count: int, cells: int) -> list[int]:
     """The bounds of at most `cells` equal parts of 0..count-1: where each begins, then `count`."""
     cells = max(1, min(cells, count))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -164,8 +163,7 @@ def _arrivals(out: Console, sites: list[Site], full: bool) -> None:
                 f"of {count(pattern.communicators, 'communicator')}, the one that waited longest"
             )
         _ranks(out, pattern, full)
-        unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-        shades = heatmap.SHADES if unicode else heatmap.SHADES_ASCII
+        shades = heatmap.shades_of(out.encoding)
         for line in heatmap.text_of(pattern.delays, min(out.width, 110), shades=shades):
             out.print(line, markup=False, no_wrap=True, overflow="crop")
     left = len(sites) - len(shown)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import struct
+import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -187,6 +189,17 @@ def test_the_picture_of_characters_fits_and_bins_ranks():
     assert lines[0].startswith("   rank 0-61 |") and lines[15].startswith("rank 937-999 |")
     assert set(lines[0].split("|")[1]) == {" "} and "#" in lines[15]
     assert "a column is" in lines[16] and "[#] " in lines[17]
+
+
+def test_the_picture_of_characters_has_the_letters_of_its_stream(tmp_path, monkeypatch):
+    report = reports.read(Path(write_report(tmp_path, line_of(late_rank(4, 10, 2)))))
+    monkeypatch.setattr(sys, "stdout", TextIOWrapper(BytesIO(), encoding="ascii"))
+    monkeypatch.setattr(sys, "stderr", TextIOWrapper(BytesIO(), encoding="utf-8"))
+    for error in (True, False):
+        out = console(error=error)
+        report_text.print_reports(out, report, written=0)
+        out.file.flush()
+        assert ("\u2588" in out.file.buffer.getvalue().decode()) == error
 
 
 def test_a_pattern_is_what_tutti_bench_reads(command, tmp_path):
