@@ -186,6 +186,8 @@ def test_calls_in_functions_without_a_symbol_have_no_name(tmp_path):
         (["--html", "/tmp/x.html", "--program", "/none"], "--program /none: no such file"),
         (["--html", "/tmp/x.html", "--full"], "--html /tmp/x.html excludes --full"),
         (["--pattern", "1", "--json"], "--pattern 1 excludes --json"),
+        (["--json", "--candidates"], "--json excludes --candidates"),
+        (["--json", "--full"], "--json excludes --full"),
         (["--pattern", "1", "--candidates"], "--pattern 1 excludes --candidates"),
     ],
 )

@@ -27,6 +27,7 @@ from tutti.commands.options import (
     Root,
     Sizes,
     refuse_others,
+    refuse_with_json,
 )
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Explanation
@@ -292,8 +293,7 @@ def explain(
         return
     if site is not None:
         raise Refusal(f"--site {site} needs --report FILE")
-    if steps is not None and as_json:
-        raise Refusal(f"--steps {steps} excludes --json")
+    refuse_with_json(ctx, as_json, "steps", "full")
     if collective is None:
         raise Refusal("explain needs a COLLECTIVE or --report FILE")
     collective = collective_of(collective)

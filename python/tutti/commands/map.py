@@ -12,7 +12,7 @@ from rich.markup import escape
 from tutti import heatmap
 from tutti import process_mapping
 from tutti._engine import Distances
-from tutti.commands.options import AsJson, Machine
+from tutti.commands.options import AsJson, Machine, refuse_with_json
 from tutti.console import Refusal, console, count, microseconds, print_json, table
 from tutti.plot import check as check_plot
 from tutti.shared_folder import shared_folder
@@ -141,7 +141,7 @@ def _as_json(
 
 
 def _picture(out: Console, distances: Distances, levels: list[list[int]]) -> None:
-    shades = heatmap.SHADES if out.encoding.lower().startswith("utf") else heatmap.SHADES_ASCII
+    shades = heatmap.shades_of(out.encoding)
     order = process_mapping.sorted_by_groups(levels, distances.ranks)
     cells = max(1, min(_MAX_CELLS, (out.width - 12) // 2))
     # The largest messages show differences in bandwidth best.
@@ -165,6 +165,7 @@ def _distances(file: Path | None, mpirun: str, nodes_per_switch: int) -> Distanc
 
 
 def map_ranks(
+    ctx: typer.Context,
     file: Annotated[
         Path | None,
         typer.Argument(
@@ -214,6 +215,7 @@ def map_ranks(
     tutti map examples/place/bhowmik-bodele-2019.json --block 8,64K
     ```
     """
+    refuse_with_json(ctx, as_json, "numbers")
     if picture is not None:
         check_plot(picture, "--picture")
     distances = _distances(file, mpirun, nodes_per_switch)

@@ -76,3 +76,10 @@ def refuse_others(ctx: typer.Context, mode: str, used: Collection[str]) -> None:
             option = one.opts[0] if one.param_type_name == "option" else name.upper()
             value = ctx.params[name]
             raise Refusal(f"{mode} excludes {option}" + ("" if value is True else f" ({value})"))
+
+
+def refuse_with_json(ctx: typer.Context, as_json: bool, *of_text: str) -> None:
+    """Raises Refusal if --json and an option were given that changes only the text."""
+    if as_json:
+        names = {one.name or "" for one in ctx.command.params}
+        refuse_others(ctx, "--json", names.difference(of_text))

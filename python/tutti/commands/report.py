@@ -11,7 +11,7 @@ import typer
 from tutti import pages
 from tutti.arrival_picture import draw
 from tutti.candidates import restricted
-from tutti.commands.options import AsJson, Full, refuse_others
+from tutti.commands.options import AsJson, Full, refuse_others, refuse_with_json
 from tutti.console import Refusal, console, count, print_json, write
 from tutti.plot import check
 from tutti.report_text import print_reports, title_of
@@ -90,6 +90,7 @@ def report(
         refuse_others(ctx, f"--pattern {pattern}", _WITH_PATTERN)
     if html is not None:
         refuse_others(ctx, f"--html {html}", _WITH_HTML)
+    refuse_with_json(ctx, as_json, "candidates", "full")
     _refuse_report(file, {"--html": html, "--picture": picture, "--output": output})
     if picture is not None:
         check(picture, "--picture")
