@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tutti import drawing, source_lines
 from tutti.advice import Advice, Known, advice_of
 from tutti.candidates import Case, size_text
-from tutti.console import count, duration
+from tutti.console import count, duration, volume
 from tutti.measured_crossovers import crossings_of
 from tutti.reports import (
     PAGE_END,
@@ -92,7 +92,7 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters.update(duration=_time, bytes=_bytes, size=size_text, signed=_signed)
+    environment.filters.update(duration=_time, bytes=volume, size=size_text, signed=_signed)
     data = "\n".join(json.dumps(part, separators=(",", ":")) for part in reports)
     return environment.get_template("report.html").render(
         reports=[_HEAD | {key: value for key, value in part.items() if value is not None} for part in reports],
@@ -145,15 +145,6 @@ def _sums(totals: Sequence[SiteTotal]) -> dict[str, float] | None:
 def _embedded(text: str) -> str:
     """JSON that may stand in a script element: no "<" can end the element."""
     return text.replace("<", "\\u003c")
-
-
-def _bytes(number: float) -> str:
-    """Bytes with their unit: "12.0 MiB"."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if number < 1024 or unit == "GiB":
-            break
-        number /= 1024
-    return f"{number:.0f} B" if unit == "B" else f"{number:,.1f} {unit}"
 
 
 def _time(seconds: float) -> str:

@@ -68,6 +68,12 @@ def test_numbers_beyond_those_of_reports_are_refused(command, tmp_path):
     assert shown.status == 2 and "calls[0].elapsed.mean: expected a number" in shown.err
 
 
+def test_a_page_has_volumes_as_the_text_has_them(command, tmp_path):
+    path, page = write_report(tmp_path, line_of(None, bytes=5 << 40)), tmp_path / "run.html"
+    assert command("report", path, "--html", str(page)).status == 0
+    assert ">5.00 TiB<" in page.read_text()
+
+
 def test_a_page_of_some_lines(command, tmp_path):
     lines = [line_of(late_rank(4, 6, 2)), line_of(late_rank(4, 6, 1), site="app: other+0x20")]
     cases = [case_of(), case_of(sites=[{"site": "app: other+0x20", "calls": 4}])]
