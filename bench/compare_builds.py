@@ -25,7 +25,6 @@ import typer
 from rich.progress import track
 
 from tutti import _engine
-from tutti.tuning_candidates import candidates
 
 SIZES = {"pairs": "2,256,4096", "ranks": "2,1024,16384", "none": ""}
 VECTORS = "2,1024,65536"
@@ -95,7 +94,7 @@ def measure(
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     names = [name for name in _engine.collectives() if not name.startswith("rma_")]
     metadata: dict[str, str] = {}
-    common = {name: candidates(name, ranks, ranks) for name in names}
+    common = {name: _engine.useful(name, ranks, ranks) for name in names}
     for name in track(names, description="algorithms of both"):
         for prefix in (after, before):
             common[name] = known_to(prefix, ranks, name, common[name])

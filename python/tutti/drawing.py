@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tutti import heatmap
 from tutti.console import duration
 from tutti.reports import Pattern
+from tutti.site_totals import PARTS
 
 COLOURS = (
     "#00224e", "#123570", "#3b496c", "#575d6d", "#707173",
@@ -15,7 +16,6 @@ COLOURS = (
 )  # fmt: skip
 """Ten steps of cividis, which is perceptually uniform, also with red-green blindness."""
 
-PARTS = ("waiting", "held", "moving")
 _ROWS, _COLUMNS, _BARS = 64, 160, 128
 
 

@@ -15,10 +15,9 @@ from tutti.commands.options import AsJson, refuse_others
 from tutti.console import Refusal, console, print_json
 from tutti.verification import verify as verify_all
 from tutti.verification import verify_hierarchical
-from tutti.workload import collective_of
+from tutti.workload import MAX_RANKS, collective_of
 
 _MAX_SHOWN = 3
-_MAX_RANKS = 65536
 
 
 def _with_bar(
@@ -68,10 +67,10 @@ def _listed(collective: str, algorithm: str) -> str:
 def verify(
     ctx: typer.Context,
     max_ranks: Annotated[
-        int, typer.Option(metavar="N", min=1, max=_MAX_RANKS, help="Verify every number of ranks up to N.")
+        int, typer.Option(metavar="N", min=1, max=MAX_RANKS, help="Verify every number of ranks up to N.")
     ] = 33,
     sampled: Annotated[
-        int, typer.Option(metavar="N", min=0, max=_MAX_RANKS, help="Beyond --max-ranks, verify some numbers up to N.")
+        int, typer.Option(metavar="N", min=0, max=MAX_RANKS, help="Beyond --max-ranks, verify some numbers up to N.")
     ] = 1024,
     collective: Annotated[
         str, typer.Option(metavar="NAME", help="Only this collective, e.g. gatherv.")
