@@ -3,25 +3,14 @@
 
 namespace tutti {
 
-bool follows_profiles(const Decision& decision) {
-  return decision.is_tuned && decision.is_automatic;
-}
-
-int learn_arrivals(Communicator& communicator, const Decision& decision) {
-  if (!communicator.wants_background()) return MPI_SUCCESS;
-  const bool useful =
-      follows_profiles(decision) || decision.uses_arrivals || decision.uses_background();
-  return useful ? communicator.open_arrival() : MPI_SUCCESS;
-}
-
-ArrivedCall::ArrivedCall(Arrival* arrival, Collective collective, const void* site)
-    : ArrivedCall(arrival, arrival == nullptr ? 0 : arrival->begin_call(collective), site) {
+ArrivedCall::ArrivedCall(Arrival& arrival, Collective collective, const void* site)
+    : ArrivedCall(arrival, arrival.begin_call(collective), site) {
   may_wait_ = true;
 }
 
-ArrivedCall::ArrivedCall(Arrival* arrival, CallNumber begun, const void* site)
-    : arrival_(arrival), site_(site), number_(begun) {
-  if (arrival_ != nullptr) arrival_->arrive(site_);
+ArrivedCall::ArrivedCall(Arrival& arrival, CallNumber begun, const void* site)
+    : arrival_(&arrival), site_(site), number_(begun) {
+  arrival_->arrive(site_);
 }
 
 ArrivedCall::~ArrivedCall() {
@@ -31,13 +20,13 @@ ArrivedCall::~ArrivedCall() {
 }
 
 int ArrivedCall::find_profile(const Decision& decision) {
-  follows_profiles_ = arrival_ != nullptr && follows_profiles(decision);
+  follows_profiles_ = decision.follows_profiles();
   return follows_profiles_ ? arrival_->agreed_profile(number_, profile_) : MPI_SUCCESS;
 }
 
 int ArrivedCall::find_epoch(const Specification& specification, bool at_root,
                             Profile& epoch) const {
-  if (arrival_ == nullptr || !specification.needs_arrivals()) return MPI_SUCCESS;
+  if (!specification.needs_arrivals()) return MPI_SUCCESS;
   // Threads find the order of a call by its number, and progress hints give each call an epoch of
   // its own. Otherwise the profile is as accurate, and needs no exchange.
   const bool is_by_number =

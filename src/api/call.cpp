@@ -174,11 +174,18 @@ void accept_one_buffer(MpiCall& call, const Communicator& communicator) {
   if (receives && call.send.address == call.receive.address) call.send.address = MPI_IN_PLACE;
 }
 
-bool uses_unexpected_messages(const Specification& specification, const ArrivedCall& arrived) {
-  return specification.runner == Runner::background && arrived.has_thread();
+bool uses_unexpected_messages(const Specification& specification, const ArrivedCall* arrived) {
+  return specification.runner == Runner::background && arrived != nullptr && arrived->has_thread();
 }
 
 }  // namespace
+
+int learn_arrivals(Communicator& communicator, const Decision& decision) {
+  if (!communicator.wants_background()) return MPI_SUCCESS;
+  const bool useful =
+      decision.follows_profiles() || decision.uses_arrivals || decision.uses_background();
+  return useful ? communicator.open_arrival() : MPI_SUCCESS;
+}
 
 Communicator* begin_call(MPI_Comm comm, CallRecord& record, int& error) {
   if (Inside::another() || !environment().on || comm == mpi().comm_null || is_being_freed(comm)) {
@@ -221,7 +228,7 @@ std::string text_of_instead(const Specification* ran, const Specification& asked
 }
 
 int run_specification(MpiCall& call, Communicator& communicator, const Specification& specification,
-                      const ArrivedCall& arrived, bool& is_native) {
+                      const ArrivedCall* arrived, bool& is_native) {
   int error = communicator.open_private();
   if (error != MPI_SUCCESS) return error;
   PrivateComm& comm = communicator.private_comm();
@@ -238,14 +245,16 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
   };
   if (valid && comm.repeat(call, specification, error)) return ended(error);
   Profile epoch;
-  error = arrived.find_epoch(specification, communicator.rank() == call.root, epoch);
-  if (error != MPI_SUCCESS) return error;
   CallContext context = communicator.context();
+  if (arrived != nullptr) {
+    error = arrived->find_epoch(specification, communicator.rank() == call.root, epoch);
+    if (error != MPI_SUCCESS) return error;
+    context.arrival = communicator.arrival();
+    context.number = arrived->number();
+  }
   error = communicator.rank_orders(specification, call.root, context.rank_orders);
   if (error != MPI_SUCCESS) return error;
   context.epoch = epoch.get();
-  context.arrival = communicator.arrival();
-  context.number = arrived.number();
   const bool is_known = valid && comm.learn_types(call);
   if (is_known && comm.fits(call, specification)) {
     return ended(comm.run(call, specification, context));
@@ -283,9 +292,10 @@ int SelectedCall::select() {
   const bool by_arrivals = exchanges || for_all.uses_background() || for_all.uses_arrivals;
   if (by_arrivals) error = learn_arrivals(communicator_, for_all);
   if (error != MPI_SUCCESS) return error;
-  arrived_.emplace(by_arrivals ? communicator_.arrival().get() : nullptr, call_.collective,
-                   record_.site);
-  if (exchanges) error = arrived_->find_profile(*decision_);
+  if (by_arrivals && communicator_.arrival() != nullptr) {
+    arrived_.emplace(*communicator_.arrival(), call_.collective, record_.site);
+    if (exchanges) error = arrived_->find_profile(*decision_);
+  }
   if (exchanges && error == MPI_SUCCESS) error = resolve();
   if (error != MPI_SUCCESS) return error;
   selects_native_ = decision_->is_native();
@@ -300,14 +310,14 @@ int SelectedCall::select() {
 int SelectedCall::run(bool& is_native) {
   const Decision& decision = *decision_;
   const bool expects_messages =
-      decision.specification && uses_unexpected_messages(*decision.specification, *arrived_);
+      decision.specification && uses_unexpected_messages(*decision.specification, arrived());
   if (is_gather_or_scatter(call_.collective) && !expects_messages) {
     communicator_.receive_nothing_unexpected();
   }
   if (decision.level.hierarchical) {
     bool is_refused = false;
     const int error =
-        run_hierarchical(call_, communicator_, decision, *arrived_, is_refused, is_native);
+        run_hierarchical(call_, communicator_, decision, arrived(), is_refused, is_native);
     if (!is_refused) {
       communicator_.end_elsewhere(call_, decision);
       return error;
@@ -320,7 +330,7 @@ int SelectedCall::run(bool& is_native) {
     communicator_.end_elsewhere(call_, decision);
     return MPI_SUCCESS;
   }
-  const int error = run_specification(call_, communicator_, *flat, *arrived_, is_native);
+  const int error = run_specification(call_, communicator_, *flat, arrived(), is_native);
   if (is_native) record_.measured = {};
   return error;
 }

@@ -95,6 +95,9 @@ template <class... Kinds, class... Arguments>
 /// The communicator of a call of the program, whose record begins: call it before anything that may
 /// wait for other ranks. Null if the MPI is to run the call, or after an error.
 [[nodiscard]] Communicator* begin_call(MPI_Comm comm, CallRecord& record, int& error);
+/// Opens the exchange of arrivals if rank 0's environment asks for it and `decision` can use it.
+/// Collective in this case. Returns an MPI error code.
+int learn_arrivals(Communicator& communicator, const Decision& decision);
 /// Keeps the record of a call that ends now. `arrival`: the exchange that predicted it, or null.
 void keep_record(const MpiCall& call, const Communicator& communicator, const Arrival* arrival,
                  CallRecord record);
@@ -103,17 +106,18 @@ void keep_record(const MpiCall& call, const Communicator& communicator, const Ar
 [[nodiscard]] std::string text_of_instead(const Specification* ran, const Specification& asked);
 
 /// Runs a specification. Sets `is_native` instead if the arguments are invalid at this rank.
-/// Collective, whatever they are. Returns an MPI error code.
+/// Collective, whatever they are. `arrived`: null if arrivals are not exchanged. Returns an MPI
+/// error code.
 int run_specification(MpiCall& call, Communicator& communicator, const Specification& specification,
-                      const ArrivedCall& arrived, bool& is_native);
+                      const ArrivedCall* arrived, bool& is_native);
 
 /// Runs a hierarchical call as selected. If the selection asks for it, the order between nodes is
 /// that of arrival, if known, or of distance. If the call must stay flat, sets `is_refused`,
 /// equally on all ranks, and notes why: Decision::when_flat() is to run. Sets `is_native` if this
 /// rank's arguments are invalid: it has taken part as a dummy, and the program's MPI reports the
-/// error. Returns an MPI error code.
+/// error. `arrived`: null if arrivals are not exchanged. Returns an MPI error code.
 int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& decision,
-                     const ArrivedCall& arrived, bool& is_refused, bool& is_native);
+                     const ArrivedCall* arrived, bool& is_refused, bool& is_native);
 
 /// Runs the decision for one call, whose record has begun, and finds the arrivals that it uses.
 class SelectedCall : NotCopied {
@@ -142,6 +146,7 @@ class SelectedCall : NotCopied {
  private:
   int resolve();
   void let_pass();
+  [[nodiscard]] const ArrivedCall* arrived() const { return arrived_ ? &*arrived_ : nullptr; }
 
   MpiCall call_;
   const CallSignature signature_;
@@ -153,7 +158,7 @@ class SelectedCall : NotCopied {
   const Decision* decision_ = nullptr;
   bool selects_native_ = false;
   std::optional<HierarchicalRunner::Turn> turn_;
-  std::optional<ArrivedCall> arrived_;
+  std::optional<ArrivedCall> arrived_;  ///< none if arrivals are not exchanged
 };
 
 /// A call that is not handed on: `make_call` reads its arguments if Tutti handles it. Runs Tutti's

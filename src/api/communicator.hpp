@@ -54,6 +54,8 @@ struct Decision {
   [[nodiscard]] bool uses_background() const {
     return specification && specification->uses_background();
   }
+  /// Do its calls follow arrival profiles, where arrivals are exchanged?
+  [[nodiscard]] bool follows_profiles() const { return is_tuned && is_automatic; }
 };
 
 /// The arrivals that all ranks expect in a call; null: unknown.

@@ -47,12 +47,14 @@ void note_between(Collective collective, const Decision& decision, const Nodes& 
 }  // namespace
 
 int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& decision,
-                     const ArrivedCall& arrived, bool& is_refused, bool& is_native) {
+                     const ArrivedCall* arrived, bool& is_refused, bool& is_native) {
   is_refused = false;
   Profile epoch;
   int error = MPI_SUCCESS;
   // Any rank of the root's node may be the root between nodes.
-  if (decision.specification) error = arrived.find_epoch(*decision.specification, true, epoch);
+  if (decision.specification && arrived != nullptr) {
+    error = arrived->find_epoch(*decision.specification, true, epoch);
+  }
   if (error != MPI_SUCCESS) return error;
   error = communicator.open_hierarchical();
   if (error != MPI_SUCCESS) return error;

@@ -102,8 +102,7 @@ int run_without_large_form(const MpiCall& as_given) {
                                     ? *specification_for(call.collective, "fixed")
                                     : *specification(call.collective, "linear");
     bool is_native = false;
-    error = run_specification(call, *communicator, plain,
-                              ArrivedCall(nullptr, call.collective, nullptr), is_native);
+    error = run_specification(call, *communicator, plain, nullptr, is_native);
     if (is_native) error = fault_of(call, *communicator);
     return is_native && error == MPI_SUCCESS ? MPI_ERR_TYPE : error;
   });

@@ -35,7 +35,7 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   settled_ = usual;
   int error = learn_arrivals(communicator, usual);
   arrival_ = communicator.arrival();
-  settled_.is_tuned = follows_profiles(usual) && has_thread();
+  settled_.is_tuned = usual.follows_profiles() && has_thread();
   const bool by_size = usual.table != nullptr;
   const bool plain = usual.is_native() && !settled_.is_tuned && !by_size;
   if (error != MPI_SUCCESS || plain) return error;
@@ -120,7 +120,7 @@ int PersistentRequest::start() {
   const int error = contained([&] { return begin(); });
   active_ = error == MPI_SUCCESS;
   // A call that has begun leaves the exchange of arrivals even if it does not start.
-  if (!active_) const ArrivedCall lost(arrival_.get(), number_, this);
+  if (!active_ && arrival_ != nullptr) const ArrivedCall lost(*arrival_, number_, this);
   return error;
 }
 
@@ -169,10 +169,10 @@ int PersistentRequest::finish(const void* site) {
   std::shared_ptr<Communicator> communicator;
   bool is_native = false;
   const int error = contained([&] {
-    arrived.emplace(arrival_.get(), number_, this);
+    if (arrival_ != nullptr) arrived.emplace(*arrival_, number_, this);
     Communicator* const known = settled_.text.empty() ? nullptr : Communicator::known(call_.comm);
     if (known != nullptr) communicator = known->shared_from_this();
-    return run(*arrived, is_native);
+    return run(arrived ? &*arrived : nullptr, is_native);
   });
   const int native = is_native ? run_native_() : MPI_SUCCESS;
   const int ended = contained([&] {
@@ -201,7 +201,7 @@ void PersistentRequest::end(Communicator& communicator, int error, TunedSelectio
   keep_record(call_, communicator, arrival_.get(), record);
 }
 
-int PersistentRequest::run(const ArrivedCall& arrived, bool& is_native) {
+int PersistentRequest::run(const ArrivedCall* arrived, bool& is_native) {
   if (decision_.level.hierarchical) {
     Communicator& communicator = *Communicator::known(call_.comm);
     const HierarchicalRunner::Turn turn(nodes_of(decision_, communicator));
@@ -288,12 +288,12 @@ BackgroundTask::Progress PersistentRequest::proceed() {
 }
 
 /// Returns also the error of the background thread's part.
-int PersistentRequest::finish_schedule(const ArrivedCall& arrived) {
+int PersistentRequest::finish_schedule(const ArrivedCall* arrived) {
   const std::lock_guard lock(mutex_);
   try {
     if (!is_planned_ && error_ == MPI_SUCCESS) {
       const bool at_root = schedule_comm_->rank() == call_.root;
-      error_ = arrived.find_epoch(specification_, at_root, epoch_);
+      if (arrived != nullptr) error_ = arrived->find_epoch(specification_, at_root, epoch_);
       if (error_ == MPI_SUCCESS) error_ = begin_schedule();
     }
     if (error_ == MPI_SUCCESS) error_ = schedule_comm_->executor().finish();

@@ -56,7 +56,7 @@ class PersistentRequest final : public BackgroundTask {
   int select(Communicator& communicator);
   int begin();
   /// Runs the call, or sets `is_native`: the MPI's own is to run. Returns an MPI error code.
-  int run(const ArrivedCall& arrived, bool& is_native);
+  int run(const ArrivedCall* arrived, bool& is_native);
   /// Keeps what is known of a call that has ended with this error code.
   void end(Communicator& communicator, int error, TunedSelection::NotedCall& noted,
            CallRecord& record);
@@ -72,7 +72,7 @@ class PersistentRequest final : public BackgroundTask {
   bool find_order();
   void start_schedule();
   int begin_schedule();
-  int finish_schedule(const ArrivedCall& arrived);
+  int finish_schedule(const ArrivedCall* arrived);
 
   MpiCall call_;
   std::function<int()> run_native_;

@@ -61,9 +61,8 @@ int fill_reduced(SharedCall& shared, Communicator& communicator, HierarchicalRun
   if (communicator.rank() == 0) reduction.receive.address = memory.data();
   reduction.bounded = false;
   bool is_native = false;  // only for invalid arguments, and these are valid
-  const int reduced =
-      run_specification(reduction, communicator, *specification_for(Collective::reduce, "fixed"),
-                        ArrivedCall(nullptr, Collective::reduce, nullptr), is_native);
+  const int reduced = run_specification(
+      reduction, communicator, *specification_for(Collective::reduce, "fixed"), nullptr, is_native);
   HierarchicalProblem bcast;
   bcast.collective = Collective::bcast;
   bcast.sizes.each = shared.bytes;
