@@ -1,9 +1,8 @@
-/// Control messages over MPI: keeps one receive from any rank posted, and each send until it
-/// completes.
-#include <list>
+/// Control messages over MPI: keeps one receive from any rank posted.
 #include <utility>
 
 #include "run/arrival/mpi_arrival.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
 
 namespace tutti {
@@ -12,8 +11,8 @@ namespace {
 
 constexpr int tag = 1;
 
-int bytes_of(const std::vector<std::int64_t>& words) {
-  return static_cast<int>(words.size() * sizeof(std::int64_t));
+std::size_t bytes_of(const std::vector<std::int64_t>& words) {
+  return words.size() * sizeof words[0];
 }
 
 /// A channel on its own duplicate of a communicator, apart from the messages of collectives. Only
@@ -22,9 +21,6 @@ class MpiChannel final : public ControlChannel {
  public:
   explicit MpiChannel(std::size_t longest) : incoming_(longest) {}
   ~MpiChannel() override {
-    for (ControlMessage& message : leaving_) mpi().Request_free(&message.request);
-    // After an error the MPI may still read what it has not sent.
-    if (!leaving_.empty()) static_cast<void>(new std::list<ControlMessage>(std::move(leaving_)));
     if (listening_ == mpi().request_null) return;
     mpi().Cancel(&listening_);
     mpi().Request_free(&listening_);
@@ -36,12 +32,10 @@ class MpiChannel final : public ControlChannel {
   }
 
   int send(Rank to, ControlWords words) override {
-    ControlMessage& message = leaving_.emplace_back(ControlMessage{std::move(words), {}});
-    const int error = mpi().Isend(message.words->data(), bytes_of(*message.words), mpi().byte, to,
-                                  tag, comm_.handle(), &message.request);
-    if (error == MPI_SUCCESS) return forget_what_has_left();
-    leaving_.pop_back();
-    return error;
+    const void* const data = words->data();
+    const std::size_t bytes = bytes_of(*words);
+    const int error = sent_.send({std::move(words), data}, bytes, to, tag, comm_.handle());
+    return error == MPI_SUCCESS ? sent_.forget_sent() : error;
   }
 
   int receive(Rank& from, std::vector<std::int64_t>& words) override {
@@ -49,7 +43,7 @@ class MpiChannel final : public ControlChannel {
     int arrived = 0;
     MPI_Status status{};
     if (const int error = mpi().Test(&listening_, &arrived, &status)) return error;
-    if (arrived == 0) return forget_what_has_left();
+    if (arrived == 0) return sent_.forget_sent();
     int bytes = 0;
     if (const int error = mpi().Get_count(&status, mpi().byte, &bytes)) return error;
     from = status.MPI_SOURCE;
@@ -59,34 +53,18 @@ class MpiChannel final : public ControlChannel {
     return listen();
   }
 
-  [[nodiscard]] bool is_empty() const override { return leaving_.empty(); }
+  [[nodiscard]] bool is_empty() const override { return sent_.empty(); }
 
  private:
-  struct ControlMessage {
-    ControlWords words;
-    MPI_Request request;
-  };
-
   int listen() {
-    return mpi().Irecv(incoming_.data(), bytes_of(incoming_), mpi().byte, MPI_ANY_SOURCE, tag,
-                       comm_.handle(), &listening_);
-  }
-
-  int forget_what_has_left() {
-    while (!leaving_.empty()) {
-      int has_left = 0;
-      const int error = mpi().Test(&leaving_.front().request, &has_left, MPI_STATUS_IGNORE);
-      if (error == MPI_SUCCESS && has_left == 0) return MPI_SUCCESS;
-      leaving_.pop_front();
-      if (error != MPI_SUCCESS) return error;
-    }
-    return MPI_SUCCESS;
+    return mpi().Irecv(incoming_.data(), static_cast<int>(bytes_of(incoming_)), mpi().byte,
+                       MPI_ANY_SOURCE, tag, comm_.handle(), &listening_);
   }
 
   OwnedComm comm_;
   std::vector<std::int64_t> incoming_;
   MPI_Request listening_ = mpi().request_null;
-  std::list<ControlMessage> leaving_;
+  SentMessages sent_;
 };
 
 }  // namespace

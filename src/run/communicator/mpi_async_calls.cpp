@@ -50,7 +50,7 @@ Announcements announcements_of(const Plan& plan, Collective collective, Rank ran
 
 AsyncCalls::~AsyncCalls() {
   abandon();
-  while (!leaving_.empty() && forget_what_has_left() == MPI_SUCCESS) sched_yield();
+  while (!sent_.empty() && sent_.forget_sent() == MPI_SUCCESS) sched_yield();
 }
 
 /// Where an error has ended the call before early, what the thread had begun is of that one.
@@ -95,26 +95,12 @@ int AsyncCalls::send_announcements(const CallAnnouncement& announcement, const P
   const Announcements announcements =
       announcements_of(plan, collective, comm_.rank(), announcement.bytes);
   expected_ += static_cast<long>(announcements.from.size());
+  const auto shared = std::make_shared<const CallAnnouncement>(announcement);
   for (const Rank peer : announcements.to) {
-    ControlMessage& message = leaving_.emplace_back(ControlMessage{announcement});
-    const int error = mpi().Isend(&message.announcement, sizeof message.announcement, mpi().packed,
-                                  peer, announcement_tag, comm_.handle(), &message.request);
-    if (error == MPI_SUCCESS) continue;
-    leaving_.pop_back();
-    return error;
-  }
-  return forget_what_has_left();
-}
-
-int AsyncCalls::forget_what_has_left() {
-  while (!leaving_.empty()) {
-    int has_left = 0;
-    const int error = mpi().Test(&leaving_.front().request, &has_left, MPI_STATUS_IGNORE);
+    const int error = sent_.send(shared, sizeof *shared, peer, announcement_tag, comm_.handle());
     if (error != MPI_SUCCESS) return error;
-    if (has_left == 0) return MPI_SUCCESS;
-    leaving_.pop_front();
   }
-  return MPI_SUCCESS;
+  return sent_.forget_sent();
 }
 
 void AsyncCalls::take(const CallAnnouncement& announcement) {

@@ -11,6 +11,7 @@
 #include "protocols/arrival_agreement.hpp"
 #include "run/call/mpi_buffers.hpp"
 #include "run/call/mpi_call.hpp"
+#include "run/mpi/exchange.hpp"
 #include "run/plan/planner.hpp"
 
 namespace tutti {
@@ -92,10 +93,6 @@ class AsyncCalls {
     std::optional<CallBuffers> buffers;
     int error = MPI_SUCCESS;  ///< met by the thread
   };
-  struct ControlMessage {
-    CallAnnouncement announcement;
-    MPI_Request request{};
-  };
 
   [[nodiscard]] const Known* find(const CallAnnouncement& announcement) const;
   const Known& note(const Plan& plan, const CallContext& context);
@@ -104,7 +101,6 @@ class AsyncCalls {
                   std::shared_ptr<const ArrivalEpoch>& epoch);
   int begin(const CallAnnouncement& announcement, const Known& known, const ArrivalEpoch* epoch);
   int send_announcements(const CallAnnouncement& announcement, const Plan& plan);
-  int forget_what_has_left();
   int hand_over(const MpiCall& call);
   void abandon();
 
@@ -115,7 +111,7 @@ class AsyncCalls {
   long expected_ = 0;                           ///< announcements in flight to this rank
   std::list<Known> known_;                      ///< the latest first
   std::deque<CallAnnouncement> announcements_;  ///< of calls to come
-  std::list<ControlMessage> leaving_;
+  SentMessages sent_;
   std::unique_ptr<Begun> begun_;
 };
 

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -31,6 +32,11 @@ extern "C" void combine_max_and_sum(void* more, void* all, int* count, MPI_Datat
   for (int i = 0; i < *count; ++i) {
     to[i] = {std::max(to[i].max, from[i].max), to[i].sum + from[i].sum};
   }
+}
+
+/// The MPI may still read the data.
+void leak(std::shared_ptr<const void>& data) {
+  static_cast<void>(new (std::nothrow) std::shared_ptr<const void>(std::move(data)));
 }
 
 }  // namespace
@@ -117,6 +123,38 @@ int receive_yielding(void* data, std::size_t bytes, Rank from, int tag, MPI_Comm
   const int error =
       mpi().Irecv(data, static_cast<int>(bytes), mpi().byte, from, tag, comm, &request);
   return error == MPI_SUCCESS ? wait_yielding(request, sleep) : error;
+}
+
+SentMessages::~SentMessages() {
+  for (Message& message : open_) {
+    mpi().Request_free(&message.request);
+    leak(message.data);
+  }
+}
+
+int SentMessages::send(std::shared_ptr<const void> data, std::size_t bytes, Rank to, int tag,
+                       MPI_Comm comm) {
+  Message& message = open_.emplace_back(Message{std::move(data)});
+  const int error = mpi().Isend(message.data.get(), static_cast<int>(bytes), mpi().byte, to, tag,
+                                comm, &message.request);
+  if (error != MPI_SUCCESS) open_.pop_back();
+  return error;
+}
+
+int SentMessages::forget_sent() {
+  int error = MPI_SUCCESS;
+  while (error == MPI_SUCCESS && !empty()) {
+    Message& message = open_.front();
+    int is_sent = 0;
+    error = mpi().Test(&message.request, &is_sent, MPI_STATUS_IGNORE);
+    if (error != MPI_SUCCESS) {
+      leak(message.data);
+    } else if (is_sent == 0) {
+      break;
+    }
+    open_.pop_front();
+  }
+  return error;
 }
 
 }  // namespace tutti

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -101,5 +102,27 @@ int wait_yielding(MPI_Request& request, std::chrono::microseconds sleep = {});
 int send_yielding(const void* data, std::size_t bytes, Rank to, int tag, MPI_Comm comm);
 int receive_yielding(void* data, std::size_t bytes, Rank from, int tag, MPI_Comm comm,
                      std::chrono::microseconds sleep = {});
+
+/// Small messages, each kept until the MPI has sent it. Functions do not wait, and return an MPI
+/// error code.
+class SentMessages : NotCopied {
+ public:
+  /// What is not sent stays allocated for ever, because the MPI may still read it.
+  ~SentMessages();
+
+  /// Sends `bytes` from `data`, which several messages may share. An error loses the message.
+  int send(std::shared_ptr<const void> data, std::size_t bytes, Rank to, int tag, MPI_Comm comm);
+  /// Forgets the messages that have been sent, in the sequence of send(), and one that has failed.
+  int forget_sent();
+  /// Are all forgotten?
+  [[nodiscard]] bool empty() const { return open_.empty(); }
+
+ private:
+  struct Message {
+    std::shared_ptr<const void> data;
+    MPI_Request request{};
+  };
+  std::list<Message> open_;
+};
 
 }  // namespace tutti

@@ -1,4 +1,5 @@
-/// Tests the end of the exchange of arrivals and of call announcements: no rank waits for ever.
+/// Tests the end of the exchange of arrivals and of call announcements: no rank waits for ever, and
+/// nothing is freed that the MPI may still read.
 #include <sched.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "faulty.hpp"
 #include "run/arrival/mpi_arrival.hpp"
 #include "run/communicator/mpi_communicator.hpp"
+#include "run/mpi/exchange.hpp"
 
 namespace {
 
@@ -61,6 +63,33 @@ void gather_with_announcements(int rank, int p) {
   }
 }
 
+int failing_test(MPI_Request* /*request*/, int* /*completed*/, MPI_Status* /*status*/) {
+  return MPI_ERR_OTHER;
+}
+
+int no_request_free(MPI_Request* /*request*/) { return MPI_SUCCESS; }
+
+/// Neither a message whose test fails nor one that nobody tests is freed.
+void keep_what_may_be_unsent() {
+  const Faulty functions([](tutti::MpiFunctions& all) {
+    all.Isend = losing_isend;
+    all.Test = failing_test;
+    all.Request_free = no_request_free;
+  });
+  bool is_freed = false;
+  {
+    tutti::SentMessages messages;
+    for (int number = 0; number < 2; ++number) {
+      const std::shared_ptr<const int> data(&number, [&](const int*) { is_freed = true; });
+      const int error = messages.send(data, sizeof number, 0, tutti::AsyncCalls::announcement_tag,
+                                      MPI_COMM_WORLD);
+      if (error != MPI_SUCCESS) std::abort();
+    }
+    if (messages.forget_sent() == MPI_SUCCESS || messages.empty()) std::abort();
+  }
+  if (is_freed) std::abort();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -77,7 +106,8 @@ int main(int argc, char** argv) {
     gather_with_announcements(rank, p);
     MPI_Barrier(MPI_COMM_WORLD);
   }
+  keep_what_may_be_unsent();
   leave_in_turns(rank);
-  if (rank == 0) std::puts("2 passed, 0 failed");
+  if (rank == 0) std::puts("3 passed, 0 failed");
   MPI_Finalize();
 }
