@@ -75,7 +75,6 @@ int Communicator::agree() {
   }
   const auto& [requested, nodes, rules, kept] = texts;
   node_settings_.memory = agreement_.settings.node_memory;
-  node_settings_.staging = agreement_.settings.memory;
   if (!nodes.empty()) {
     const auto read = emulated_nodes(nodes);
     if (!read) return MPI_ERR_INTERN;  // ranks may have other versions of the library

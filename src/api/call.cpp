@@ -96,7 +96,7 @@ namespace {
 /// others copy.
 bool copies_too_much(const MpiCall& call, const Communicator& communicator) {
   if (!call.copies_first()) return false;
-  const Bytes bound = communicator.node_settings().staging;
+  const Bytes bound = communicator.plan_settings().staging;
   const Bytes block = common_block(call, communicator).value_or(0);
   return is_irregular(call.collective) || (bound > 0 && block * communicator.p() > bound);
 }
@@ -245,7 +245,7 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
   };
   if (valid && comm.repeat(call, specification, error)) return ended(error);
   Profile epoch;
-  CallContext context = communicator.context();
+  CallContext context;
   if (arrived != nullptr) {
     error = arrived->find_epoch(specification, communicator.rank() == call.root, epoch);
     if (error != MPI_SUCCESS) return error;

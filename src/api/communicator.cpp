@@ -312,7 +312,7 @@ int Communicator::open_private() {
   // How its calls wait depends on whether ranks share processors.
   if (private_ == nullptr && error == MPI_SUCCESS) error = selections_->nodes.guess();
   if (private_ == nullptr && error == MPI_SUCCESS) {
-    error = PrivateComm::duplicate(comm_, node_settings_.staging, private_);
+    error = PrivateComm::duplicate(comm_, plan_settings(), private_);
     if (error == OwnedComm::unmatched) private_error_ = error;
     passing_.take_uncounted();  // ranks count calls from now on
   }
@@ -341,7 +341,7 @@ int Communicator::open_hierarchical() {
   const int error = open_private();
   if (error != MPI_SUCCESS || hierarchical_ != nullptr) return error;
   return HierarchicalRunner::open(private_->handle(), selections_->nodes.guessed(), node_settings_,
-                                  hierarchical_);
+                                  plan_settings(), hierarchical_);
 }
 
 int Communicator::open_arrival() {

@@ -131,9 +131,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Tutti? Equal on all ranks.
   [[nodiscard]] bool stays_native() const { return native_; }
   [[nodiscard]] const Machine& machine() const { return agreement_.settings.machine; }
-  /// What the machine contributes to the context of a call.
-  [[nodiscard]] CallContext context() const {
-    return {machine().half_performance_length(), 1 / machine().per_byte};
+  [[nodiscard]] PlanSettings plan_settings() const {
+    return {agreement_.settings.memory, machine().half_performance_length(),
+            1 / machine().per_byte};
   }
   /// Must equal reductions give equal bits?
   [[nodiscard]] bool is_reproducible() const { return agreement_.settings.reproducible; }

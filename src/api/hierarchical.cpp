@@ -18,7 +18,6 @@ int set_inner(const Decision& decision, Communicator& communicator, const Arriva
   if (!decision.specification) return MPI_SUCCESS;
   const Nodes& nodes = communicator.hierarchical().node().nodes();
   hierarchical.inner = &*decision.specification;
-  hierarchical.context = communicator.context();
   if (nodes.count() == 1) return MPI_SUCCESS;
   hierarchical.context.epoch = between;
   return communicator.rank_orders(*hierarchical.inner, root, hierarchical.context.rank_orders,

@@ -72,14 +72,13 @@ int PersistentRequest::agree_on_arguments(Communicator& communicator, bool usabl
 int PersistentRequest::open_schedule(Communicator& communicator,
                                      const Specification& specification) {
   int error = MPI_SUCCESS;
-  context_ = communicator.context();
   if (specification.uses_background()) error = communicator.open_arrival();
   arrival_ = communicator.arrival();
   if (error == MPI_SUCCESS) error = communicator.open_private();
   if (error == MPI_SUCCESS) error = set(specification, communicator);
   if (error != MPI_SUCCESS) return error;
   const PrivateComm& shared = communicator.private_comm();
-  error = PrivateComm::duplicate(shared.handle(), shared.staging(), schedule_comm_);
+  error = PrivateComm::duplicate(shared.handle(), shared.settings(), schedule_comm_);
   if (error != MPI_SUCCESS) return error;
   if (is_irregular(call_.collective) && specification.knowledge() != Knowledge::nothing) {
     // Exchanges the sizes now: the thread must not wait for other ranks later.

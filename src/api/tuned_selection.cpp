@@ -96,7 +96,7 @@ class TunedSelection::Host final : public TuningHost {
     const Communicator& communicator = selection_.communicator_;
     TuningFeatures features = {
         selection_.nodes_.features(state_.collective, largest_of(size_class)),
-        communicator.node_settings().staging, !state_.deferred.is_automatic,
+        communicator.plan_settings().staging, !state_.deferred.is_automatic,
         state_.deferred.is_flat, state_.has_arrivals};
     features.has_threads = state_.has_arrivals && communicator.arrival()->has_thread();
     if (state_.profile != nullptr) features.arrivals = state_.profile->arrivals;

@@ -184,8 +184,6 @@ void find_sizes(const MpiCall& call, Rank rank, int p, CallSizes& sizes,
 /// The call context: facts beside the arguments, equal on all ranks that need them (see
 /// CallProblem).
 struct CallContext {
-  Bytes half_performance_length = 0;
-  double rate = 1;                      ///< bytes per second
   const ArrivalEpoch* epoch = nullptr;  ///< the expected arrivals; null: not used. Borrowed
   /// Bytes of each rank's block; null: to be exchanged where an algorithm needs them. Borrowed.
   const std::vector<Bytes>* all_sizes = nullptr;

@@ -68,10 +68,9 @@ CallProblem PrivateComm::problem_of(const MpiCall& call, const Specification& sp
   problem.p = p_;
   problem.rank = rank_;
   problem.root = call.root;
-  problem.half_performance_length = context.half_performance_length;
   if (context.epoch != nullptr) {
     problem.arrivals = &context.epoch->ranking;
-    problem.ready = ready_times(specification, context.epoch->arrivals, context.rate);
+    problem.ready = ready_times(specification, context.epoch->arrivals, settings().rate);
   }
   problem.sizes_exchanged = context.all_sizes != nullptr;
   if (problem.sizes_exchanged) sizes_.by_rank = *context.all_sizes;
@@ -105,13 +104,14 @@ int PrivateComm::learn_sizes(const MpiCall& call, std::vector<Bytes>& sizes) {
 /// Counts the bytes of a vector, or of all blocks that a rank sends or receives. All ranks know
 /// that number for every algorithm that stages data, but not how much others copy for an alltoallv.
 bool PrivateComm::fits(const MpiCall& call, const Specification& specification) {
-  const bool bounded = call.bounded && staging() > 0 && !is_gather_or_scatter(call.collective);
+  const Bytes staging = settings().staging;
+  const bool bounded = call.bounded && staging > 0 && !is_gather_or_scatter(call.collective);
   const bool is_copied = call.copies_first() && !is_irregular(call.collective);
   const bool stages = specification.algorithm->staging != Staging::nothing;
   if (!bounded || !(stages || is_copied)) return true;
   find_sizes(call, rank_, p_, sizes_);
   const Bytes all = sizes_.total(block_kind(call.collective) == BlockKind::parts ? 1 : p_);
-  return staging_of(specification, p_, all, staging()) + (is_copied ? all : 0) <= staging();
+  return staging_of(specification, p_, all, staging) + (is_copied ? all : 0) <= staging;
 }
 
 /// Runs a call, unless the background thread has begun it, and keeps that thread out meanwhile.
@@ -210,8 +210,8 @@ void PrivateComm::remember(const MpiCall& call, const Plan& plan, const CallCont
                      (!call.receives(rank_) || call.receive.info.named);
   if (!lasts || touches_device(call, rank_)) return;
   // Without what is of one call only, for later calls with equal arguments.
-  const CallContext lasting = {context.half_performance_length, context.rate, nullptr, nullptr,
-                               context.rank_orders};
+  CallContext lasting;
+  lasting.rank_orders = context.rank_orders;
   prepared_[next_prepared_] = {call, &plan, planner_.generation(), lasting};
   next_prepared_ = (next_prepared_ + 1) % prepared_.size();
 }

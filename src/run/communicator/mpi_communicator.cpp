@@ -24,27 +24,28 @@ int max_tag(MPI_Comm comm) {
 
 }  // namespace
 
-PrivateComm::PrivateComm(OwnedComm comm, Bytes staging)
+PrivateComm::PrivateComm(OwnedComm comm, const PlanSettings& settings)
     : comm_(std::move(comm)),
       rank_(rank_in(handle())),
       p_(size_of(handle())),
       transport_(handle(), rank_),
       executor_(max_tag(handle())),
-      planner_(staging) {}
+      planner_(settings) {}
 
-int PrivateComm::duplicate(MPI_Comm of, Bytes staging, std::unique_ptr<PrivateComm>& made) {
+int PrivateComm::duplicate(MPI_Comm of, const PlanSettings& settings,
+                           std::unique_ptr<PrivateComm>& made) {
   OwnedComm comm;
   const int error = OwnedComm::duplicate(of, comm);
-  if (error == MPI_SUCCESS) made.reset(new PrivateComm(std::move(comm), staging));
+  if (error == MPI_SUCCESS) made.reset(new PrivateComm(std::move(comm), settings));
   look_for_devices();
   return error;
 }
 
-int PrivateComm::split(MPI_Comm of, bool member, int key, Bytes staging,
+int PrivateComm::split(MPI_Comm of, bool member, int key, const PlanSettings& settings,
                        std::unique_ptr<PrivateComm>& made) {
   OwnedComm comm;
   const int error = OwnedComm::split(of, member, key, comm);
-  if (!comm.is_null()) made.reset(new PrivateComm(std::move(comm), staging));
+  if (!comm.is_null()) made.reset(new PrivateComm(std::move(comm), settings));
   return error;
 }
 

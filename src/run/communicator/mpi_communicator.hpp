@@ -25,9 +25,9 @@ class PrivateComm {
  public:
   /// Collective over `of`; split() leaves `made` null at ranks that are no members. Errors of the
   /// new communicator come as codes, not through the program's handler. Both return such a code.
-  /// `staging`: the bytes that a rank may stage in each call; 0: no bound. The same on all ranks.
-  static int duplicate(MPI_Comm of, Bytes staging, std::unique_ptr<PrivateComm>& made);
-  static int split(MPI_Comm of, bool member, int key, Bytes staging,
+  static int duplicate(MPI_Comm of, const PlanSettings& settings,
+                       std::unique_ptr<PrivateComm>& made);
+  static int split(MPI_Comm of, bool member, int key, const PlanSettings& settings,
                    std::unique_ptr<PrivateComm>& made);
   /// Frees the communicator. If call announcements from other ranks are still missing
   /// (UnexpectedMessages::settle), leaks it: MPI_Finalize frees it. Collective.
@@ -38,8 +38,7 @@ class PrivateComm {
   [[nodiscard]] MPI_Comm handle() const { return comm_.handle(); }
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] int p() const { return p_; }
-  /// The bytes that a rank may stage in each call; 0: no bound.
-  [[nodiscard]] Bytes staging() const { return planner_.staging(); }
+  [[nodiscard]] const PlanSettings& settings() const { return planner_.settings(); }
 
   /// Call it in every call that the ranks run here, even if its arguments are invalid at this rank;
   /// it counts each call once.
@@ -107,7 +106,7 @@ class PrivateComm {
     CallContext context;      ///< the lasting one
   };
 
-  PrivateComm(OwnedComm comm, Bytes staging);
+  PrivateComm(OwnedComm comm, const PlanSettings& settings);
 
   /// Keeps the background thread out during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn();

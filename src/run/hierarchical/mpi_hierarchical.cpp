@@ -12,9 +12,9 @@ std::size_t bytes_of(const LoweredCall& call) {
 }
 
 int HierarchicalRunner::open(MPI_Comm comm, Nodes nodes, const NodeSettings& settings,
-                             std::unique_ptr<HierarchicalRunner>& made) {
+                             const PlanSettings& plans, std::unique_ptr<HierarchicalRunner>& made) {
   std::unique_ptr<HierarchicalRunner> runner(new HierarchicalRunner(comm));
-  runner->staging_ = settings.staging;
+  runner->plans_ = plans;
   const int error = SharedNode::open(comm, std::move(nodes), settings, runner->node_);
   if (error == MPI_SUCCESS) made = std::move(runner);
   return error;
@@ -71,7 +71,7 @@ int HierarchicalRunner::lane_of_leaders(const std::vector<int>& locals, PrivateC
   const int here = node_->nodes().node_of(node_->rank());
   const bool leads = locals[index(here)] == node_->local();
   std::unique_ptr<PrivateComm> made;
-  const int error = PrivateComm::split(comm_, leads, here, staging_, made);
+  const int error = PrivateComm::split(comm_, leads, here, plans_, made);
   if (error != MPI_SUCCESS) return error;
   lane = made.get();
   communicators_.emplace(locals, std::move(made));

@@ -25,10 +25,10 @@ struct LoweredCall {
 /// Runs the hierarchical calls of one communicator.
 class HierarchicalRunner {
  public:
-  /// `nodes`: as for SharedNode::open(). Collective over `comm`, which must outlive the runner.
-  /// Returns an MPI error code.
+  /// `nodes`: as for SharedNode::open(); `plans`: for calls between nodes. Collective over `comm`,
+  /// which must outlive the runner. Returns an MPI error code.
   static int open(MPI_Comm comm, Nodes nodes, const NodeSettings& settings,
-                  std::unique_ptr<HierarchicalRunner>& made);
+                  const PlanSettings& plans, std::unique_ptr<HierarchicalRunner>& made);
 
   [[nodiscard]] SharedNode& node() { return *node_; }
   /// The value of all signals of the node once its ranks have left the last call.
@@ -129,7 +129,7 @@ class HierarchicalRunner {
   const Program* program_of(const HierarchicalProblem& call, std::string& refused);
 
   MPI_Comm comm_;
-  Bytes staging_ = 0;
+  PlanSettings plans_;
   std::unique_ptr<SharedNode> node_;
   MpiTransport transport_;  ///< without messages; programs need one
   Executor executor_;

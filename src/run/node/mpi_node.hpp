@@ -18,7 +18,6 @@ namespace tutti {
 struct NodeSettings {
   std::optional<EmulatedNodes> emulated;
   Bytes memory = Bytes{64} << 20;  ///< limit for each node and communicator
-  Bytes staging = 0;               ///< limit of a rank's staging between nodes; 0: none
 };
 
 /// Sets `nodes` to those of a communicator's ranks, by host name and boot, and emulated ones.

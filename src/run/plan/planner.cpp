@@ -104,7 +104,7 @@ int Planner::acquire(const CallProblem& problem, Executor& executor, Transport& 
 int Planner::learn_subtrees(const CallProblem& problem, Executor& executor, Transport& transport) {
   const Specification& spec = *problem.specification;
   const Order order = order_for(problem);
-  const Growth growth = fixed_growth(spec, problem.p, staging_);
+  const Growth growth = fixed_growth(spec, problem.p, settings_.staging);
   TreeEdges edges = knomial_edges(order, spec.parameters.k, problem.rank);
   std::vector<Bytes> received;
   const int error = executor.run(
@@ -135,8 +135,9 @@ int Planner::learn_sizes(const CallProblem& problem, Executor& executor, Transpo
 /// shows which subtrees a threshold or a promotion moves to it. It takes part in the construction
 /// because the others need it.
 int Planner::construct_tree(const CallProblem& problem, Executor& executor, Transport& transport) {
-  const Growth growth = growth_of(*problem.specification, problem.p, problem.root,
-                                  problem.half_performance_length, problem.ready, staging_);
+  const Growth growth =
+      growth_of(*problem.specification, problem.p, problem.root, settings_.half_performance_length,
+                problem.ready, settings_.staging);
   if (problem.at_root() && (!root_tree_ || root_tree_->key != key_)) {
     root_tree_.emplace(RootTree{key_, OrderedTree(growth, key_.sizes.by_rank)});
   }
@@ -171,7 +172,7 @@ Plan Planner::build(const CallProblem& problem) const {
     const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
     const bool knows_bytes = knows_all || !is_irregular(whole.collective);
     const Bytes bytes = knows_bytes ? key_.sizes.total(problem.p) : 0;
-    specification = within(specification, problem.p, bytes, staging_);
+    specification = within(specification, problem.p, bytes, settings_.staging);
   }
   Plan plan;
   plan.key = key_;
@@ -248,8 +249,9 @@ TreeNeighbours Planner::tree_of(const CallProblem& problem, const Problem& whole
   }
   if (!spec.follows_arrivals()) return {};
   const std::vector<Bytes> at_once(index(problem.p), 0);
-  return informed_tree(problem.ready ? *problem.ready : at_once, problem.root,
-                       problem.half_performance_length + whole.vector_bytes())[index(problem.rank)];
+  return informed_tree(
+      problem.ready ? *problem.ready : at_once, problem.root,
+      settings_.half_performance_length + whole.vector_bytes())[index(problem.rank)];
 }
 
 TreeNeighbours Planner::grown_tree(const CallProblem& problem, const Order& order) const {
@@ -258,13 +260,14 @@ TreeNeighbours Planner::grown_tree(const CallProblem& problem, const Order& orde
   const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
   if (!is_fixed_tree(spec)) {
     if (knowledge_of(problem) == Knowledge::tree_neighbours) return tree_;
-    const Growth growth = growth_of(spec, problem.p, problem.root, problem.half_performance_length,
-                                    problem.ready, staging_);
+    const Growth growth =
+        growth_of(spec, problem.p, problem.root, settings_.half_performance_length, problem.ready,
+                  settings_.staging);
     const OrderedTree tree =
         irregular ? OrderedTree(growth, key_.sizes.by_rank) : OrderedTree(growth, key_.sizes.own);
     return tree.neighbours(problem.rank);
   }
-  const Growth growth = fixed_growth(spec, problem.p, staging_);
+  const Growth growth = fixed_growth(spec, problem.p, settings_.staging);
   const Position me = order.position_of(problem.rank);
   if (!irregular) {
     if (key_.sizes.own * problem.p <= growth.heaviest()) return {};

@@ -16,6 +16,13 @@
 
 namespace tutti {
 
+/// What the plans of a communicator depend on beside its calls. Equal on all ranks.
+struct PlanSettings {
+  Bytes staging = 0;                  ///< bytes that a rank may stage in a call; 0: no bound
+  Bytes half_performance_length = 0;  ///< for trees built from sizes
+  double rate = 1;                    ///< bytes per second, for trees built from arrivals
+};
+
 /// One rank's view of one call.
 struct CallProblem {
   const Specification* specification = nullptr;
@@ -23,7 +30,6 @@ struct CallProblem {
   Rank rank = 0;
   Rank root = 0;
   BufferTraits traits;
-  Bytes half_performance_length = 0;
   /// The ranking of the expected arrivals, by rank; null: unknown, and an order by arrival is the
   /// rotated one. Equal on all ranks whose schedule depends on the order.
   const std::vector<double>* arrivals = nullptr;
@@ -77,8 +83,7 @@ using PlanCache = RecentlyUsed<Plan>;
 /// Prepares and keeps the plans of one communicator.
 class Planner {
  public:
-  /// `staging`: the bytes that a rank may stage in a call; 0: no bound. The same on all ranks.
-  explicit Planner(Bytes staging = 0) : staging_(staging) {}
+  explicit Planner(PlanSettings settings = {}) : settings_(settings) {}
 
   /// Sets `plan` to this rank's plan, after the exchange that its knowledge needs: only gathers and
   /// scatters of varying sizes need one. The plan lasts until the generation changes. Returns 0, an
@@ -90,7 +95,7 @@ class Planner {
   static int learn_sizes(const CallProblem& problem, Executor& executor, Transport& transport,
                          std::vector<Bytes>& sizes);
 
-  [[nodiscard]] Bytes staging() const { return staging_; }
+  [[nodiscard]] const PlanSettings& settings() const { return settings_; }
 
   /// Changes whenever a plan is dropped.
   [[nodiscard]] unsigned generation() const { return cache_.dropped(); }
@@ -115,7 +120,7 @@ class Planner {
     OrderedTree tree;
   };
 
-  Bytes staging_;
+  PlanSettings settings_;
   PlanCache cache_;
   PlanKey key_;          ///< of the current call; its memory is kept
   TreeNeighbours tree_;  ///< of the current call

@@ -46,7 +46,7 @@ int losing_isend(const void* buffer, int count, MPI_Datatype type, int peer, int
 /// Runs a gather whose root lacks the call announcement of one rank, then frees its communicator.
 void gather_with_announcements(int rank, int p) {
   std::unique_ptr<tutti::PrivateComm> comm;
-  if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, 0, comm) != MPI_SUCCESS) std::abort();
+  if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, {}, comm) != MPI_SUCCESS) std::abort();
   comm->receive_unexpected();
   std::vector<int> all(static_cast<std::size_t>(p), -1);
   tutti::MpiCall call;

@@ -188,7 +188,7 @@ int open(MPI_Comm comm, const tutti::NodeSettings& settings,
          std::unique_ptr<tutti::HierarchicalRunner>& runner) {
   tutti::Nodes nodes;
   if (const int error = tutti::guess_nodes(comm, settings, nodes)) return error;
-  return tutti::HierarchicalRunner::open(comm, nodes, settings, runner);
+  return tutti::HierarchicalRunner::open(comm, nodes, settings, {}, runner);
 }
 
 /// Node memory is so small that sizes would take more than 50 % of it.

@@ -91,7 +91,6 @@ class PlannedCall {
     problem.rank = rank;
     problem.root = call_.root;
     problem.traits = traits;
-    problem.half_performance_length = call_.half_performance_length;
     problem.sizes = &sizes;
     problem.unit = call_.unit;
     const bool knows_order = rank == call_.root || specification_.order_matters_everywhere();
@@ -99,7 +98,7 @@ class PlannedCall {
     problem.ready = ready_times(specification_, call_.arrivals, call_.rate);
     if (!call_.rank_order.empty()) problem.rank_order = &call_.rank_order;
     Executor executor;
-    Planner planner(call_.memory);
+    Planner planner({call_.memory, call_.half_performance_length});
     const Plan* plan = nullptr;
     if (planner.prepare(problem, executor, transport, plan) != 0) return {};
     return plan->program;

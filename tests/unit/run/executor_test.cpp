@@ -107,7 +107,6 @@ class ThreadedCall {
     problem.p = call_.p();
     problem.rank = rank;
     problem.root = call_.root;
-    problem.half_performance_length = call_.half_performance_length;
     problem.traits.packs_blocks = call_.p() % 2 == 1;  // both ways among the cases
     CallSizes sizes;
     const bool irregular = is_irregular(call_.collective);
@@ -118,7 +117,7 @@ class ThreadedCall {
     }
     problem.sizes = &sizes;
     Executor executor;
-    Planner planner;
+    Planner planner({.half_performance_length = call_.half_performance_length});
     const Plan* plan = nullptr;
     if (const int error = planner.prepare(problem, executor, transport, plan)) return error;
     PlainBuffers buffers(gathers(), own_[static_cast<std::size_t>(rank)], call_.sizes, all_, *plan);
