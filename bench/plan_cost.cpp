@@ -55,16 +55,6 @@ constexpr int usual_repetitions = 5;
 constexpr int max_messages = 8;
 constexpr int max_ranks = 1 << 20;
 
-/// Nothing of what is planned here communicates.
-class NoTransport : public Transport {
- public:
-  int begin(int /*slot*/, const Transfer& /*transfer*/) override { return -1; }
-  int poll(std::vector<int>& /*completed*/) override { return -1; }
-  int copy(const Region& /*from*/, const Region& /*to*/) override { return -1; }
-  void idle() override {}
-  void abandon() override {}
-};
-
 struct Cost {
   std::size_t messages = 0;
   std::size_t operations = 0;
@@ -122,9 +112,9 @@ class Maker {
     problem.sizes = &sizes_;
     problem.unit = block;
     measured([&] {
-      Planner planner;
+      Planner planner;  // nothing of what is planned here communicates
       const Plan* plan = nullptr;
-      if (planner.prepare(problem, executor_, transport_, plan) != 0) std::abort();
+      if (planner.prepare(problem, plan) != 0) std::abort();
       return plan->program;
     });
   }
@@ -136,8 +126,6 @@ class Maker {
   int p_;
   CallSizes sizes_;
   std::unique_ptr<Problems> given_;
-  Executor executor_;
-  NoTransport transport_;
 };
 
 Cost cost_of(Maker& maker, Rank rank, int repetitions) {

@@ -92,13 +92,13 @@ int PrivateComm::prepare(const MpiCall& call, const Specification& specification
 }
 
 int PrivateComm::acquire(const CallProblem& problem, const Plan*& plan) {
-  const int error = planner_.prepare(problem, executor_, transport(), plan);
+  const int error = planner_.prepare(problem, plan);
   return error == Planner::count_mismatch ? MPI_ERR_TRUNCATE : error;
 }
 
 int PrivateComm::learn_sizes(const MpiCall& call, std::vector<Bytes>& sizes) {
   const Specification any = *specification(call.collective, "linear");
-  return Planner::learn_sizes(problem_of(call, any, {}), executor_, transport(), sizes);
+  return planner_.learn_sizes(problem_of(call, any, {}), sizes);
 }
 
 /// Counts the bytes of a vector, or of all blocks that a rank sends or receives. All ranks know

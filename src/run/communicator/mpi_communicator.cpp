@@ -30,7 +30,9 @@ PrivateComm::PrivateComm(OwnedComm comm, const PlanSettings& settings)
       p_(size_of(handle())),
       transport_(handle(), rank_),
       executor_(max_tag(handle())),
-      planner_(settings) {}
+      planner_(settings, [this](Protocol protocol) {
+        return executor_.run(std::move(protocol), transport());
+      }) {}
 
 int PrivateComm::duplicate(MPI_Comm of, const PlanSettings& settings,
                            std::unique_ptr<PrivateComm>& made) {

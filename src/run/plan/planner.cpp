@@ -68,12 +68,11 @@ std::size_t bytes_of(const Plan& plan) {
          2 * sizeof(Rank) * index(plan.order.size());
 }
 
-int Planner::prepare(const CallProblem& problem, Executor& executor, Transport& transport,
-                     const Plan*& plan) {
+int Planner::prepare(const CallProblem& problem, const Plan*& plan) {
   const Collective collective = problem.collective();
   key_.describe(problem);
   if (is_gather_or_scatter(collective) && is_irregular(collective)) {
-    if (const int error = acquire(problem, executor, transport)) return error;
+    if (const int error = acquire(problem)) return error;
   }
   plan = cache_.find(key_);
   if (plan == nullptr) plan = &cache_.keep(build(problem));
@@ -81,34 +80,34 @@ int Planner::prepare(const CallProblem& problem, Executor& executor, Transport& 
 }
 
 /// Completes `key_` by this rank's knowledge, and puts a grown tree into `tree_`.
-int Planner::acquire(const CallProblem& problem, Executor& executor, Transport& transport) {
+int Planner::acquire(const CallProblem& problem) {
   if (problem.sizes_exchanged) return 0;
   switch (problem.specification->knowledge()) {
     case Knowledge::nothing:
       return 0;
     case Knowledge::subtree_sizes:
-      return learn_subtrees(problem, executor, transport);
+      return learn_subtrees(problem);
     case Knowledge::all_sizes: {
-      const int error = learn_sizes(problem, executor, transport, key_.sizes.by_rank);
+      const int error = learn_sizes(problem, key_.sizes.by_rank);
       if (error != 0) return error;
       return key_.sizes.of(problem.rank) == key_.sizes.own ? 0 : count_mismatch;
     }
     case Knowledge::tree_neighbours:
       break;
   }
-  return construct_tree(problem, executor, transport);
+  return construct_tree(problem);
 }
 
 /// The root computes from all sizes what its children should send or receive, and which further
 /// ranks become its children because they are too heavy for those between.
-int Planner::learn_subtrees(const CallProblem& problem, Executor& executor, Transport& transport) {
+int Planner::learn_subtrees(const CallProblem& problem) {
   const Specification& spec = *problem.specification;
   const Order order = order_for(problem);
   const Growth growth = fixed_growth(spec, problem.p, settings_.staging);
   TreeEdges edges = knomial_edges(order, spec.parameters.k, problem.rank);
   std::vector<Bytes> received;
-  const int error = executor.run(
-      subtree_sizes(std::move(edges), key_.sizes.own, growth.heaviest(), received), transport);
+  const int error =
+      run_(subtree_sizes(std::move(edges), key_.sizes.own, growth.heaviest(), received));
   if (!problem.at_root() || error != 0) {
     key_.known.assign(received.begin(), received.end());
     return error;
@@ -120,21 +119,20 @@ int Planner::learn_subtrees(const CallProblem& problem, Executor& executor, Tran
   return are_equal ? 0 : count_mismatch;
 }
 
-int Planner::learn_sizes(const CallProblem& problem, Executor& executor, Transport& transport,
-                         std::vector<Bytes>& sizes) {
+int Planner::learn_sizes(const CallProblem& problem, std::vector<Bytes>& sizes) const {
   const Order order = Order::rotated(problem.p, problem.root);
   if (problem.at_root()) {
     sizes = problem.sizes->by_rank;
   } else {
     sizes.assign(index(problem.p), 0);
   }
-  return executor.run(all_sizes(knomial_edges(order, 2, problem.rank), sizes), transport);
+  return run_(all_sizes(knomial_edges(order, 2, problem.rank), sizes));
 }
 
 /// The root knows all sizes and takes its own neighbours from the central tree, because only that
 /// shows which subtrees a threshold or a promotion moves to it. It takes part in the construction
 /// because the others need it.
-int Planner::construct_tree(const CallProblem& problem, Executor& executor, Transport& transport) {
+int Planner::construct_tree(const CallProblem& problem) {
   const Growth growth =
       growth_of(*problem.specification, problem.p, problem.root, settings_.half_performance_length,
                 problem.ready, settings_.staging);
@@ -144,7 +142,7 @@ int Planner::construct_tree(const CallProblem& problem, Executor& executor, Tran
   GrownTree grown;
   Protocol construction = tutti::construct_tree(
       growth, problem.rank, key_.sizes.own, problem.at_root() ? &root_tree_->tree : nullptr, grown);
-  if (const int error = executor.run(std::move(construction), transport)) return error;
+  if (const int error = run_(std::move(construction))) return error;
   if (problem.at_root()) {
     if (!grown.is_accepted) return count_mismatch;
     tree_ = root_tree_->tree.neighbours(problem.rank);

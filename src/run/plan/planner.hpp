@@ -4,14 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "algorithms/problems.hpp"
 #include "core/order.hpp"
 #include "lowering/program.hpp"
 #include "protocols/tree_construction.hpp"
-#include "run/plan/executor.hpp"
 #include "run/plan/recently_used.hpp"
 
 namespace tutti {
@@ -80,20 +81,22 @@ struct Plan {
 /// The plans of one communicator.
 using PlanCache = RecentlyUsed<Plan>;
 
+/// Runs one rank's side of a protocol. Returns 0 or an error code of the transport.
+using RunProtocol = std::function<int(Protocol)>;
+
 /// Prepares and keeps the plans of one communicator.
 class Planner {
  public:
-  explicit Planner(PlanSettings settings = {}) : settings_(settings) {}
+  /// Only gathers and scatters of varying sizes need `run`.
+  explicit Planner(PlanSettings settings = {}, RunProtocol run = {})
+      : settings_(settings), run_(std::move(run)) {}
 
-  /// Sets `plan` to this rank's plan, after the exchange that its knowledge needs: only gathers and
-  /// scatters of varying sizes need one. The plan lasts until the generation changes. Returns 0, an
-  /// error code of the transport or `count_mismatch`.
-  int prepare(const CallProblem& problem, Executor& executor, Transport& transport,
-              const Plan*& plan);
+  /// Sets `plan` to this rank's plan, after the exchange that its knowledge needs. The plan lasts
+  /// until the generation changes. Returns 0, an error code of the transport or `count_mismatch`.
+  int prepare(const CallProblem& problem, const Plan*& plan);
   /// Sets `sizes` to the bytes of all ranks' blocks. Collective. Returns an error code of the
   /// transport.
-  static int learn_sizes(const CallProblem& problem, Executor& executor, Transport& transport,
-                         std::vector<Bytes>& sizes);
+  int learn_sizes(const CallProblem& problem, std::vector<Bytes>& sizes) const;
 
   [[nodiscard]] const PlanSettings& settings() const { return settings_; }
 
@@ -104,9 +107,9 @@ class Planner {
   static constexpr int count_mismatch = -1;
 
  private:
-  int acquire(const CallProblem& problem, Executor& executor, Transport& transport);
-  int learn_subtrees(const CallProblem& problem, Executor& executor, Transport& transport);
-  int construct_tree(const CallProblem& problem, Executor& executor, Transport& transport);
+  int acquire(const CallProblem& problem);
+  int learn_subtrees(const CallProblem& problem);
+  int construct_tree(const CallProblem& problem);
   [[nodiscard]] Plan build(const CallProblem& problem) const;
   [[nodiscard]] Order order_for(const CallProblem& problem) const;
   [[nodiscard]] Sizes sizes_of(const CallProblem& problem, const Order& order) const;
@@ -121,6 +124,7 @@ class Planner {
   };
 
   PlanSettings settings_;
+  RunProtocol run_;
   PlanCache cache_;
   PlanKey key_;          ///< of the current call; its memory is kept
   TreeNeighbours tree_;  ///< of the current call

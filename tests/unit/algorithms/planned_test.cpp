@@ -5,6 +5,7 @@
 #include <random>
 #include <thread>
 
+#include "run/plan/executor.hpp"
 #include "run/plan/planner.hpp"
 #include "sweep/check.hpp"
 #include "sweep/sweep.hpp"
@@ -98,9 +99,11 @@ class PlannedCall {
     problem.ready = ready_times(specification_, call_.arrivals, call_.rate);
     if (!call_.rank_order.empty()) problem.rank_order = &call_.rank_order;
     Executor executor;
-    Planner planner({call_.memory, call_.half_performance_length});
+    Planner planner({call_.memory, call_.half_performance_length}, [&](Protocol protocol) {
+      return executor.run(std::move(protocol), transport);
+    });
     const Plan* plan = nullptr;
-    if (planner.prepare(problem, executor, transport, plan) != 0) return {};
+    if (planner.prepare(problem, plan) != 0) return {};
     return plan->program;
   }
 

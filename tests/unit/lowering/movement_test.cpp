@@ -189,7 +189,7 @@ class MovedCall {
     Planner planner;
     Executor executor;
     const Plan* plan = nullptr;
-    ASSERT_EQ(planner.prepare(problem, executor, transport, plan), 0);
+    ASSERT_EQ(planner.prepare(problem, plan), 0);
     const Memory sent_before = send.memory;
     TwoSides buffers(case_.collective, send, receive, *plan);
     EXPECT_EQ(executor.run(plan->program, buffers, transport), 0);
@@ -306,15 +306,12 @@ TEST(MovementLowering, CopiesNothingWhereBlocksLieRight) {
   problem.sizes = &sizes;
   problem.traits.in_place = true;
   Planner planner;
-  Executor executor;
-  ThreadNetwork network(problem.p);
-  ThreadTransport transport(network, problem.rank);
   const Plan* plan = nullptr;
-  ASSERT_EQ(planner.prepare(problem, executor, transport, plan), 0);
+  ASSERT_EQ(planner.prepare(problem, plan), 0);
   EXPECT_EQ(plan->program.scratch, 0);
   EXPECT_EQ(plan->program.operations.size(), 8U);
   const Plan* again = nullptr;
-  ASSERT_EQ(planner.prepare(problem, executor, transport, again), 0);
+  ASSERT_EQ(planner.prepare(problem, again), 0);
   EXPECT_EQ(again, plan);
 }
 

@@ -117,9 +117,11 @@ class ThreadedCall {
     }
     problem.sizes = &sizes;
     Executor executor;
-    Planner planner({.half_performance_length = call_.half_performance_length});
+    Planner planner(
+        {.half_performance_length = call_.half_performance_length},
+        [&](Protocol protocol) { return executor.run(std::move(protocol), transport); });
     const Plan* plan = nullptr;
-    if (const int error = planner.prepare(problem, executor, transport, plan)) return error;
+    if (const int error = planner.prepare(problem, plan)) return error;
     PlainBuffers buffers(gathers(), own_[static_cast<std::size_t>(rank)], call_.sizes, all_, *plan);
     if (spec_.runner == Runner::caller) return executor.run(plan->program, buffers, transport);
     executor.begin(plan->program, buffers, transport);
