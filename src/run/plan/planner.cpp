@@ -32,13 +32,10 @@ std::size_t bytes_of(const std::vector<Element>& elements) {
 }  // namespace
 
 void PlanKey::describe(const CallProblem& problem) {
+  static_cast<CallTraits&>(*this) = problem;
   specification = *problem.specification;
-  root = problem.root;
   sizes = *problem.sizes;
-  unit = problem.unit;
-  traits = problem.traits;
   known.clear();
-  rank_order_class = problem.rank_order_class;
   arrival_times.clear();
   if (problem.ready != nullptr) {
     arrival_times.assign(problem.ready->begin(), problem.ready->end());

@@ -24,13 +24,20 @@ struct PlanSettings {
   double rate = 1;                    ///< bytes per second, for trees built from arrivals
 };
 
+/// What distinguishes the plans of a communicator beside specification, sizes and arrivals.
+struct CallTraits {
+  Rank root = 0;
+  Bytes unit = 1;  ///< reductions: bytes of an element, which is never split
+  BufferTraits traits;
+  int rank_order_class = -1;  ///< of block sizes, for orders by distance (RankOrders); -1: none
+  friend bool operator==(const CallTraits&, const CallTraits&) = default;
+};
+
 /// One rank's view of one call.
-struct CallProblem {
+struct CallProblem : CallTraits {
   const Specification* specification = nullptr;
   int p = 1;
   Rank rank = 0;
-  Rank root = 0;
-  BufferTraits traits;
   /// The ranking of the expected arrivals, by rank; null: unknown, and an order by arrival is the
   /// rotated one. Equal on all ranks whose schedule depends on the order.
   const std::vector<double>* arrivals = nullptr;
@@ -38,29 +45,23 @@ struct CallProblem {
   /// The rank at each position of an order by distance; null: the rotated one. Equal on all ranks.
   /// It must live as long as the plans.
   const std::vector<Rank>* rank_order = nullptr;
-  int rank_order_class = -1;  ///< its class of block sizes (RankOrders); -1: none
 
   /// Packed bytes. Of all ranks' blocks in a gatherv or scatterv at all ranks, if exchanged before.
   const CallSizes* sizes = nullptr;
   bool sizes_exchanged = false;
-  Bytes unit = 1;  ///< reductions: bytes of an element, which is never split
 
   [[nodiscard]] Collective collective() const { return specification->algorithm->collective; }
   [[nodiscard]] bool at_root() const { return rank == root; }
 };
 
 /// The inputs that a plan depends on.
-struct PlanKey {
+struct PlanKey : CallTraits {
   Specification specification;
-  Rank root = 0;
   CallSizes sizes;
-  Bytes unit = 1;
-  BufferTraits traits;
   /// gatherv, scatterv: the rank's knowledge of its subtrees or neighbours, as numbers.
   std::vector<std::int64_t> known;
   /// If known: each rank's position in the sequence of arrivals, or its ready time.
   std::vector<double> arrival_times;
-  int rank_order_class = -1;  ///< of the order by distance; -1: none known
   /// Sets all members; `known` is empty.
   void describe(const CallProblem& problem);
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
