@@ -131,14 +131,10 @@ MpiCall MovementWorkload::call_with(const Layout& sent, const Layout& received) 
 int MovementWorkload::init() {
   const MpiCall call = call_with(sent_, received_);
   switch (collective()) {
-    case Collective::gather:
-      return apply(TUTTI_Gather_init, std::type_identity<kinds::Gather>(), call, &request_);
-    case Collective::gatherv:
-      return apply(TUTTI_Gatherv_init, std::type_identity<kinds::Gatherv>(), call, &request_);
-    case Collective::scatter:
-      return apply(TUTTI_Scatter_init, std::type_identity<kinds::Scatter>(), call, &request_);
-    case Collective::scatterv:
-      return apply(TUTTI_Scatterv_init, std::type_identity<kinds::Scatterv>(), call, &request_);
+#define TUTTI_PERSISTENT_FUNCTION(name, function, number, parameters) \
+  case Collective::name:                                              \
+    return apply(TUTTI_##function##_init, std::type_identity<kinds::function>(), call, &request_);
+#include "core/collectives.inc"
     default:
       return MPI_ERR_UNSUPPORTED_OPERATION;
   }

@@ -202,7 +202,7 @@ def collectives_of(root: Path) -> list[Collective]:
     further = list(entries(source, "TUTTI_FURTHER_FUNCTION"))
     matched = [
         Collective(*line[:6], "all_ranks", [line[6], *(more[1] for more in further if more[0] == line[0])])
-        for line in entries(source, "TUTTI_COLLECTIVE(?:_WITHOUT_COUNTS)?")
+        for line in entries(source, "TUTTI_(?:PERSISTENT_)?COLLECTIVE(?:_WITHOUT_COUNTS)?")
     ]
     return matched + [Collective(*line, "root_alone", []) for line in entries(source, "TUTTI_ONE_SIDED")]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates include/tutti/tutti.f90, the interfaces of the functions in src/api/fortran.cpp.
 
-The kinds of arguments come from fortran.cpp and persistent.inc, their names and the constants from
+The kinds of arguments come from fortran.cpp and collectives.inc, their names and the constants from
 tutti.h.
 
     tools/gen_fortran.py           writes the module if it is outdated
@@ -109,10 +109,10 @@ def parameters_in_c() -> dict[str, list[str]]:
 def functions() -> list[Function]:
     """All functions for Fortran."""
     source = (ROOT / "src/api/fortran.cpp").read_text()
-    persistent = (ROOT / "src/api/persistent.inc").read_text()
+    collectives = (ROOT / "src/core/collectives.inc").read_text()
     kinds = {f"tutti_{name}": listed.strip("()").split(",")
              for name, _, _, listed in entries(source, "TUTTI_FORTRAN")}  # fmt: skip
-    for name, _, _, listed in entries(persistent, "TUTTI_PERSISTENT_FUNCTION"):
+    for name, *_, listed in entries(collectives, "TUTTI_PERSISTENT_COLLECTIVE"):
         kinds[f"tutti_{name}_init"] = [*listed.strip("()").split(","), "Request"]
     for name, listed in re.findall(r"^void (tutti_\w+)_\((.*?), MPI_Fint\* error", source, re.M | re.S):
         kinds[name] = [parameter.strip().rpartition(" ")[0] for parameter in listed.split(",")]

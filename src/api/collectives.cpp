@@ -95,10 +95,9 @@ namespace small {
     return next(TUTTI_ARGUMENTS##number);                                          \
   }                                                                                \
   TUTTI_ENTRY(name, function, function, number, parameters)
-#include "core/collectives.inc"
 #define TUTTI_PERSISTENT_FUNCTION(name, function, number, parameters) \
   TUTTI_INIT(name, function, function##_init, native_##function, number, parameters)
-#include "api/persistent.inc"
+#include "core/collectives.inc"
 }  // namespace small
 
 namespace large {
@@ -112,10 +111,9 @@ namespace large {
                             TUTTI_CALL(name, function, number), TUTTI_ARGUMENTS##number);        \
   }                                                                                              \
   TUTTI_ENTRY(name, function, function##_c, number, parameters)
-#include "core/collectives.inc"
 #define TUTTI_PERSISTENT_FUNCTION(name, function, number, parameters) \
   TUTTI_INIT(name, function, function##_init_c, native_##function##_c, number, parameters)
-#include "api/persistent.inc"
+#include "core/collectives.inc"
 }  // namespace large
 
 #pragma GCC visibility pop

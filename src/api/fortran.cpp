@@ -217,7 +217,7 @@ TUTTI_FORTRAN(request_free, Request_free, 1, (Request))
                                        MPI_Fint* error) {                                    \
     *error = call(TUTTI_##function##_init, TUTTI_ARGUMENTS##number, request);                \
   }
-#include "api/persistent.inc"
+#include "core/collectives.inc"
 
 extern "C" {
 
