@@ -166,31 +166,27 @@ class SelectedCall : NotCopied {
 template <class MakeCall, class Native>
 int inspect(MPI_Comm comm, const void* site, MakeCall make_call, Native run_native) {
   std::optional<SelectedCall> call;
-  bool is_native = false;
-  const int error = contained([&]() -> int {
-    CallRecord record;
-    record.site = site;
-    int begun = MPI_SUCCESS;
-    Communicator* const communicator = begin_call(comm, record, begun);
-    is_native = communicator == nullptr && begun == MPI_SUCCESS;
-    if (communicator == nullptr) return begun;
-    call.emplace(make_call(), *communicator, record);
-    if (const int selected = call->select()) return selected;
-    bool runs_native = false;
-    const int run = call->run(runs_native);
-    if (!runs_native) call->end(run);
-    is_native = runs_native;
-    return run;
-  });
-  if (is_native && call) call->begin_native();
-  const int native = is_native ? run_native() : MPI_SUCCESS;
-  const int ended = contained([&] {
-    if (is_native && call) call->end(native);
-    return MPI_SUCCESS;
-  });
-  call.reset();
-  if (native != MPI_SUCCESS) return native;
-  return raise_if(comm, is_native || error == MPI_SUCCESS ? ended : error);
+  return run_or_native(
+      comm,
+      [&](bool& is_native) -> int {
+        CallRecord record;
+        record.site = site;
+        int begun = MPI_SUCCESS;
+        Communicator* const communicator = begin_call(comm, record, begun);
+        is_native = communicator == nullptr && begun == MPI_SUCCESS;
+        if (communicator == nullptr) return begun;
+        call.emplace(make_call(), *communicator, record);
+        const int selected = call->select();
+        return selected == MPI_SUCCESS ? call->run(is_native) : selected;
+      },
+      [&] {
+        if (call) call->begin_native();
+        return run_native();
+      },
+      [&](int error) {
+        if (call) call->end(error);
+        call.reset();
+      });
 }
 
 }  // namespace tutti

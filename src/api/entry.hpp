@@ -77,6 +77,27 @@ int on_comm(MPI_Comm comm, Function function) {
   return comm == mpi().comm_null ? MPI_ERR_COMM : raise_if(comm, contained(function));
 }
 
+/// Makes a call by `run(is_native)`, and by `run_native()` if that sets `is_native`. Then calls
+/// `end(error)` with the error code of what has run. `run` and `end` are Tutti's own work. An error
+/// has reached the program's handler, once.
+template <class Run, class Native, class End>
+int run_or_native(MPI_Comm comm, const Run& run, const Native& run_native, const End& end) {
+  bool is_native = false;
+  const int error = contained([&] {
+    bool runs_native = false;
+    const int result = run(runs_native);
+    is_native = runs_native;
+    return result;
+  });
+  const int native = is_native ? run_native() : MPI_SUCCESS;
+  const int ended = contained([&] {
+    end(is_native ? native : error);
+    return MPI_SUCCESS;
+  });
+  if (native != MPI_SUCCESS) return native;
+  return raise_if(comm, is_native || error == MPI_SUCCESS ? ended : error);
+}
+
 /// Is this thread freeing the communicator, or MPI ending? Attributes go one by one then, Tutti's
 /// too, and MPICH refuses queries for them. Calls meanwhile go to the MPI.
 [[nodiscard]] bool is_being_freed(MPI_Comm comm);

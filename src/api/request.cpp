@@ -166,23 +166,21 @@ int PersistentRequest::finish(const void* site) {
   const Inside guard;
   std::optional<ArrivedCall> arrived;
   std::shared_ptr<Communicator> communicator;
-  bool is_native = false;
-  const int error = contained([&] {
-    if (arrival_ != nullptr) arrived.emplace(*arrival_, number_, this);
-    Communicator* const known = settled_.text.empty() ? nullptr : Communicator::known(call_.comm);
-    if (known != nullptr) communicator = known->shared_from_this();
-    return run(arrived ? &*arrived : nullptr, is_native);
-  });
-  const int native = is_native ? run_native_() : MPI_SUCCESS;
-  const int ended = contained([&] {
-    arrived.reset();
-    if (communicator != nullptr && !communicator->is_freed()) {
-      end(*communicator, is_native ? native : error, noted, record);
-    }
-    return MPI_SUCCESS;
-  });
-  if (native != MPI_SUCCESS) return native;
-  return raise_if(call_.comm, is_native || error == MPI_SUCCESS ? ended : error);
+  return run_or_native(
+      call_.comm,
+      [&](bool& is_native) {
+        if (arrival_ != nullptr) arrived.emplace(*arrival_, number_, this);
+        Communicator* const known =
+            settled_.text.empty() ? nullptr : Communicator::known(call_.comm);
+        if (known != nullptr) communicator = known->shared_from_this();
+        return run(arrived ? &*arrived : nullptr, is_native);
+      },
+      run_native_,
+      [&](int error) {
+        arrived.reset();
+        if (communicator == nullptr || communicator->is_freed()) return;
+        end(*communicator, error, noted, record);
+      });
 }
 
 void PersistentRequest::end(Communicator& communicator, int error, TunedSelection::NotedCall& noted,
