@@ -42,7 +42,6 @@ BLOCKS = "2,1024,32768"
 """8 B, 4 KiB and 128 KiB of each rank."""
 PAIRS = "2,256,8192"
 """8 B, 1 KiB and 32 KiB for each other rank."""
-REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
 SETTLE = 500
 """Calls of `auto` before all others."""
 FEWEST = 7
@@ -137,7 +136,7 @@ def measure(
         suffix += "-floats"
     wanted = [name for name in collective or _engine.collectives() if not name.startswith("rma_")]
     if floats:
-        wanted = [name for name in wanted if name in REDUCTIONS]
+        wanted = [name for name in wanted if _engine.reduces(name)]
     kind, _, values = platform.partition(":")
     simulated = f"{kind}:{nodes}:{values}".rstrip(":") if platform else ""
     label = label_of(label or kind, mpi)

@@ -20,24 +20,28 @@ from statistics import geometric_mean, median
 import lab_page
 import selection_runs
 
+from tutti import _engine
 from tutti.refusal import Refusal
 from tutti.simgrid import platforms
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
 SCANS = {"scan": "512", "exscan": "512"}
 """Of few ranks: SimGrid's own send p^2 messages at once, and crash with 256 ranks."""
-SHORT = {
-    "bcast": "512", "reduce": "512", "allreduce": "512", "barrier": "0",
-    **dict.fromkeys(("gather", "scatter", "gatherv", "scatterv", "allgather", "allgatherv", "alltoall",
-                     "alltoallv", "reduce_scatter", "reduce_scatter_block"), "64"),
-}  # fmt: skip
+
+
+def of_blocks(*kinds: str) -> list[str]:
+    """The collectives of the MPI with blocks of these kinds, without scans."""
+    return [name for name in _engine.collectives() if _engine.block_kind(name) in kinds
+            and name not in SCANS and not name.startswith("rma_")]  # fmt: skip
+
+
+VECTORS, BLOCKS = of_blocks("parts"), of_blocks("ranks", "pairs")
+SHORT = {**dict.fromkeys(VECTORS, "512"), **dict.fromkeys(of_blocks("none"), "0"),
+         **dict.fromkeys(BLOCKS, "64")}  # fmt: skip
 """Bytes of the whole vector, or of a rank's block."""
-LONG = {
-    "bcast": "65536", "reduce": "8192", "allreduce": "8192",
-    **dict.fromkeys(("gather", "scatter", "gatherv", "scatterv"), "4096"),
-}  # fmt: skip
-LONG_OF_ALL = dict.fromkeys(("reduce_scatter", "reduce_scatter_block", "allgather", "allgatherv",
-                             "alltoall", "alltoallv"), "4096")  # fmt: skip
+LONG = {**{name: "8192" if _engine.reduces(name) else "65536" for name in VECTORS},
+        **{name: "4096" for name in BLOCKS if _engine.has_root(name)}}  # fmt: skip
+LONG_OF_ALL = {name: "4096" for name in BLOCKS if not _engine.has_root(name)}
 """Calls of p^2 messages, too many for 1,024 ranks."""
 THOUSAND = ("fat-tree:64:leaf=16,taper=2", "dragonfly:64", "torus:64", "two-switches:64")
 """Of 16 ranks per node."""

@@ -152,6 +152,9 @@ void bind_lists(nb::module_& module) {
       "collective"_a,
       "The kind of its blocks: of ranks, of pairs of ranks, parts of a vector, or none.");
   module.def(
+      "reduces", [](const std::string& name) { return reduces(collective_or_raise(name)); },
+      "collective"_a, "Whether the collective combines contributions of several ranks.");
+  module.def(
       "has_two_ports",
       [](const std::string& name) { return has_two_ports(collective_or_raise(name)); },
       "collective"_a, "Whether models let a rank send one message while it receives another.");

@@ -142,6 +142,9 @@ def block_kind(collective: str) -> str:
     The kind of its blocks: of ranks, of pairs of ranks, parts of a vector, or none.
     """
 
+def reduces(collective: str) -> bool:
+    """Whether the collective combines contributions of several ranks."""
+
 def has_two_ports(collective: str) -> bool:
     """Whether models let a rank send one message while it receives another."""
 

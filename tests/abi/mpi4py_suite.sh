@@ -36,6 +36,7 @@ for line in json.load(sys.stdin)["algorithms"]:
     print(line["name"], line["collective"])'
 }
 list=$(listed)
+collectives=$(awk '$2 !~ /^rma_/ && !seen[$2]++ { print $2 }' <<<"$list")  # of the MPI
 # Lines of assignments, each of which requests one algorithm for every collective of the MPI.
 together() {
   awk '$2 !~ /^rma_/ { of[$2, n[$2]++] = $1; if (n[$2] > most) most = n[$2] }
@@ -118,8 +119,7 @@ forcing() {
     esac
     return
   fi
-  for collective in gather gatherv scatter scatterv bcast allgather allgatherv alltoall alltoallv \
-    barrier reduce allreduce reduce_scatter reduce_scatter_block scan exscan; do
+  for collective in $collectives; do
     if ! grep -q "^${1%%:*} " <<<"$list" || grep -q "^${1%%:*} $collective\$" <<<"$list"; then
       echo "TUTTI_${collective^^}=$1"
     fi

@@ -48,12 +48,18 @@ for ranks in $few; do
   done
 done
 if [ -n "$brief" ]; then some=; fi
+# Words "collective=algorithm" with the first algorithm of each collective.
+firsts=$(awk -F '[(, ]+' '
+  function note(collective, name) { if (!seen[collective]++) print collective "=" name }
+  /^TUTTI_ALGORITHM_FORMS/ { note($2, $4); note($3, $4) }
+  /^TUTTI_ALGORITHM\(/ { note($2, $3) }' "$(dirname "$0")/../../src/algorithms/list.inc")
+[ -n "$firsts" ] || complain "list.inc has no algorithm"
 for ranks in $some; do
-  for collective in bcast allgather allgatherv alltoall alltoallv; do
-    expect "$ranks" 0 "# $collective, " $collective $short --bytes 2,6000 --algorithm native,linear
-  done
-  for collective in reduce allreduce reduce_scatter reduce_scatter_block scan exscan; do
-    expect "$ranks" 0 "# $collective, " $collective $short --bytes 2,6000 --algorithm native,auto
+  for first in $firsts; do
+    collective=${first%=*}
+    case $collective in gather | gatherv | scatter* | barrier | rma_*) continue ;; esac
+    expect "$ranks" 0 "# $collective, " "$collective" $short --bytes 2,6000 \
+      --algorithm "native,auto,${first#*=}"
   done
   expect "$ranks" 0 "# allreduce, same" allreduce $short --bytes 8,6000 --floats \
     --algorithm native,auto,recursive_doubling

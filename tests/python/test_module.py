@@ -398,9 +398,3 @@ def test_prices_follow_their_models():
         call.price("logg")
     with pytest.raises(ValueError, match="1 arrivals: expected one for each of 2 ranks"):
         call.price(arrivals=[0])
-
-
-def test_the_benchmark_is_run_for_every_collective():
-    words = (ROOT / "tests/mpi/bench_test.sh").read_text().replace(";", " ").split()
-    measured = {name for name in _engine.collectives() if not name.startswith("rma_")}
-    assert measured <= set(words)
