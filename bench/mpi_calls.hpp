@@ -1,4 +1,4 @@
-/// Calls of all collectives on one communicator, with blocks of equal size.
+/// Calls of all collectives on one communicator.
 #pragma once
 
 #include <mpi.h>
@@ -15,13 +15,16 @@ namespace tutti::bench {
 [[nodiscard]] int blocks_sent(Collective collective, int p, Rank rank, bool any_root);
 [[nodiscard]] int blocks_received(Collective collective, int p, Rank rank, bool any_root);
 
-/// Buffers for calls with equal blocks, for root 0 or for any root.
+/// Buffers for calls, for root 0 or for any root.
 struct CallBuffers {
-  CallBuffers(Collective collective, int p, int ints, Rank rank, bool any_root);
+  /// `ints`: those of each rank's block; of an alltoall, those that this rank exchanges with each
+  /// other one, both ways.
+  CallBuffers(Collective collective, std::vector<int> ints, Rank rank, bool any_root);
 
   MPI_Comm comm = MPI_COMM_WORLD;
   std::vector<int> sent, received;
   std::vector<int> counts, displacements;  ///< one for each of p blocks
+  int own_count;                           ///< of the rank's own block
 };
 
 /// A call of `collective` by one of these functions, with the buffers `at`, which must outlive it.

@@ -99,7 +99,7 @@ Row forwarding(const Bench& bench) {
 
 /// The cost of calls without any setting, compared with the MPI's own.
 Row small_calls(const Bench& bench, Collective collective) {
-  CallBuffers at(collective, bench.job.p(), 2, bench.job.rank(), true);
+  CallBuffers at(collective, std::vector(index(bench.job.p()), 2), bench.job.rank(), true);
   const std::string name(name_of(collective));
   std::vector<Variant> variants = {
       {"the MPI's " + name, "", call_of(collective, native_functions(), at)},

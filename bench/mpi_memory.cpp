@@ -103,7 +103,7 @@ Result<bool> run_memory(const Bench& bench, Report* report) {
   for (const Collective collective : all_collectives) {
     if (is_one_sided(collective) || collective == Collective::barrier) continue;
     const int count = block_for(collective, p, ints);
-    CallBuffers at(collective, p, count, bench.job.rank(), false);
+    CallBuffers at(collective, std::vector(index(p), count), bench.job.rank(), false);
     std::fill(at.received.begin(), at.received.end(), 1);
     const auto native = call_of(collective, native_functions(), at);
     bench.watchdog.enter(name_of(collective), 1, 0);

@@ -21,13 +21,15 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
-#include <map>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "bench/mpi_calls.hpp"
 #include "tutti/tutti.h"
+
+using tutti::Collective;
+using tutti::Rank;
 
 namespace {
 
@@ -54,39 +56,32 @@ struct Shared {
 };
 Shared* shared = nullptr;
 
+/// The counts of each rank's block, or in an alltoall those that this rank exchanges with each:
+/// a rank sends to another what that sends to it. Irregular blocks have 1/2 to 3/2 of the mean.
+std::vector<int> counts_of(Collective collective, int bytes) {
+  const int mean = std::max(1, bytes / static_cast<int>(sizeof(int)));
+  std::vector<int> counts(static_cast<std::size_t>(p), mean);
+  if (!tutti::is_irregular(collective)) return counts;
+  int place = tutti::block_kind(collective) == tutti::BlockKind::pairs ? rank : 0;
+  for (int& count : counts) {
+    count = std::max(1, mean / 2 + (place++ * 37 % 101) * mean / 100);
+  }
+  return counts;
+}
+
 /// One size of a collective.
 class Cell {
  public:
-  Cell(const std::string& collective, int bytes) : collective_(collective) {
-    const int count = std::max(1, bytes / static_cast<int>(sizeof(int)));
-    const auto ranks = static_cast<std::size_t>(p);
-    // A rank sends to another what that sends to it.
-    const int first = collective == "alltoallv" ? rank : 0;
-    for (int i = 0; i < p; ++i) {
-      counts_.push_back(irregular(count, first + i));
-      displs_.push_back(i == 0 ? 0 : displs_.back() + counts_[static_cast<std::size_t>(i) - 1]);
-    }
-    static const std::set<std::string> of_one = {"bcast", "reduce", "allreduce", "scan", "exscan"};
-    const bool is_one = of_one.contains(collective);
-    const auto one = static_cast<std::size_t>(count);
-    const auto all =
-        is_one ? one
-               : std::max(one * ranks, static_cast<std::size_t>(displs_.back() + counts_.back()));
-    const bool is_all = collective.starts_with("all") || collective.starts_with("reduce_scatter");
-    const bool sends_all = is_one || rank == 0 || (is_all && !collective.starts_with("allgather"));
-    const auto few = static_cast<std::size_t>(2 * count + 1);
-    from_.assign(sends_all ? all : few, rank);
-    to_.assign(is_one || rank == 0 || is_all ? all : few, rank);
-    call_ = call_of(count);
-  }
-  [[nodiscard]] bool is_known() const { return static_cast<bool>(call_); }
+  Cell(Collective collective, int bytes)
+      : buffers_(collective, counts_of(collective, bytes), rank, false),
+        call_(tutti::bench::call_of(collective, tutti::bench::tutti_functions(), buffers_)) {}
 
   /// Makes a call; returns its times.
   Times time() {
     sg_barrier_wait(shared->barrier);
     const double arrival = simgrid_get_clock();
     const std::size_t number = calls_made++;
-    call_();
+    call_(0);
     if (shared->times.size() <= number) shared->times.resize(number + 1);
     const double elapsed = simgrid_get_clock() - arrival;
     shared->times[number].last = std::max(shared->times[number].last, elapsed);
@@ -96,67 +91,8 @@ class Cell {
   }
 
  private:
-  /// Irregular blocks have 1/2 to 3/2 of the mean.
-  static int irregular(int mean, int index) {
-    return std::max(1, mean / 2 + (index * 37 % 101) * mean / 100);
-  }
-
-  std::function<void()> call_of(int count) {
-    int* const from = from_.data();
-    int* const to = to_.data();
-    const int mine = counts_[static_cast<std::size_t>(rank)];
-    const std::map<std::string, std::function<void()>> all = {
-        {"barrier", [] { TUTTI_Barrier(MPI_COMM_WORLD); }},
-        {"bcast", [=] { TUTTI_Bcast(to, count, MPI_INT, 0, MPI_COMM_WORLD); }},
-        {"gather",
-         [=] { TUTTI_Gather(from, count, MPI_INT, to, count, MPI_INT, 0, MPI_COMM_WORLD); }},
-        {"scatter",
-         [=] { TUTTI_Scatter(from, count, MPI_INT, to, count, MPI_INT, 0, MPI_COMM_WORLD); }},
-        {"gatherv",
-         [=, this] {
-           TUTTI_Gatherv(from, mine, MPI_INT, to, counts_.data(), displs_.data(), MPI_INT, 0,
-                         MPI_COMM_WORLD);
-         }},
-        {"scatterv",
-         [=, this] {
-           TUTTI_Scatterv(from, counts_.data(), displs_.data(), MPI_INT, to, mine, MPI_INT, 0,
-                          MPI_COMM_WORLD);
-         }},
-        {"allgather",
-         [=] { TUTTI_Allgather(from, count, MPI_INT, to, count, MPI_INT, MPI_COMM_WORLD); }},
-        {"allgatherv",
-         [=, this] {
-           TUTTI_Allgatherv(from, mine, MPI_INT, to, counts_.data(), displs_.data(), MPI_INT,
-                            MPI_COMM_WORLD);
-         }},
-        {"alltoallv",
-         [=, this] {
-           TUTTI_Alltoallv(from, counts_.data(), displs_.data(), MPI_INT, to, counts_.data(),
-                           displs_.data(), MPI_INT, MPI_COMM_WORLD);
-         }},
-        {"reduce_scatter",
-         [=, this] {
-           TUTTI_Reduce_scatter(from, to, counts_.data(), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-         }},
-        {"alltoall",
-         [=] { TUTTI_Alltoall(from, count, MPI_INT, to, count, MPI_INT, MPI_COMM_WORLD); }},
-        {"reduce", [=] { TUTTI_Reduce(from, to, count, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD); }},
-        {"allreduce", [=] { TUTTI_Allreduce(from, to, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }},
-        {"scan", [=] { TUTTI_Scan(from, to, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }},
-        {"exscan", [=] { TUTTI_Exscan(from, to, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }},
-        {"reduce_scatter_block",
-         [=] { TUTTI_Reduce_scatter_block(from, to, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }},
-    };
-    const auto found = all.find(collective_);
-    return found == all.end() ? std::function<void()>() : found->second;
-  }
-
-  std::string collective_;
-  std::vector<int> counts_;
-  std::vector<int> displs_;
-  std::vector<int> from_;
-  std::vector<int> to_;
-  std::function<void()> call_;
+  tutti::bench::CallBuffers buffers_;
+  std::function<void(Rank root)> call_;
 };
 
 /// Those of the call with the median time to the last exit.
@@ -228,9 +164,9 @@ Settled settle(Cell& cell, const std::string& collective, const Limit& limit) {
   return result;
 }
 
-void measure(const std::string& collective, int bytes, const Limit& limit) {
-  Cell cell(collective, bytes);
-  if (!cell.is_known()) return;
+void measure(Collective of, int bytes, const Limit& limit) {
+  const std::string collective(tutti::name_of(of));
+  Cell cell(of, bytes);
   set(collective, "native");
   const Times native = median_time(cell);
   set(collective, "auto");
@@ -251,10 +187,10 @@ void measure(const std::string& collective, int bytes, const Limit& limit) {
   std::fflush(stdout);
 }
 
-/// Times of every algorithm of the list.
-void measure_each(const std::string& collective, int bytes) {
-  Cell cell(collective, bytes);
-  if (!cell.is_known()) return;
+/// Prints the times of every algorithm of the list.
+void measure_each(Collective of, int bytes) {
+  const std::string collective(tutti::name_of(of));
+  Cell cell(of, bytes);
   for (int index = 0;; ++index) {
     std::array<char, 64> name{};
     int length = static_cast<int>(name.size());
@@ -287,13 +223,15 @@ int main(int argc, char** argv) {
   }
   for (int index = 2; index < argc; ++index) {
     std::stringstream words(argv[index]);
-    std::string collective;
-    std::getline(words, collective, ':');
+    std::string name;
+    std::getline(words, name, ':');
+    const auto collective = tutti::collective_named(name);
+    if (!collective || tutti::is_one_sided(*collective)) continue;
     for (std::string size; std::getline(words, size, ',');) {
       if (calls == "each") {
-        measure_each(collective, std::atoi(size.c_str()));
+        measure_each(*collective, std::atoi(size.c_str()));
       } else {
-        measure(collective, std::atoi(size.c_str()), limit);
+        measure(*collective, std::atoi(size.c_str()), limit);
       }
     }
   }
