@@ -89,28 +89,11 @@ std::vector<Contender> contenders_of(const Options& options, const Workloads& wo
   return contenders;
 }
 
-std::vector<double> seconds_of(const Calls& calls) {
-  std::vector<double> seconds;
-  for (int i = 0; i < calls.repetitions; ++i) seconds.push_back(calls.seconds(i));
-  return seconds;
-}
-
-double median_spread(const Calls& calls) {
-  std::vector<double> spreads;
-  for (int i = 0; i < calls.repetitions; ++i) spreads.push_back(calls.spread(i));
-  return summarize(std::move(spreads)).median;
-}
-
-std::vector<double> after_last_arrival(const Calls& calls) {
-  std::vector<double> seconds;
-  for (int i = 0; i < calls.repetitions; ++i) seconds.push_back(calls.after_last_arrival(i));
-  return seconds;
-}
-
-double mean_elapsed(const Calls& calls) {
-  double sum = 0;
-  for (int i = 0; i < calls.repetitions; ++i) sum += calls.elapsed(i);
-  return sum / calls.repetitions;
+/// One of the values of each call.
+std::vector<double> each(const Calls& calls, double (Calls::*value)(int) const) {
+  std::vector<double> values;
+  for (int i = 0; i < calls.repetitions; ++i) values.push_back((calls.*value)(i));
+  return values;
 }
 
 /// The block sizes of an alltoall; the block of rank s for rank d is at s p + d.
@@ -216,16 +199,16 @@ std::vector<Line> lines_of(const std::vector<Contender>& contenders,
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     Line line{contenders[i].name,
               calls[i].ran,
-              seconds_of(calls[i]),
-              median_spread(calls[i]),
-              mean_elapsed(calls[i]),
+              each(calls[i], &Calls::seconds),
+              summarize(each(calls[i], &Calls::spread)).median,
+              summarize(each(calls[i], &Calls::elapsed)).mean,
               {},
               {}};
     const auto native_index = static_cast<std::size_t>(native - contenders.begin());
     if (native != contenders.end() && native_index != i) {
-      line.to_native = ratio_of_medians(line.samples, seconds_of(calls[native_index]));
+      line.to_native = ratio_of_medians(line.samples, each(calls[native_index], &Calls::seconds));
     }
-    line.after_last_arrival = after_last_arrival(calls[i]);
+    line.after_last_arrival = each(calls[i], &Calls::after_last_arrival);
     if (machine != nullptr) {
       line.to_bound =
           Bounds(problem, contenders[i].workload->collective(), *machine).median_ratio(calls[i]);
