@@ -1,4 +1,5 @@
 /// tutti-bench: measures collectives of the MPI and of Tutti in one job.
+#include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -66,9 +67,7 @@ std::string processor() {
 std::string load() {
   double average = 0;
   if (getloadavg(&average, 1) != 1) return "unknown";
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2f", average);
-  return text.data();
+  return fmt::format("{:.2f}", average);
 }
 
 /// Which received data the command compares with those sent.
@@ -87,11 +86,9 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   std::vector<std::string> distributions;
   for (const Distribution d : options.distributions) distributions.emplace_back(tutti::name_of(d));
-  std::array<char, 160> model{};
-  std::snprintf(model.data(), model.size(),
-                "latency %.3g us, per_byte %.3g ns, overhead %.3g us, gap %.3g us",
-                machine.latency * 1e6, machine.per_byte * 1e9, machine.overhead * 1e6,
-                machine.gap * 1e6);
+  const std::string model = fmt::format(
+      "latency {:.3g} us, per_byte {:.3g} ns, overhead {:.3g} us, gap {:.3g} us",
+      machine.latency * 1e6, machine.per_byte * 1e9, machine.overhead * 1e6, machine.gap * 1e6);
   Metadata metadata = {
       {"tutti-bench", TUTTI_VERSION},
       {"command", std::string(name_of(options.command))},
@@ -131,7 +128,7 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"algorithms", joined(options.algorithms)},
       {"data", checked_data(options)},
       {"preloaded", is_intercepted() ? "yes" : "no"},
-      {"machine", model.data()},
+      {"machine", model},
       {"date", utc_now()}};
   if (job.ranks_per_node() > cores) {
     metadata.emplace_back("note", "oversubscribed cores: times include waiting for a core");
@@ -212,11 +209,10 @@ int write_machine(const Options& options, const Job& job) {
   if (job.rank() == 0) {
     if (!options.quiet) std::fputs(text->c_str(), stdout);
     if (!options.output.empty()) {
-      std::FILE* file = std::fopen(options.output.c_str(), "w");
-      const bool written = file != nullptr && std::fputs(text->c_str(), file) >= 0;
-      if (file == nullptr || std::fclose(file) != 0 || !written) {
-        problem = "cannot write --output " + options.output;
-      }
+      std::ofstream file(options.output);
+      file << *text;
+      file.close();
+      if (!file) problem = "cannot write --output " + options.output;
     }
   }
   problem = job.from_first(problem);
