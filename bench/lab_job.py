@@ -21,11 +21,19 @@ from tutti_lab.layout import Layout, show_rate
 err = Console(stderr=True, markup=False)
 
 
-def label_of(label: str, mpi: str) -> str:
-    """The name of the MPI in file names: the label, else --mpi. Raises BadParameter for a path."""
-    if "/" in (label or mpi):
+SETTLE = 500
+"""Calls of `auto`, which explores its candidates in them, before it is measured."""
+
+
+def label_of(label: str, mpi: str, *, may_divide: bool = False) -> str:
+    """The name of the MPI in file names: the label, else --mpi. Raises BadParameter for a path, and
+    for a name with "-", at which pages divide names of files, unless it `may_divide`."""
+    name = label or mpi
+    if "/" in name:
         raise typer.BadParameter(f"expected a --label beside --mpi {mpi}: it names the files")
-    return label or mpi
+    if "-" in name and not may_divide:
+        raise typer.BadParameter(f"--label {name}: expected a name without -, which divides names of files")
+    return name
 
 
 def current() -> Layout:
@@ -87,6 +95,7 @@ def run(
                            capture_output=True, text=True, check=False)  # fmt: skip
     if ended.returncode != 0:
         err.print(ended.stdout + ended.stderr)
+        unfinished.unlink(missing_ok=True)
         raise typer.Exit(ended.returncode)
     if added and path.suffix == ".json":
         _add(unfinished, added)
@@ -127,6 +136,7 @@ def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit
                        timeout=limit)  # fmt: skip
     except Refusal as failure:
         err.print(str(failure))
+        unfinished.unlink(missing_ok=True)
         raise typer.Exit(1) from None
     _add(unfinished, {"platform": shape})
     unfinished.rename(path)

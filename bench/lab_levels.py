@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err, is_measured, label_of, run_in_lab, use_machine
+from lab_job import SETTLE, err, is_measured, label_of, run_in_lab, use_machine
 from rich.progress import Progress
 
 LEADERS = (1, 2, 4)
@@ -34,11 +34,6 @@ SELECTING, COMPARING = slice(0, None, 2), slice(1, None, 2)
 """The samples that decide which rows count and which leaders are best, and those whose ratios are
 the result. With the same ones noise would be selected, then averaged."""
 TARGETS = {"allgather": 2.0, "alltoallv": 2.0, "reduce_scatter": 2.0}
-CALLS_OF_EXPLORATION = 110
-"""Settling calls, each with one call more, in which `auto` waits for a sampling window and explores
-its candidates."""
-LEFT_FLAT = ("reduce_scatter", "allreduce", "reduce")
-"""Collectives that `auto` does not explore."""
 REPETITIONS = 40
 WARMUP = 3
 REST = "2ms"
@@ -52,11 +47,6 @@ Lines = dict[str, dict[str, Any]]
 def specifications(per_node: int) -> list[str]:
     """The hierarchical specifications; a node has at most as many leaders as ranks."""
     return [f"native:level=node,leaders={k}" for k in LEADERS if k <= max(per_node, 1)]
-
-
-def settling(collective: str, per_node: int) -> int:
-    """The number of calls in which `auto` explores; 0 if it has a single candidate."""
-    return 0 if collective in LEFT_FLAT or per_node == 1 else CALLS_OF_EXPLORATION
 
 
 @app.command()
@@ -93,7 +83,7 @@ def measure(
                     *(["--distribution", "random"] if collective == "alltoallv" else []),
                     *(["--distribution", "same"] if collective == "reduce_scatter" else []),
                     "--repetitions", str(REPETITIONS), "--budget", budget, "--warmup", str(WARMUP),
-                    "--rest", REST, "--settle", str(settling(collective, per_node)),
+                    "--rest", REST, "--settle", str(SETTLE),
                     *(word for each in algorithms for word in ("--algorithm", each)), "--json",
                 ], **job)  # fmt: skip
             progress.advance(task)

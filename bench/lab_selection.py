@@ -29,7 +29,7 @@ from typing import Annotated, Any
 import lab_page
 import lab_programs
 import typer
-from lab_job import err, is_measured, label_of, run_in_lab, run_simulated
+from lab_job import SETTLE, err, is_measured, label_of, run_in_lab, run_simulated
 
 from tutti import _engine
 from tutti.statistics import Interval, median_interval
@@ -42,8 +42,6 @@ BLOCKS = "2,1024,32768"
 """8 B, 4 KiB and 128 KiB of each rank."""
 PAIRS = "2,256,8192"
 """8 B, 1 KiB and 32 KiB for each other rank."""
-SETTLE = 500
-"""Calls of `auto` before all others."""
 FEWEST = 7
 """Calls of each contender that an interval needs."""
 GROUP = re.compile(r"(.+)-(\d+x\d+)((?:-rules)?(?:-alone)?(?:-floats)?)")
@@ -139,7 +137,7 @@ def measure(
         wanted = [name for name in wanted if _engine.reduces(name)]
     kind, _, values = platform.partition(":")
     simulated = f"{kind}:{nodes}:{values}".rstrip(":") if platform else ""
-    label = label_of(label or kind, mpi)
+    label = label_of(label or kind, mpi, may_divide=True)
     paths = {name: folder / f"selection-{label}-{shape}{suffix}-{name}.json"
              for name in wanted}
     missing = {name: path for name, path in paths.items()
