@@ -191,9 +191,9 @@ def _slower(tables: list[Table]) -> list[str]:
     cells = sum(len(table.rows) for table in tables)
     found = [row for table in tables for row in table.slower()]
     if not found:
-        return [f"In none of {cells} rows did `auto` take longer than native by more than a twentieth.", ""]
+        return [f"In none of {cells} rows did `auto` take longer than native by more than 5 %.", ""]
     certain = sum("yes" in row for row in found)
-    return [f"In {len(found)} of {cells} rows `auto` took longer than native by more than a twentieth,"
+    return [f"In {len(found)} of {cells} rows `auto` took longer than native by more than 5 %,"
             f" in {certain} of them beyond doubt (the whole interval):", "",
             "| MPI | collective | bytes | `auto` / native | 95 % | ran | beyond doubt |",
             "| --- | --- | ---: | ---: | --- | --- | --- |",

@@ -12,16 +12,16 @@
 
 #define WORLD MPI_COMM_WORLD
 
-enum { warm_up = 1000, most_ranks = 64 };
+enum { warm_up = 1000, max_ranks = 64 };
 
 static const char* const names[] = {"bcast",   "reduce",    "allreduce", "gather",    "scatter",
                                     "barrier", "allgather", "alltoall",  "allgatherv"};
 enum { bcast, reduce, allreduce, gather, scatter, barrier, allgather, alltoall, allgatherv, all };
 
-static int from[2 * most_ranks];
-static int to[2 * most_ranks];
-static int counts[most_ranks];
-static int places[most_ranks];
+static int from[2 * max_ranks];
+static int to[2 * max_ranks];
+static int counts[max_ranks];
+static int places[max_ranks];
 
 static void call(int collective) {
   switch (collective) {
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   while (collective < all && (argc < 2 || strcmp(argv[1], names[collective]) != 0)) ++collective;
   const int calls = argc > 2 ? atoi(argv[2]) : 200000;
   const int before = argc > 3 ? atoi(argv[3]) : 0;
-  if (collective == all || calls < 1 || p > most_ranks || before < 0) {
+  if (collective == all || calls < 1 || p > max_ranks || before < 0) {
     if (rank == 0) fprintf(stderr, "expected COLLECTIVE [CALLS] [BYTES], at most 64 ranks\n");
     MPI_Finalize();
     return 1;

@@ -200,6 +200,7 @@ def test_the_tree_has_the_fields_words():
         ("include/tutti/a.h", "int most_ranks;\n", "most_ranks"),
         ("python/tutti/a.py", "\nwhy = 'it was asked for'\n", "it was asked for"),
         ("docs/a.md", "Set `TUTTI_LEVEL=node`.\n", "TUTTI_LEVEL"),
+        ("bench/a.py", "'slower by more than a twentieth'\n", "more than a twentieth"),
         ("docs/results/a.md", "A ticket.\n<!-- Written by `page`: all -->\na lease\n", "ticket"),
     ],
 )
