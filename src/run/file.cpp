@@ -87,9 +87,18 @@ FileLock::~FileLock() {
 }
 
 std::string replace_text_file(const std::string& path, std::string_view text) {
-  // O_EXCL keeps the files of several processes and hosts apart.
-  std::string part = path + ".XXXXXX";
-  const int file = mkostemp(part.data(), O_CLOEXEC);
+  std::string part;
+  int file = -1;
+  constexpr int most = 1000;
+  for (int number = 0; number < most && file < 0; ++number) {
+    std::array<char, 8> ending{};
+    const auto digits = static_cast<unsigned>(getpid() + number) & 0xffffffU;
+    std::snprintf(ending.data(), ending.size(), ".%06x", digits);
+    part = path + ending.data();
+    // O_EXCL keeps the files of several processes and hosts apart.
+    file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0 && errno != EEXIST) break;
+  }
   if (file < 0) return std::string("cannot be written: ") + std::strerror(errno);
   bool is_written = write_all(file, text);
   is_written = close(file) == 0 && is_written;

@@ -36,7 +36,8 @@ class OpenFile : NotCopied {
 [[nodiscard]] std::string line_of(const std::filesystem::path& file);
 
 /// Writes a text file as a whole: who reads it meanwhile, or writes it too, sees one text or the
-/// other. Returns why it could not; empty if it could.
+/// other. Others may read it as far as the user's file mask permits. Returns why it could not;
+/// empty if it could.
 [[nodiscard]] std::string replace_text_file(const std::string& path, std::string_view text);
 
 /// Keeps a file to this process among those that do the same, by a lock of `path`.lock, which

@@ -64,6 +64,16 @@ TEST_F(Files, AreReplacedAsAWhole) {
   EXPECT_EQ(std::distance(left, {}), 2) << "the file and its lock";
 }
 
+TEST_F(Files, ThatAreReplacedFollowTheFileMask) {
+  const std::string file = written("masked", "");
+  const mode_t before = umask(027);
+  EXPECT_EQ(replace_text_file(file, "text"), "");
+  umask(before);
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(file).permissions(),
+            perms::owner_read | perms::owner_write | perms::group_read);
+}
+
 TEST_F(Files, ThatAreLockedAreForOneAtATime) {
   const std::string file = path("locked") + "/file";
   const auto is_free = [&file] {
