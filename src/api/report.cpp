@@ -33,6 +33,7 @@
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/process.hpp"
+#include "run/processors.hpp"
 
 namespace tutti {
 
@@ -49,11 +50,6 @@ struct Recorder {
   int comparisons = 0;
   double clock_error = 0;  ///< the largest of the comparisons; seconds
 };
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unknown host";
-}
 
 constinit std::span<const CallCounter> counters;
 

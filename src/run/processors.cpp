@@ -135,6 +135,11 @@ std::string ethernet_in(const fs::path& folder) {
 
 }  // namespace
 
+std::string host_name() {
+  std::array<char, 252> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unknown host";
+}
+
 std::vector<int> processors_of(pid_t process) {
   // Linux refuses a set that holds fewer processors than the machine might have.
   std::array<cpu_set_t, max_processors / CPU_SETSIZE> allowed{};

@@ -1,5 +1,5 @@
-/// What this host has: the processors that processes may run on, their quota, what they share, and
-/// whether ranks outnumber them; the network.
+/// What this host has: a name, the processors that processes may run on, their quota, what they
+/// share, and whether ranks outnumber them; the network.
 #pragma once
 
 #include <sys/types.h>
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace tutti {
+
+/// Its name, cut to 251 characters.
+[[nodiscard]] std::string host_name();
 
 /// The processors that a process (0: the calling thread) may run on now, ascending, whether a
 /// cpuset or a binding restricts them; empty if the system does not report them.

@@ -2,7 +2,6 @@
 #include "run/node/mpi_node.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -33,9 +32,7 @@ struct Entry {
 static_assert(sizeof(Entry) == 56);
 
 std::string own_system() {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return host.data() + (" " + line_of("/proc/sys/kernel/random/boot_id"));
+  return host_name() + " " + line_of("/proc/sys/kernel/random/boot_id");
 }
 
 /// The rank of this process in MPI_COMM_WORLD; that in `comm` if the program uses sessions alone.
