@@ -117,12 +117,6 @@ void DistanceOrders::find_fabric() {
   fabric_ = fabric_of(with_rows(*distances_, rows_), machine_.latency, machine_.per_byte);
 }
 
-int DistanceOrders::broadcast(std::vector<Rank>& ranks) const {
-  ranks.resize(static_cast<std::size_t>(p_));
-  return mpi().Bcast(ranks.data(), static_cast<int>(ranks.size() * sizeof(Rank)), mpi().byte, 0,
-                     comm_);
-}
-
 DistanceOrders::Entry& DistanceOrders::entry(const Specification& specification, Rank root) {
   for (Entry& known : entries_) {
     if (known.root == root && known.specification == specification) return known;
@@ -146,7 +140,7 @@ int DistanceOrders::rank_orders(const Specification& specification, Rank root,
   if (!common.is_common) {
     if (rank_ == 0) rank_orders_here(specification, root);
     for (std::vector<Rank>& ranks : common.rank_orders.of_class) {
-      if (const int error = broadcast(ranks)) return error;
+      if (const int error = take_from_first(ranks, comm_)) return error;
     }
     common.is_common = true;
   }
@@ -187,7 +181,7 @@ int DistanceOrders::find_gain(Collective collective, Bytes block,
 
 int DistanceOrders::let_all_find() {
   if (!known_) return MPI_SUCCESS;
-  const int error = broadcast(rows_);
+  const int error = take_from_first(rows_, comm_);
   if (error == MPI_SUCCESS && !fabric_) find_fabric();
   return error;
 }
@@ -203,7 +197,7 @@ int DistanceOrders::order_of_all(std::optional<Collective> collective,
   ranks = Order::identity(p_).ranks();
   if (!known_) return MPI_SUCCESS;
   if (rank_ == 0) ranks = order_for_all(collective, *fabric_);
-  return broadcast(ranks);
+  return take_from_first(ranks, comm_);
 }
 
 }  // namespace tutti

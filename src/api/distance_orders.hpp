@@ -85,7 +85,6 @@ class DistanceOrders {
         distances_(std::move(distances)) {}
   int agree();
   void find_fabric();
-  int broadcast(std::vector<Rank>& ranks) const;
   Entry& entry(const Specification& specification, Rank root);
   const RankOrders& rank_orders_here(const Specification& specification, Rank root);
 

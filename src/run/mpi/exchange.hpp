@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "core/types.hpp"
@@ -55,8 +56,21 @@ int gather_at_first(const Plain& mine, std::vector<Plain>& all, MPI_Comm comm) {
 }
 /// Sets `value` to that of rank 0.
 template <class Plain>
+requires std::is_trivially_copyable_v<Plain>
 int take_from_first(Plain& value, MPI_Comm comm) {
   return mpi().Bcast(&value, sizeof value, mpi().byte, 0, comm);
+}
+/// Sets `values`, a text or a vector of at most 2 GiB, to those of rank 0, as many as it has.
+template <class Values>
+requires std::is_trivially_copyable_v<typename Values::value_type> && requires(Values& values) {
+  values.resize(values.size());
+}
+int take_from_first(Values& values, MPI_Comm comm) {
+  std::uint64_t count = values.size();
+  if (const int error = take_from_first(count, comm)) return error;
+  values.resize(count);
+  const auto bytes = static_cast<int>(count * sizeof(typename Values::value_type));
+  return bytes == 0 ? MPI_SUCCESS : mpi().Bcast(values.data(), bytes, mpi().byte, 0, comm);
 }
 /// Sets `all` to whether `mine` is true on every rank.
 int true_on_all(MPI_Comm comm, bool mine, bool& all);
@@ -110,9 +124,9 @@ class SentMessages : NotCopied {
   /// What is not sent stays allocated for ever, because the MPI may still read it.
   ~SentMessages();
 
-  /// Sends `bytes` from `data`, which several messages may share. An error loses the message.
+  /// Sends `bytes` from `data`, which several messages may share.
   int send(std::shared_ptr<const void> data, std::size_t bytes, Rank to, int tag, MPI_Comm comm);
-  /// Forgets the messages that have been sent, in the sequence of send(), and one that has failed.
+  /// Forgets the messages that have been sent, in the sequence of send(), up to an error.
   int forget_sent();
   /// Are all forgotten?
   [[nodiscard]] bool empty() const { return open_.empty(); }
