@@ -1,6 +1,7 @@
 /// Rank orders by distance, one for each class of block sizes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -11,17 +12,17 @@ namespace tutti {
 /// The rank order for each class of block sizes: an order that suits small blocks, where latency
 /// counts, may be slow for large ones, where bandwidth does. Alike on all ranks.
 struct RankOrders {
-  /// The representative block of each class, in bytes. Blocks of up to 4 times its size belong to a
-  /// class, all larger ones to the last.
-  static constexpr std::array<Bytes, 4> blocks = {64, 1 << 10, 16 << 10, 256 << 10};
+  /// The representative block of each class, in bytes: 64, 1 Ki, 16 Ki, 256 Ki. Blocks of up to 4
+  /// times its size belong to a class, which holds 4 size classes; all larger ones to the last.
+  static constexpr std::array<Bytes, 4> blocks = {largest_of(7), largest_of(11), largest_of(15),
+                                                  largest_of(19)};
   /// The class of blocks whose sizes the other ranks do not know.
   static constexpr int any_class = 2;
 
   /// The class of blocks of `block` bytes.
-  [[nodiscard]] static int class_of(Bytes block) {
-    std::size_t found = 0;
-    while (found + 1 < blocks.size() && block > 4 * blocks[found]) ++found;
-    return static_cast<int>(found);
+  [[nodiscard]] static constexpr int class_of(Bytes block) {
+    const SizeClass first = tutti::class_of(blocks[0]) - 1;
+    return std::clamp((tutti::class_of(block) - first) / 4, 0, static_cast<int>(blocks.size()) - 1);
   }
   /// The order for blocks of `block` bytes.
   [[nodiscard]] const std::vector<Rank>& of(Bytes block) const {
