@@ -2,6 +2,7 @@
 #include "select/rules.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -51,11 +52,34 @@ std::pair<std::string, std::string> choice(const Rule& rule, bool background) {
   return {to_text(made.setting), made.reason};
 }
 
+std::optional<std::pair<double, double>> ends(const std::optional<RuleInterval>& interval) {
+  if (!interval) return {};
+  return std::pair(interval->least, interval->most);
+}
+
+/// Properties for the times that `times_of` finds in a value.
+template <class Class, class TimesOf>
+void add_times(Class& bound, TimesOf times_of) {
+  using Value = typename Class::Type;
+  bound.def_prop_ro("native_us", [=](const Value& value) { return times_of(value).native_us; })
+      .def_prop_ro("choice_us", [=](const Value& value) { return times_of(value).choice_us; })
+      .def_prop_ro("native_interval_us",
+                   [=](const Value& value) { return ends(times_of(value).native_interval_us); })
+      .def_prop_ro("choice_interval_us",
+                   [=](const Value& value) { return ends(times_of(value).choice_interval_us); });
+}
+
 }  // namespace
 
 void bind_rules(nb::module_& module) {
-  nb::class_<Rule>(module, "Rule", "What to run for some calls, and the measurement behind it.")
-      .def_prop_ro("collective", [](const Rule& rule) { return name_of(rule.collective); })
+  nb::class_<SizedRuleTimes> times(module, "RuleTimes",
+                                   "Medians and intervals, in microseconds, for one message size.");
+  times.def_ro("bytes", &SizedRuleTimes::bytes);
+  add_times(times, [](const SizedRuleTimes& value) -> const RuleTimes& { return value; });
+  nb::class_<Rule> bound(module, "Rule",
+                         "What to run for some calls, and the measurement behind it.");
+  add_times(bound, [](const Rule& value) -> const RuleTimes& { return value.evidence; });
+  bound.def_prop_ro("collective", [](const Rule& rule) { return name_of(rule.collective); })
       .def_prop_ro("p", [](const Rule& rule) { return to_text(rule.p); })
       .def_prop_ro("nodes", [](const Rule& rule) { return to_text(rule.nodes); })
       .def_prop_ro("ranks_per_node", [](const Rule& rule) { return to_text(rule.ranks_per_node); })
@@ -64,8 +88,7 @@ void bind_rules(nb::module_& module) {
       .def_ro("mpi", &Rule::mpi)
       .def_ro("version", &Rule::version)
       .def_prop_ro("use", [](const Rule& rule) { return to_text(rule.use); })
-      .def_prop_ro("native_us", [](const Rule& rule) { return rule.evidence.native_us; })
-      .def_prop_ro("choice_us", [](const Rule& rule) { return rule.evidence.choice_us; })
+      .def_prop_ro("sizes", [](const Rule& rule) { return rule.evidence.sizes; })
       .def_prop_ro("calls", [](const Rule& rule) { return rule.evidence.calls; })
       .def_prop_ro("network", [](const Rule& rule) { return rule.evidence.network; })
       .def_prop_ro("date", [](const Rule& rule) { return rule.evidence.date; })

@@ -573,8 +573,38 @@ def sweep_hierarchical(collective: str, max_ranks: int = 5, nodes: str = '') -> 
     Verifies hierarchical programs on the shape `nodes`, or on all shapes of up to max_ranks ranks and some larger ones.
     """
 
+class RuleTimes:
+    """Medians and intervals, in microseconds, for one message size."""
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def native_us(self) -> float | None: ...
+
+    @property
+    def choice_us(self) -> float | None: ...
+
+    @property
+    def native_interval_us(self) -> tuple[float, float] | None: ...
+
+    @property
+    def choice_interval_us(self) -> tuple[float, float] | None: ...
+
 class Rule:
     """What to run for some calls, and the measurement behind it."""
+
+    @property
+    def native_us(self) -> float | None: ...
+
+    @property
+    def choice_us(self) -> float | None: ...
+
+    @property
+    def native_interval_us(self) -> tuple[float, float] | None: ...
+
+    @property
+    def choice_interval_us(self) -> tuple[float, float] | None: ...
 
     @property
     def collective(self) -> str: ...
@@ -604,10 +634,7 @@ class Rule:
     def use(self) -> str: ...
 
     @property
-    def native_us(self) -> float | None: ...
-
-    @property
-    def choice_us(self) -> float | None: ...
+    def sizes(self) -> list[RuleTimes]: ...
 
     @property
     def calls(self) -> int | None: ...

@@ -51,6 +51,8 @@ class Job:
     """What the MPI says of itself."""
     machine: str = ""
     """Processor, cores and network of rank 0's node."""
+    network: str = ""
+    """Empty if it is unknown."""
 
 
 Measure = Callable[[str, Sequence[int], Sequence[str], int, float], list[dict[str, Any]]]

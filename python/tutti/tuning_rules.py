@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,8 @@ from tutti.tuning_cells import MIN_GAIN, Cell
 
 _SMALL = 8
 """Bytes; messages of fewer take as long."""
+_MIN_SAMPLES = 6
+"""Fewer have no interval with 95 %."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,13 @@ class Span:
     use: str
     least: int
     most: int | None
-    native_us: float
-    choice_us: float
+    cells: Sequence[Cell]
+    """The sizes at which it was measured, at least one."""
+
+    @property
+    def weakest(self) -> Cell:
+        """The size at which the winner gains least."""
+        return max(self.cells, key=lambda cell: cell.ratio(cell.lines[self.use]))
 
 
 def rules_of(tuner: Tuner, date: str, command: str) -> list[dict[str, Any]]:
@@ -79,19 +87,33 @@ def _rule(job: Job, collective: str, span: Span, date: str, command: str) -> dic
         most = "inf" if span.most is None else str(span.most)
         rule["bytes"] = _engine.range_text(f"{span.least}..{most}")
     rule |= {"mpi": mpi, "version": ".".join(version.split(".")[:2]), "use": span.use}
-    evidence: dict[str, Any] = {"native_us": round(span.native_us, 3)}
-    if span.use != "native":
-        evidence["choice_us"] = round(span.choice_us, 3)
-    rule["evidence"] = evidence | {"date": date, "command": command}
-    return rule
+    return rule | {"evidence": _evidence(job, span) | {"date": date, "command": command}}
+
+
+def _evidence(job: Job, span: Span) -> dict[str, Any]:
+    """The times of the size at which the choice gains least, and those of each size if it gains."""
+    evidence = _times(span.weakest, span.use)
+    if span.use != "native" and len(span.cells) > 1:
+        evidence["sizes"] = [{"bytes": cell.bytes, **_times(cell, span.use)} for cell in span.cells]
+    evidence["calls"] = len(span.weakest.lines[span.use].samples)
+    return evidence | ({"network": job.network} if job.network else {})
+
+
+def _times(cell: Cell, use: str) -> dict[str, Any]:
+    """Medians in microseconds, with intervals where there are enough samples."""
+    line = cell.lines[use]
+    measured = {"native": cell.native_of(line)} | ({} if use == "native" else {"choice": line})
+    times: dict[str, Any] = {}
+    for name, one in measured.items():
+        interval = one.interval
+        times[f"{name}_us"] = round(interval.median, 3)
+        if len(one.samples) >= _MIN_SAMPLES:
+            times[f"{name}_interval_us"] = [round(interval.low, 3), round(interval.high, 3)]
+    return times
 
 
 def _span_of(cells: list[Cell], use: str, least: int, most: int | None) -> Span:
-    """With the times of the size at which the choice gains least."""
-    known = [cell for cell in cells if use in cell.lines]
-    cell = max(known, key=lambda one: one.ratio(one.lines[use]))
-    line = cell.lines[use]
-    return Span(use, least, most, cell.native_of(line).median, line.median)
+    return Span(use, least, most, [cell for cell in cells if use in cell.lines])
 
 
 def _smoothed(cells: list[Cell]) -> list[str]:
@@ -109,7 +131,7 @@ def _smoothed(cells: list[Cell]) -> list[str]:
 
 def _native_span(cell: Cell, least: int, most: int | None) -> Span:
     """Native for sizes beyond a cell."""
-    return Span("native", least, most, cell.native.median, cell.native.median)
+    return Span("native", least, most, [cell])
 
 
 def _spans(cells: list[Cell], winners: list[str]) -> list[Span]:

@@ -20,7 +20,7 @@ from tutti.tuning import CHECK, WARMUP, WIDTH, Job, Progress, Tuner
 from tutti.tuning_cells import Cell, Measured
 from tutti.tuning_rules import settle
 
-STATE_SCHEMA = "tutti-tune-state-5"
+STATE_SCHEMA = "tutti-tune-state-6"
 _CHECKS = 20
 _RULES = ["native", "auto"]
 """What a check compares: with rules, auto runs what they select."""
@@ -49,8 +49,9 @@ def job_of(run: Run) -> Job:
     found = run(["barrier", "--repetitions", "1", "--warmup", "0"], _ALONE)
     known = found["metadata"]
     numbers = (int(known[name]) for name in ("ranks", "nodes", "ranks of a node"))
-    machine = f"{known['processor']}, {known['cores of a node']} cores, {known['network']}"
-    return Job(*numbers, known["library"], machine)
+    network = known["network"]
+    machine = f"{known['processor']}, {known['cores of a node']} cores, {network}"
+    return Job(*numbers, known["library"], machine, "" if network == "unknown" else network)
 
 
 _ROW = {"bytes": COUNT, "algorithms": [{"name": TEXT, "ran": TEXT, "samples_us": [NUMBER]}]}

@@ -180,7 +180,7 @@ bool Selections::decide_by_rules(Features features, const Setting& setting, Deci
       follow(choice, made);
       if (made.level.hierarchical) made.level.leaders = std::max(1, made.level.leaders);
       if (choice.setting == span.rule->use) {
-        made.measured = add_case(*span.rule, least, span.most, choice.reason);
+        made.measured = add_case(span, least, choice.reason);
       }
     }
     least = span.most == NumberRange::inf ? span.most : span.most + 1;

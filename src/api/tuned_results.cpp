@@ -20,14 +20,29 @@ std::string cited(const RuleEvidence& evidence) {
   return evidence.date.empty() ? text + " without a date" : text + ", " + evidence.date;
 }
 
-MeasuredCandidate measured(const std::string& name, const std::optional<double>& median_us) {
+MeasuredCandidate measured(const std::string& name, const std::optional<double>& median_us,
+                           const std::optional<RuleInterval>& interval) {
   MeasuredCandidate candidate;
   candidate.name = name;
   if (median_us) candidate.median = *median_us * microsecond;
+  if (median_us && interval) {
+    candidate.least = interval->least * microsecond;
+    candidate.most = interval->most * microsecond;
+    candidate.confidence = rule_confidence;
+  }
   return candidate;
 }
 
 constexpr double nanosecond = 1e-9;
+
+void set_times(MeasuredCandidate& candidate, Nanoseconds median,
+               const std::optional<MedianInterval>& interval) {
+  candidate.median = static_cast<double>(median) * nanosecond;
+  if (!interval) return;
+  candidate.least = static_cast<double>(interval->least) * nanosecond;
+  candidate.most = static_cast<double>(interval->most) * nanosecond;
+  candidate.confidence = interval->confidence;
+}
 
 MeasuredCandidate measured(const Setting& setting, const CandidateEvidence& evidence) {
   MeasuredCandidate candidate;
@@ -35,12 +50,7 @@ MeasuredCandidate measured(const Setting& setting, const CandidateEvidence& evid
   candidate.state = name_of(evidence.state);
   candidate.why = explanation_of(evidence.state);
   candidate.calls = evidence.calls;
-  if (evidence.calls > 0) candidate.median = static_cast<double>(evidence.median) * nanosecond;
-  if (evidence.interval) {
-    candidate.least = static_cast<double>(evidence.interval->least) * nanosecond;
-    candidate.most = static_cast<double>(evidence.interval->most) * nanosecond;
-    candidate.confidence = evidence.interval->confidence;
-  }
+  if (evidence.calls > 0) set_times(candidate, evidence.median, evidence.interval);
   return candidate;
 }
 
@@ -62,28 +72,38 @@ MeasuredCase measured(SizeClass size_class, const TuningCase& known,
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     all.candidates.push_back(measured(candidates[i], evidence[i]));
   }
+  // What an earlier run measured counts until this one has.
+  const auto set_if_unknown = [&](int candidate, Nanoseconds time, const auto& interval) {
+    MeasuredCandidate& one = all.candidates[index(candidate)];
+    if (one.median < 0 && time > 0) set_times(one, time, interval);
+  };
+  if (kept) {
+    set_if_unknown(0, kept->native, kept->native_interval);
+    set_if_unknown(kept->candidate, kept->choice, kept->choice_interval);
+  }
   return all;
 }
 
 }  // namespace
 
 /// Requires that the call permits what the rule selects.
-CaseOfCall Selections::add_case(const Rule& rule, Bytes least, Bytes most,
-                                const std::string& reason) {
+CaseOfCall Selections::add_case(const RuleSpan& span, Bytes least, const std::string& reason) {
+  const Rule& rule = *span.rule;
+  const RuleTimes& times = *span.times;
   std::vector<MeasuredCase>& cases = cases_[rule.collective];
-  const std::string name = to_text(rule.use);
   if (cases.size() == max_cases) return {};
   MeasuredCase known;
   known.id = first_case + static_cast<int>(cases.size());
   known.min_bytes = least;
-  known.max_bytes = most == NumberRange::inf ? -1 : most;
+  known.max_bytes = span.most == NumberRange::inf ? -1 : span.most;
   known.evidence = cited(rule.evidence);
   known.reason = reason;
-  known.candidates.push_back(measured("native", rule.evidence.native_us));
+  known.candidates.push_back(measured("native", times.native_us, times.native_interval_us));
   if (!rule.use.is_native()) {
     known.candidates.front().state = "slower";
     known.candidates.front().why = "the rule selects another one";
-    known.candidates.push_back(measured(name, rule.evidence.choice_us));
+    known.candidates.push_back(
+        measured(to_text(rule.use), times.choice_us, times.choice_interval_us));
     known.selected = 1;
   }
   known.candidates.back().state = "selected";

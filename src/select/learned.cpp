@@ -19,6 +19,16 @@ Nanoseconds nanoseconds(const std::optional<double>& microseconds) {
   return std::llround(microseconds.value_or(0) * nanoseconds_per_microsecond);
 }
 
+std::optional<RuleInterval> rule_interval(const std::optional<MedianInterval>& interval) {
+  if (!interval) return {};
+  return RuleInterval{microseconds(interval->least), microseconds(interval->most)};
+}
+
+std::optional<MedianInterval> kept_interval(const std::optional<RuleInterval>& interval) {
+  if (!interval) return {};
+  return MedianInterval{nanoseconds(interval->least), nanoseconds(interval->most), rule_confidence};
+}
+
 NumberRange exactly(std::int64_t number) { return {number, number}; }
 
 /// Is a known rule about the class of a learned one, on the same platform?
@@ -45,6 +55,8 @@ Rule learned_rule(const Features& features, const Setting& use, const TuningEvid
   rule.use = use;
   rule.evidence.native_us = microseconds(evidence.native);
   rule.evidence.choice_us = microseconds(evidence.choice);
+  rule.evidence.native_interval_us = rule_interval(evidence.native_interval);
+  rule.evidence.choice_interval_us = rule_interval(evidence.choice_interval);
   rule.evidence.calls = evidence.calls;
   return rule;
 }
@@ -87,9 +99,13 @@ Rules kept_for(Rules kept, int p, const Platform& platform) {
 
 TuningEvidence evidence_of(const Rule& kept) {
   const RuleEvidence& evidence = kept.evidence;
-  return {kept.use.is_native() ? 0 : 1, nanoseconds(evidence.native_us),
-          nanoseconds(evidence.choice_us), static_cast<int>(evidence.calls.value_or(0)),
-          evidence.date};
+  return {kept.use.is_native() ? 0 : 1,
+          nanoseconds(evidence.native_us),
+          nanoseconds(evidence.choice_us),
+          static_cast<int>(evidence.calls.value_or(0)),
+          evidence.date,
+          kept_interval(evidence.native_interval_us),
+          kept_interval(evidence.choice_interval_us)};
 }
 
 bool holds_for(const Rule& kept, const Features& features) {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "core/numbers.hpp"
@@ -43,12 +45,32 @@ std::string reason_of(const Rule& rule) {
     reason += "nothing was measured to be faster";
   } else if (evidence.native_us && evidence.choice_us && *evidence.choice_us > 0) {
     const double ratio = *evidence.native_us / *evidence.choice_us;
-    reason += "measured " + in_characters(ratio, std::chars_format::general, 3) +
-              "x faster than the MPI's own";
+    reason += std::string(evidence.sizes.empty() ? "measured " : "measured at least ") +
+              in_characters(ratio, std::chars_format::general, 3) + "x faster than the MPI's own";
   } else {
     reason += "selected without a measurement";
   }
   return reason + cited(evidence);
+}
+
+/// The largest message size that is nearer to the lesser of 2 measured ones, by the ratio.
+Bytes border_of(const SizedRuleTimes& lesser, const SizedRuleTimes& larger) {
+  return static_cast<Bytes>(std::sqrt(static_cast<double>(lesser.bytes)) *
+                            std::sqrt(static_cast<double>(larger.bytes)));
+}
+
+/// The sizes whose times count for messages of their own; none where nothing is selected.
+std::span<const SizedRuleTimes> sizes_of(const Rule& rule) {
+  if (rule.use.is_native() || !is_block_common(rule.collective)) return {};
+  return rule.evidence.sizes;
+}
+
+const RuleTimes* times_at(const Rule& rule, Bytes bytes) {
+  const auto sizes = sizes_of(rule);
+  if (sizes.empty()) return &rule.evidence;
+  std::size_t at = 0;
+  while (at + 1 < sizes.size() && bytes > border_of(sizes[at], sizes[at + 1])) ++at;
+  return &sizes[at];
 }
 
 bool matches_mpi(const Rule& rule, const MpiVersion& mpi) {
@@ -100,16 +122,19 @@ std::vector<RuleSpan> spans_of(const Rules& rules, const Features& features) {
     matching.push_back(&rule);
     if (rule.bytes.least > 0) ends.insert(rule.bytes.least - 1);
     ends.insert(rule.bytes.most);
+    const auto sizes = sizes_of(rule);
+    for (std::size_t i = 1; i < sizes.size(); ++i) ends.insert(border_of(sizes[i - 1], sizes[i]));
   }
   std::vector<RuleSpan> spans;
   for (const Bytes end : ends) {
     const auto first = std::ranges::find_if(
         matching, [end](const Rule* rule) { return rule->bytes.contains(end); });
     const Rule* const rule = first == matching.end() ? nullptr : *first;
-    if (!spans.empty() && spans.back().rule == rule) {
+    const RuleTimes* const times = rule == nullptr ? nullptr : times_at(*rule, end);
+    if (!spans.empty() && spans.back().rule == rule && spans.back().times == times) {
       spans.back().most = end;
     } else {
-      spans.push_back({end, rule});
+      spans.push_back({end, rule, times});
     }
   }
   return spans;

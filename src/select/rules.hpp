@@ -42,13 +42,34 @@ struct NumberRange {
 /// The shortest text that reads back as the same range.
 [[nodiscard]] std::string to_text(const NumberRange& range);
 
-/// What a rule was derived from.
-struct RuleEvidence {
-  std::optional<double> native_us;  ///< median time of the MPI's own algorithm, in microseconds
-  std::optional<double> choice_us;  ///< median time of what the rule selects
-  std::optional<long> calls;        ///< that were measured of what the rule selects
-  std::string network;              ///< of the machine it was measured on
-  std::string date;                 ///< such as 2026-11-22
+/// The least confidence of a RuleInterval.
+inline constexpr double rule_confidence = 0.95;
+
+/// Microseconds between which a median is.
+struct RuleInterval {
+  double least = 0;
+  double most = 0;
+};
+
+/// Median times in microseconds, as far as they are known.
+struct RuleTimes {
+  std::optional<double> native_us;  ///< of the MPI's own algorithm
+  std::optional<double> choice_us;  ///< of what the rule selects
+  std::optional<RuleInterval> native_interval_us;
+  std::optional<RuleInterval> choice_interval_us;
+};
+
+/// Those of messages of one size.
+struct SizedRuleTimes : RuleTimes {
+  Bytes bytes = 0;
+};
+
+/// What a rule was derived from. Its own times are those of the size at which it gains least.
+struct RuleEvidence : RuleTimes {
+  std::vector<SizedRuleTimes> sizes;  ///< ascending; none where one size was measured
+  std::optional<long> calls;          ///< that were measured of what the rule selects
+  std::string network;                ///< of the machine it was measured on
+  std::string date;                   ///< such as 2026-11-22
   std::string command;
   std::string source;  ///< the name of the file
 };
@@ -90,13 +111,15 @@ struct Rules {
 /// The rules that may match on a communicator of `p` ranks under this MPI. O(rules).
 [[nodiscard]] Rules rules_for(Rules rules, int p, const MpiVersion& mpi);
 
-/// Consecutive message sizes up to `most` that one rule decides; none: no rule matches.
+/// Consecutive message sizes up to `most` that one rule decides; none: no rule matches. `times` are
+/// those of the measured size that is nearest by the ratio; of a rule without sizes its own.
 struct RuleSpan {
   Bytes most = NumberRange::inf;
   const Rule* rule = nullptr;
+  const RuleTimes* times = nullptr;
 };
 /// All message sizes from 0 on, in ascending spans, each with its first match among `rules_for` the
-/// MPI. The rules must outlive the result. O(n^2) in the number of rules that match.
+/// MPI. The rules must outlive the result. O(n^2) in the number of rules and sizes that match.
 [[nodiscard]] std::vector<RuleSpan> spans_of(const Rules& rules, const Features& features);
 
 /// The rule's selection, or native if the call does not permit that (see why_unfit).

@@ -23,11 +23,27 @@ constexpr std::array<std::string_view, 6> mpi_names = {"openmpi", "mpich", "inte
 
 // Calls visit(name, field) for each field, in the sequence in which they are written.
 
+template <class Times, class Visit>
+requires std::is_base_of_v<RuleTimes, Times>
+void for_each_time(Times& times, Visit visit) {
+  visit("native_us", times.native_us);
+  visit("native_interval_us", times.native_interval_us);
+  visit("choice_us", times.choice_us);
+  visit("choice_interval_us", times.choice_interval_us);
+}
+
+template <class Times, class Visit>
+requires std::is_same_v<std::remove_const_t<Times>, SizedRuleTimes>
+void for_each_field(Times& times, Visit visit) {
+  visit("bytes", times.bytes);
+  for_each_time(times, visit);
+}
+
 template <class Evidence, class Visit>
 requires std::is_same_v<std::remove_const_t<Evidence>, RuleEvidence>
 void for_each_field(Evidence& evidence, Visit visit) {
-  visit("native_us", evidence.native_us);
-  visit("choice_us", evidence.choice_us);
+  for_each_time(evidence, visit);
+  visit("sizes", evidence.sizes);
   visit("calls", evidence.calls);
   visit("network", evidence.network);
   visit("date", evidence.date);
@@ -167,6 +183,34 @@ class RulesReader {
            json_.refuse("unknown mpi " + json_string(text) + valid_names(text, mpi_names, "names"));
   }
 
+  bool value(std::string_view name, std::optional<RuleInterval>& interval) {
+    std::vector<double> ends;
+    if (!json_.array([&] { return json_.number(ends.emplace_back()); })) return false;
+    if (ends.size() != 2 || ends[0] < 0 || ends[0] > ends[1]) {
+      return json_.refuse(std::string(name) + ": expected 2 times in microseconds, ascending");
+    }
+    interval = RuleInterval{ends[0], ends[1]};
+    return true;
+  }
+
+  bool value(std::string_view name, std::vector<SizedRuleTimes>& sizes) {
+    const auto size = [&] {
+      SizedRuleTimes& one = sizes.emplace_back();
+      return json_.object([&](const std::string& key) { return member(key, one); });
+    };
+    if (!json_.array(size)) return false;
+    const auto descends = [](Bytes bytes, Bytes next) { return bytes >= next; };
+    return std::ranges::adjacent_find(sizes, descends, &SizedRuleTimes::bytes) == sizes.end() ||
+           json_.refuse(std::string(name) + ": expected ascending bytes");
+  }
+
+  bool value(std::string_view, Bytes& bytes) {
+    long number = 0;
+    if (!json_.integer(number, 0, 1L << 53)) return false;
+    bytes = number;
+    return true;
+  }
+
   bool value(std::string_view, std::optional<long>& calls) {
     return json_.integer(calls.emplace(), 0, 1L << 53);
   }
@@ -223,6 +267,11 @@ Json json_of(Collective collective) { return name_of(collective); }
 Json json_of(const Setting& use) { return to_text(use); }
 Json json_of(const std::string& text) { return text.empty() ? Json() : text; }
 Json json_of(const NumberRange& range) { return range.is_all() ? Json() : to_text(range); }
+Json json_of(Bytes bytes) { return bytes; }
+Json json_of(const std::optional<RuleInterval>& interval) {
+  return interval ? json_list(std::array{interval->least, interval->most}) : Json();
+}
+Json json_of(const std::vector<SizedRuleTimes>& sizes);
 template <class Value>
 Json json_of(const std::optional<Value>& value) {
   return value;
@@ -235,6 +284,10 @@ Json json_of(const Object& object) {
     if (!value.is_null()) add_members(json, name, value);
   });
   return json;
+}
+Json json_of(const std::vector<SizedRuleTimes>& sizes) {
+  const auto show = [](const SizedRuleTimes& one) { return json_of(one); };
+  return sizes.empty() ? Json() : json_list(sizes, show);
 }
 
 }  // namespace

@@ -45,6 +45,8 @@ struct TuningEvidence {
   Nanoseconds choice = 0;  ///< median time of the candidate
   int calls = 0;           ///< of the candidate
   std::string date;        ///< of the earlier run; empty: measured in this run
+  std::optional<MedianInterval> native_interval = {};
+  std::optional<MedianInterval> choice_interval = {};
 };
 
 /// Which candidate calls explore, and in how many of them at most.

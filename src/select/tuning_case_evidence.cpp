@@ -58,7 +58,13 @@ void TuningCase::start_from(const TuningEvidence& kept) {
 void TuningCase::note_evidence() {
   const CallSamples& samples = at(selected_).samples;
   if (samples.count() == 0) return;
-  evidence_ = {selected_, native_median_, samples.median(), samples.count(), ""};
+  evidence_ = {selected_,
+               native_median_,
+               samples.median(),
+               samples.count(),
+               "",
+               median_interval(at(0).samples.latest(CallSamples::few)),
+               median_interval(samples)};
 }
 
 void TuningCase::state_reason() {

@@ -77,6 +77,18 @@ def test_the_next_run_starts_from_it(mpi, slow, tmp_path):
     assert len(kept(tmp_path)) == 1
 
 
+def test_a_report_counts_what_kept_times_save(mpi, slow, tmp_path):
+    """Before this run has measured any."""
+    run(mpi, slow, tmp_path)
+    (rule,) = kept(tmp_path)
+    (case,) = run(mpi, slow, tmp_path, calls=WINDOW).report["tuning"]["cases"]
+    gain = rule["evidence"]["native_us"] - rule["evidence"]["choice_us"]
+    assert case["evidence"].startswith("kept from an earlier run, ")
+    assert case["saved"] == pytest.approx(WINDOW * gain * 1e-6, rel=1e-3) and gain > 0
+    intervals = [rule["evidence"].get(f"{name}_interval_us") for name in ("native", "choice")]
+    assert (case["saved_interval"] is not None) == all(intervals)
+
+
 def test_the_mpis_own_is_kept_too(mpi, slow, tmp_path):
     """Without the slow library nothing is so much faster, but the file says so: it is settled."""
     run(mpi, slow, tmp_path)

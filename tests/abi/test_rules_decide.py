@@ -48,6 +48,27 @@ def test_a_rule_decides_by_message_size_and_is_reported(mpi, tmp_path):
     assert told["allreduce"] == {f"recursive_doubling: {MEASURED}"}
 
 
+def test_a_report_counts_each_size_with_its_times(mpi, tmp_path):
+    """3 calls of 8 B, and 3 of 64 KiB."""
+    large = {"bytes": 65536, "native_us": 1000, "native_interval_us": [900, 1100],
+             "choice_us": 200, "choice_interval_us": [150, 250]}  # fmt: skip
+    both = rule("bcast", "circulant:parts=4")
+    both["evidence"]["sizes"] = [{"bytes": 8, "native_us": 10, "choice_us": 5}, large]
+    file = file_of(tmp_path / "site.json", both)
+    outcome = mpi.run(mpi.compile("rules.c"), settings={"TUTTI_RULES": str(file)})
+    told = calls(outcome)
+    assert told["bcast"] == {f"circulant:parts=4: {MEASURED.replace('2x', 'at least 2x')}"}
+    cases = [case for case in outcome.report["tuning"]["cases"] if case["collective"] == "bcast"]
+    few, many = sorted(cases, key=lambda case: case["bytes"][0])
+    assert (few["bytes"], many["bytes"]) == ([0, 724], [725, None])  # 8 * 90.5, 64 Ki / 90.5
+    assert (few["calls"], many["calls"]) == (3, 3)
+    assert few["saved"] == pytest.approx(3 * 5e-6) and few["saved_interval"] is None
+    assert many["saved"] == pytest.approx(3 * 800e-6)
+    assert many["saved_interval"] == pytest.approx([3 * 650e-6, 3 * 950e-6])
+    assert many["candidates"][1]["interval"] == pytest.approx([150e-6, 250e-6])
+    assert outcome.report["tuning"]["saved"] >= many["saved"]
+
+
 @pytest.mark.parametrize(
     "keys",
     [{"p": "4..inf"}, {"mpi": "intel"}, {"version": "1"}, {"nodes": "2..inf"},

@@ -238,6 +238,24 @@ def test_show_says_what_a_rule_gains_and_where(
     assert second.startswith("bcast all native ")
 
 
+def test_show_says_what_a_rule_gains_at_its_sizes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    sizes = (
+        '{"bytes": 1024, "native_us": 20, "native_interval_us": [19, 21], "choice_us": 10}, '
+        '{"bytes": 65536, "native_us": 500, "choice_us": 100}'
+    )
+    evidence = f'"evidence": {{"native_us": 20, "choice_us": 10, "calls": 30, "sizes": [{sizes}]}}'
+    file = write(tmp_path / "x.json", f'"collective": "bcast", "use": "chain", {evidence}')
+    row = invoke("rules", "show", str(file)).stdout.splitlines()[1]
+    assert "bcast all chain 20.0 us 10.0 us 2.00 to 5.00 " in " ".join(row.split()) + " "
+    (shown,) = json.loads(invoke("rules", "show", str(file), "--json").stdout)
+    assert shown["sizes"][0]["native_interval_us"] == [19, 21]
+    assert (shown["sizes"][1]["bytes"], shown["sizes"][1]["choice_interval_us"]) == (65536, None)
+    assert (shown["native_interval_us"], shown["calls"]) == (None, 30)
+
+
 def test_diff_counts_rules_with_wider_keys(tmp_path: Path) -> None:
     wide, narrow = '"collective": "bcast", "use": "native"', '"collective": "bcast", "p": 4, "use": "chain"'
     one = write(tmp_path / "a.json", wide)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from tutti.statistics import median_interval
 from tutti.tuning import Tuner
 from tutti.tuning_candidates import candidates
 from tutti.tuning_cells import SCAN, Cell, Measured, grid, grids
-from tutti.tuning_rules import rules_of
+from tutti.tuning_rules import rules_of, to_text
 
 
 def test_a_crossover_is_located_between_powers_of_two() -> None:
@@ -86,6 +87,38 @@ def test_a_rule_holds_for_the_job_and_names_its_evidence() -> None:
     assert rule["bytes"] == "0..4M"
     assert rule["evidence"]["native_us"] / rule["evidence"]["choice_us"] == pytest.approx(2, 0.05)
     assert rule["evidence"]["date"] == "2026-11-22"
+    assert "network" not in rule["evidence"], "it is unknown"
+
+
+def test_evidence_has_each_size_with_intervals() -> None:
+    """At 8 bytes, chain gains 2 times; from there on up to 4 times."""
+    machine = Machine({"native": linear(10, 1e-3), "chain": linear(5, 0.25e-3)})
+    tuner = tuned(machine, "bcast")
+    tuner.job = replace(tuner.job, network="cxi")
+    chain, native = rules_of(tuner, "2026-11-22", "tutti tune")
+    evidence = chain["evidence"]
+    assert (evidence["network"], evidence["calls"]) == ("cxi", 30)
+    sizes = evidence["sizes"]
+    assert [one["bytes"] for one in sizes] == sorted(tuner.cells["bcast"])
+    for one in (evidence, *sizes):
+        for name in ("native", "choice"):
+            low, high = one[f"{name}_interval_us"]
+            assert low <= one[f"{name}_us"] <= high
+    gains = [one["native_us"] / one["choice_us"] for one in sizes]
+    assert min(gains) == evidence["native_us"] / evidence["choice_us"] == pytest.approx(2, 0.05)
+    assert gains[-1] == pytest.approx(4, 0.05)
+    assert "sizes" not in native["evidence"] and "choice_us" not in native["evidence"]
+    read = _engine.rules_from_text(to_text([chain, native], "2026-11-22", "tutti tune"), "x.json")
+    assert [one.bytes for one in read.all[0].sizes] == [one["bytes"] for one in sizes]
+    assert read.all[0].sizes[-1].native_interval_us == tuple(sizes[-1]["native_interval_us"])
+    assert not read.remarks
+
+
+def test_few_samples_have_no_interval() -> None:
+    machine = Machine({"native": linear(10, 1e-3), "chain": linear(5, 0.5e-3)}, seconds=20)
+    rule = rules_of(tuned(machine, "bcast", budget=20), "2026-11-22", "tutti tune")[0]
+    assert rule["evidence"]["calls"] == SCAN
+    assert "choice_interval_us" not in rule["evidence"]
 
 
 def test_where_no_rank_knows_the_sizes_one_algorithm_holds_for_all() -> None:

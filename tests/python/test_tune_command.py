@@ -211,7 +211,7 @@ def test_the_job_names_the_machine_of_a_state() -> None:
     metadata = {"ranks": "8", "nodes": "2", "ranks of a node": "4", "library": "MPI", "processor": "P",
                 "cores of a node": "16", "network": "ethernet 1000 Mb/s"}  # fmt: skip
     job = tuning_run.job_of(lambda words, settings: {"metadata": metadata})
-    assert job == Job(8, 2, 4, "MPI", "P, 16 cores, ethernet 1000 Mb/s")
+    assert job == Job(8, 2, 4, "MPI", "P, 16 cores, ethernet 1000 Mb/s", "ethernet 1000 Mb/s")
 
 
 def test_runs_that_a_budget_cut_short_serve_no_much_longer_one(tmp_path: Path) -> None:

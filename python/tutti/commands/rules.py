@@ -61,18 +61,28 @@ def _learned_path(given: list[Path] | None) -> list[Path]:
     return [path]
 
 
-def _gain(rule: Rule) -> float | None:
-    if rule.native_us is None or not rule.choice_us:
-        return None
-    return rule.native_us / rule.choice_us
+def _gain(rule: Rule) -> str:
+    """How many times as fast: the least and, over several sizes, the greatest."""
+    gains = sorted(
+        one.native_us / one.choice_us
+        for one in (rule.sizes or [rule])
+        if one.native_us is not None and one.choice_us
+    )
+    return " to ".join(dict.fromkeys(f"{gain:.2f}" for gain in gains[:1] + gains[-1:]))
+
+
+_KEYS = (
+    "collective", "p", "nodes", "ranks_per_node", "bytes", "commutative", "mpi",
+    "version", "use",
+)  # fmt: skip
+_TIMES = ("native_us", "native_interval_us", "choice_us", "choice_interval_us")
+_ORIGIN = ("calls", "network", "date", "command", "source")
 
 
 def _as_json(rule: Rule) -> dict[str, Any]:
-    names = (
-        "collective", "p", "nodes", "ranks_per_node", "bytes", "commutative", "mpi", "version",
-        "use", "native_us", "choice_us", "calls", "network", "date", "command", "source",
-    )  # fmt: skip
-    return {name: getattr(rule, name) for name in names}
+    sizes = [{name: getattr(one, name) for name in ("bytes", *_TIMES)} for one in rule.sizes]
+    fields = {name: getattr(rule, name) for name in (*_KEYS, *_TIMES, *_ORIGIN)}
+    return fields | {"sizes": sizes}
 
 
 @rules.command()
@@ -122,14 +132,13 @@ def show(
         "collective", "bytes", "use", "native", "use takes", "gain", "where", "measured", right=right
     )
     for rule in merged.all:
-        gain = _gain(rule)
         listing.add_row(
             rule.collective,
             "all" if rule.bytes == "0..inf" else rule.bytes,
             f"[cyan]{rule.use}[/]",
             "" if rule.native_us is None else f"{rule.native_us:,.1f} us",
             "" if rule.choice_us is None else f"{rule.choice_us:,.1f} us",
-            "" if gain is None else f"{gain:.2f}",
+            _gain(rule),
             escape(", ".join(filter(None, (files_of.text_of(rule), rule.network)))),
             escape(f"{rule.date} {rule.source}".strip()),
         )

@@ -56,6 +56,22 @@ TEST(KeptRules, AreRules) {
 )");
 }
 
+TEST(KeptRules, HaveTheIntervalsOfTheirMedians) {
+  const TuningEvidence measured = {
+      1, 2'000'000, 1'000'000, 16, "", MedianInterval{1'900'500, 2'100'000, 0.97}, {}};
+  const Rules written = merged({learned_rule(eight, use("ring"), measured)});
+  EXPECT_NE(to_text(written).find(R"("native_interval_us":[1900.5,2100],"choice_us":1000,)"),
+            std::string::npos);
+  const Result<Rules> read = rules_from_text(to_text(written), "");
+  ASSERT_TRUE(read) << read.error();
+  const TuningEvidence evidence = evidence_of(read->all.at(0));
+  ASSERT_TRUE(evidence.native_interval);
+  EXPECT_EQ(evidence.native_interval->least, 1'900'500);
+  EXPECT_EQ(evidence.native_interval->most, 2'100'000);
+  EXPECT_EQ(evidence.native_interval->confidence, 0.95);
+  EXPECT_FALSE(evidence.choice_interval);
+}
+
 TEST(KeptRules, NameEveryCandidateForTheNextRun) {
   for (int candidate = 0; candidate < 4; ++candidate) {
     for (const SizeClass size_class : {0, 1, 2, kibibyte, size_classes - 2}) {

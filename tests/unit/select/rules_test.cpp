@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace tutti {
 namespace {
 
@@ -67,6 +69,40 @@ TEST(Rules, DecideByTheFirstMatchAtEachMessageSize) {
   EXPECT_EQ(spans_text(rules, bcast_of(8)), "1023=- 65536=chain inf=circulant:parts=8");
 }
 
+/// A rule with the times of 3 sizes.
+constexpr const char* sized_rule = R"({"collective": "bcast", "bytes": "32K..8M", "use": "chain",
+    "evidence": {"native_us": 20, "choice_us": 10, "sizes": [
+      {"bytes": 65536, "native_us": 20, "choice_us": 10},
+      {"bytes": 1048576, "native_us": 300, "native_interval_us": [290, 310], "choice_us": 100},
+      {"bytes": 4194304, "native_us": 4000, "choice_us": 400, "choice_interval_us": [390, 420]}]}})";
+
+TEST(Rules, QuoteTheTimesOfTheNearestSize) {
+  const Rules rules = rules_of(sized_rule);
+  std::string text;
+  for (const RuleSpan& span : spans_of(rules, bcast_of(8))) {
+    text += std::to_string(span.most) + ":";
+    text +=
+        span.times == nullptr ? "- " : std::to_string(std::lround(*span.times->native_us)) + " ";
+  }
+  // 2^16 and 2^20 meet at 2^18, 2^20 and 2^22 at 2^21; the rule ends at 2^23.
+  EXPECT_EQ(text, "32767:- 262144:20 2097152:300 8388608:4000 9223372036854775807:- ");
+  EXPECT_EQ(choice_of(rules.all.at(0), {}).reason,
+            "rules: measured at least 2x faster than the MPI's own (site.json, 2026-11-22)");
+}
+
+TEST(Rules, OfTheMpisOwnAndOfUnknownSizesAreOneSpan) {
+  Rules rules = rules_of(sized_rule);
+  rules.all.at(0).use = flat_native;
+  EXPECT_EQ(spans_text(rules, bcast_of(8)), "32767=- 8388608=native inf=-");
+  rules = rules_of(sized_rule);
+  Rule& rule = rules.all.at(0);
+  rule.collective = Collective::gatherv;
+  rule.bytes = {};
+  const std::vector<RuleSpan> spans = spans_of(rules, {Collective::gatherv, 8});
+  ASSERT_EQ(spans.size(), 1U);
+  EXPECT_EQ(spans[0].times, &rule.evidence);
+}
+
 TEST(Rules, WithBytesNeverMatchWhereNoRankKnowsAllSizes) {
   const Rules rules = rules_of(R"({"collective": "gatherv", "bytes": "1K..inf", "use": "binomial"},
       {"collective": "gatherv", "use": "linear"})");
@@ -116,8 +152,12 @@ TEST(Rules, NameTheirMeasurement) {
 
 TEST(Rules, ReadBackAsTheSame) {
   const Rules rules = rules_of(R"x({"collective": "allreduce", "p": "2..inf", "bytes": "1K..1M",
-      "commutative": true, "mpi": "mpich", "version": "5", "use": "hierarchical(ring,leaders=2)",
-      "evidence": {"native_us": 1.5, "choice_us": 1, "command": "a \"b\""}})x");
+      "commutative": true, "mpi": "mpich", "version": "5",
+      "use": "hierarchical(ring,leaders=2)", "evidence": {"native_us": 1.5, "choice_us": 1,
+      "native_interval_us": [1.25, 1.75], "choice_interval_us": [1, 1], "calls": 30,
+      "sizes": [{"bytes": 0, "native_us": 1.5, "choice_us": 1},
+                {"bytes": 1024, "native_us": 3, "choice_interval_us": [0, 2.5]}],
+      "network": "cxi", "command": "a \"b\""}})x");
   const Result<Rules> again = rules_from_text(to_text(rules), "other");
   ASSERT_TRUE(again) << again.error();
   EXPECT_EQ(to_text(*again), to_text(rules));
@@ -133,6 +173,19 @@ TEST(Rules, ReadBackAsTheSame) {
   EXPECT_EQ(to_text(rule.use), "hierarchical(ring,leaders=2)");
   EXPECT_EQ(rule.evidence.native_us.value_or(0), 1.5);
   EXPECT_EQ(rule.evidence.choice_us.value_or(0), 1);
+  ASSERT_TRUE(rule.evidence.native_interval_us && rule.evidence.choice_interval_us);
+  EXPECT_EQ(rule.evidence.native_interval_us->least, 1.25);
+  EXPECT_EQ(rule.evidence.native_interval_us->most, 1.75);
+  EXPECT_EQ(rule.evidence.choice_interval_us->least, 1);
+  ASSERT_EQ(rule.evidence.sizes.size(), 2U);
+  const SizedRuleTimes& second = rule.evidence.sizes[1];
+  EXPECT_EQ(second.bytes, 1024);
+  EXPECT_EQ(second.native_us.value_or(0), 3);
+  EXPECT_FALSE(second.choice_us || second.native_interval_us);
+  ASSERT_TRUE(second.choice_interval_us);
+  EXPECT_EQ(second.choice_interval_us->most, 2.5);
+  EXPECT_EQ(rule.evidence.calls.value_or(0), 30);
+  EXPECT_EQ(rule.evidence.network, "cxi");
   EXPECT_EQ(rule.evidence.command, "a \"b\"");
   EXPECT_EQ(rule.evidence.source, "site.json");
   EXPECT_EQ(rule.evidence.date, "2026-11-22");
@@ -192,6 +245,12 @@ TEST(Rules, ErrorsNameLineFieldValueAndWhatIsAccepted) {
   EXPECT_NE(error_of(R"({"commutative": 1})").find("neither true nor false"), std::string::npos);
   EXPECT_EQ(error_of(R"({"evidence": {"native_us": -1}})"),
             "line 3: a time in microseconds is not negative");
+  for (const char* ends : {"[2, 1]", "[1]", "[1, 2, 3]", "[-1, 1]"}) {
+    EXPECT_EQ(error_of("{\"evidence\": {\"choice_interval_us\": " + std::string(ends) + "}}"),
+              "line 3: choice_interval_us: expected 2 times in microseconds, ascending");
+  }
+  EXPECT_EQ(error_of(R"({"evidence": {"sizes": [{"bytes": 8}, {"bytes": 8}]}})"),
+            "line 3: sizes: expected ascending bytes");
   EXPECT_EQ(error_of(R"({"p": 1.5})"),
             "line 3: expected an integer from 0 to 9007199254740992, found 1.5");
   EXPECT_NE(error_of(R"({"mpi": "OpenMPI"})").find("did you mean openmpi?"), std::string::npos);
