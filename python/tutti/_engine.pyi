@@ -669,6 +669,10 @@ class Rules:
     def remarks(self) -> list[str]:
         """About fields that were ignored."""
 
+    @property
+    def foreign(self) -> list[str]:
+        """Kept entries of another version, as JSON."""
+
     def extend(self, more: Rules) -> None:
         """Appends rules, which are tried after these."""
 
@@ -683,6 +687,11 @@ class Rules:
 def rules_from_text(text: str, source: str) -> Rules:
     """
     Reads a rules file; ValueError names line, field, value and what is accepted.
+    """
+
+def kept_from_text(text: str, source: str) -> Rules:
+    """
+    The same for what programs keep: entries of another version of Tutti are foreign.
     """
 
 def range_text(text: str) -> str:

@@ -23,10 +23,12 @@ UNKNOWN_SIZES = ("gatherv", "scatterv", "alltoallv")
 """No rank knows all sizes of such a call, so that a rule holds for every message size."""
 
 
-def read(path: Path) -> Rules:
-    """One rules file. Raises Refusal with line, field and value if it is invalid."""
+def read(path: Path, *, kept: bool = False) -> Rules:
+    """One rules file; with `kept` one that programs of several versions of Tutti may share. Raises
+    Refusal with line, field and value if it is invalid."""
+    from_text = _engine.kept_from_text if kept else _engine.rules_from_text
     try:
-        return _engine.rules_from_text(_engine.read_text_file(str(path), _engine.max_rules_bytes), path.name)
+        return from_text(_engine.read_text_file(str(path), _engine.max_rules_bytes), path.name)
     except ValueError as error:
         raise Refusal(f"{path}: {error}") from None
 

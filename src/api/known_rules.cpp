@@ -53,7 +53,7 @@ Platform platform() {
 Result<Rules> read_kept() {
   if (access(kept_path().c_str(), F_OK) != 0) return Rules{};
   const Result<std::string> text = read_text_file(kept_path(), max_kept_bytes);
-  return text ? rules_from_text(*text, "") : Result<Rules>(Error{text.error()});
+  return text ? kept_from_text(*text, "") : Result<Rules>(Error{text.error()});
 }
 
 KnownRules read_all() {

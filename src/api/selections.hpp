@@ -86,6 +86,7 @@ class Selections {
   /// Sets `decision` and returns true if a rule matches such calls at some message size. Then sizes
   /// without a rule run the MPI's own algorithm. Local.
   bool decide_by_rules(Features features, const Setting& setting, Decision& decision);
+  [[nodiscard]] Decision made_by(const RuleSpan& span, Bytes least, const Features& features);
   /// Messages of a span of a rule from `least` on are a case of the report.
   [[nodiscard]] CaseOfCall add_case(const RuleSpan& span, Bytes least, const std::string& reason);
   /// True if rules decide otherwise for operations that do not commute.

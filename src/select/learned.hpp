@@ -28,11 +28,11 @@ struct Platform {
 void learn(Rules& rules, Rule learned);
 /// `kept` with what was learned on a platform since, and with its `date`; without what does not
 /// hold any more. While the text is longer than `max_bytes`, the first rules go: they are the
-/// oldest. O(n * m) with n kept and m learned rules.
+/// oldest, but foreign entries go before. O(n * m) with n kept and m learned rules.
 [[nodiscard]] Rules merged(Rules kept, const Rules& learned, const Platform& platform,
                            const std::string& date, std::size_t max_bytes = max_kept_bytes);
 
-/// The kept rules for communicators of `p` ranks on a platform. O(rules).
+/// The kept rules for communicators of `p` ranks on a platform, without foreign ones. O(rules).
 [[nodiscard]] Rules kept_for(Rules kept, int p, const Platform& platform);
 
 /// What a kept rule says about its class, in which its candidate is 0 if it is the MPI's own, else

@@ -98,12 +98,18 @@ struct Rule {
 struct Rules {
   std::vector<Rule> all;
   std::vector<std::string> remarks;  ///< about fields that were ignored
+  /// Entries that only another version can read, as JSON objects. They decide nothing.
+  std::vector<std::string> foreign = {};
 };
 
 /// Reads a rules file (docs/tuning.md). `source` is the name by which reasons cite it, unless a
 /// rule's evidence has one. The error names line, field, value and what is accepted. O(length).
 [[nodiscard]] Result<Rules> rules_from_text(std::string_view text, const std::string& source);
-/// A text that rules_from_text reads as the same rules, one rule a line.
+/// The same for rules that programs keep, where versions of Tutti share one file: an entry that is
+/// an object, but no valid rule, becomes foreign instead of an error.
+[[nodiscard]] Result<Rules> kept_from_text(std::string_view text, const std::string& source);
+/// A text that rules_from_text reads as the same rules, one rule a line. Those that are foreign
+/// come first, as they were.
 [[nodiscard]] std::string to_text(const Rules& rules);
 
 /// True if the keys of the rule match, except for bytes and the MPI.

@@ -91,7 +91,9 @@ std::string number_text(std::int64_t value) {
 /// Reads one file front to back.
 class RulesReader {
  public:
-  RulesReader(std::string_view text, const std::string& source) : json_(text), source_(source) {}
+  /// `keeps_foreign`: see kept_from_text.
+  RulesReader(std::string_view text, const std::string& source, bool keeps_foreign)
+      : json_(text), source_(source), keeps_foreign_(keeps_foreign) {}
 
   Result<Rules> read() {
     std::string schema;
@@ -99,7 +101,9 @@ class RulesReader {
       if (key == "schema") return json_.string(schema) && check_schema(schema);
       if (key == "date") return json_.string(date_);
       if (key == "command") return json_.string(command_);
-      if (key == "rules") return json_.array([this] { return rule(); });
+      if (key == "rules") {
+        return json_.array([this] { return keeps_foreign_ ? kept_entry() : rule(); });
+      }
       return ignore(key, file_fields);
     };
     const bool is_whole = json_.object(member) && json_.end();
@@ -230,6 +234,22 @@ class RulesReader {
     return json_.string(use_);
   }
 
+  /// A rule, or else a foreign entry.
+  bool kept_entry() {
+    std::string_view entry = json_.rest();
+    if (!json_.skip()) return false;
+    entry.remove_suffix(json_.rest().size());
+    entry.remove_prefix(std::min(entry.find_first_not_of(" \t\r\n"), entry.size()));
+    if (!entry.starts_with('{')) return json_.refuse("expected an object");
+    RulesReader alone(entry, source_, false);
+    if (alone.rule()) {
+      rules_.all.push_back(std::move(alone.rules_.all.front()));
+    } else {
+      rules_.foreign.emplace_back(entry);
+    }
+    return true;
+  }
+
   bool rule() {
     Rule rule;
     has_collective_ = false;
@@ -253,6 +273,7 @@ class RulesReader {
 
   JsonReader json_;
   const std::string& source_;
+  bool keeps_foreign_;
   Rules rules_;
   std::string date_;
   std::string command_;
@@ -312,16 +333,22 @@ std::string to_text(const NumberRange& range) {
 }
 
 Result<Rules> rules_from_text(std::string_view text, const std::string& source) {
-  return RulesReader(text, source).read();
+  return RulesReader(text, source, false).read();
+}
+
+Result<Rules> kept_from_text(std::string_view text, const std::string& source) {
+  return RulesReader(text, source, true).read();
 }
 
 std::string to_text(const Rules& rules) {
-  std::string text = "{\"schema\": " + json_string(rules_schema) + ",\n \"rules\": [";
+  std::string text = "{\"schema\":" + json_string(rules_schema) + ",\n \"rules\":[";
   const char* separator = "\n  ";
-  for (const Rule& rule : rules.all) {
-    text += separator + json_of(rule).text;
+  const auto add = [&](const std::string& entry) {
+    text += separator + entry;
     separator = ",\n  ";
-  }
+  };
+  for (const std::string& entry : rules.foreign) add(entry);
+  for (const Rule& rule : rules.all) add(json_of(rule).text);
   return text + "\n ]}\n";
 }
 

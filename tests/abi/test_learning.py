@@ -89,6 +89,18 @@ def test_a_report_counts_what_kept_times_save(mpi, slow, tmp_path):
     assert (case["saved_interval"] is not None) == all(intervals)
 
 
+def test_entries_of_another_version_stay(mpi, slow, tmp_path):
+    foreign = {"collective": "allgather", "use": "ringlet:k=2", "evidence": {"native_us": 2}}
+    file = tmp_path / "tutti/learned.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"schema": "tutti-rules-1", "rules": [foreign]}))
+    assert "tutti" not in run(mpi, slow, tmp_path).err
+    first, own = kept(tmp_path)
+    assert first == foreign and own["use"] != "native"
+    assert set(told(run(mpi, slow, tmp_path, calls=WINDOW))) == {own["use"]}
+    assert kept(tmp_path) == [first, own]
+
+
 def test_the_mpis_own_is_kept_too(mpi, slow, tmp_path):
     """Without the slow library nothing is so much faster, but the file says so: it is settled."""
     run(mpi, slow, tmp_path)

@@ -67,6 +67,18 @@ def test_what_runs_have_learned_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert "linear" in text and "--learned" in text and "chain" not in text
 
 
+def test_what_another_version_has_learned_is_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    lines = ('"collective": "bcast", "use": "chain"', '"collective": "bcast", "use": "ringlet"')
+    file = write(tmp_path / "tutti/learned.json", *lines)
+    text = invoke("rules", "show", "--learned").stdout
+    assert "chain" in text and "Of another version of Tutti: 1 rule." in text
+    assert len(json.loads(invoke("rules", "show", "--learned", "--json").stdout)) == 1
+    assert 'use "ringlet"' in str(invoke("rules", "check", str(file)).exception)
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -52,13 +52,13 @@ def _learned_remark(before: str = "") -> str:
     return f"{before}{path} has what runs have learned: tutti rules show --learned"
 
 
-def _learned_path(given: list[Path] | None) -> list[Path]:
+def _learned_path(given: list[Path] | None) -> Path:
     path = files_of.learned_file()
     if given:
         raise Refusal("--learned shows one file, and takes no other; expected no FILE")
     if path is None:
         raise Refusal("nothing is kept: no program has ended with TUTTI_LEARN=keep")
-    return [path]
+    return path
 
 
 def _gain(rule: Rule) -> str:
@@ -123,7 +123,8 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show rules in the sequence in which they are tried, with their measurements."""
-    merged = files_of.merged(_learned_path(paths) if learned else _paths(paths))
+    path = _learned_path(paths) if learned else None
+    merged = files_of.read(path, kept=True) if path else files_of.merged(_paths(paths))
     if as_json:
         print_json([_as_json(rule) for rule in merged.all])
         return
@@ -144,6 +145,8 @@ def show(
         )
     out = console()
     out.print(listing)
+    if merged.foreign:
+        out.print(f"Of another version of Tutti: {count(len(merged.foreign), 'rule')}.")
     if not paths and not learned and (remark := _learned_remark()):
         out.print(remark, markup=False)
 
