@@ -23,12 +23,14 @@ namespace {
 
 /// The rule that decides a call, or None. Where nodes or the MPI are not given their keys match.
 std::optional<Rule> find(const Rules& rules, const std::string& collective, int p, Bytes bytes,
-                         int nodes, int ranks_per_node, bool commutative, const std::string& mpi) {
+                         int nodes, int ranks_per_node, bool commutative, const std::string& mpi,
+                         std::int64_t irregularity) {
   const Features features = {.collective = collective_or_raise(collective),
                              .p = p,
                              .nodes = nodes,
                              .ranks_per_node = ranks_per_node,
-                             .commutative = commutative};
+                             .commutative = commutative,
+                             .irregularity = irregularity};
   const MpiVersion version = mpi_version(mpi);
   for (const Rule& rule : rules.all) {
     Rule asked = rule;
@@ -84,6 +86,7 @@ void bind_rules(nb::module_& module) {
       .def_prop_ro("nodes", [](const Rule& rule) { return to_text(rule.nodes); })
       .def_prop_ro("ranks_per_node", [](const Rule& rule) { return to_text(rule.ranks_per_node); })
       .def_prop_ro("bytes", [](const Rule& rule) { return to_text(rule.bytes); })
+      .def_prop_ro("irregularity", [](const Rule& rule) { return to_text(rule.irregularity); })
       .def_ro("commutative", &Rule::commutative)
       .def_ro("mpi", &Rule::mpi)
       .def_ro("version", &Rule::version)
@@ -114,7 +117,7 @@ void bind_rules(nb::module_& module) {
           },
           "more"_a, "Appends rules, which are tried after these.")
       .def("find", &find, "collective"_a, "ranks"_a, "bytes"_a, "nodes"_a = 1,
-           "ranks_per_node"_a = 1, "commutative"_a = true, "mpi"_a = "",
+           "ranks_per_node"_a = 1, "commutative"_a = true, "mpi"_a = "", "irregularity"_a = 1,
            "The rule that decides a call; None if there is none. Nodes and ranks_per_node 0 and an "
            "empty mpi (the library's version text) mean any.")
       .def(

@@ -622,6 +622,9 @@ class Rule:
     def bytes(self) -> str: ...
 
     @property
+    def irregularity(self) -> str: ...
+
+    @property
     def commutative(self) -> bool | None: ...
 
     @property
@@ -676,7 +679,7 @@ class Rules:
     def extend(self, more: Rules) -> None:
         """Appends rules, which are tried after these."""
 
-    def find(self, collective: str, ranks: int, bytes: int, nodes: int = 1, ranks_per_node: int = 1, commutative: bool = True, mpi: str = '') -> Rule | None:
+    def find(self, collective: str, ranks: int, bytes: int, nodes: int = 1, ranks_per_node: int = 1, commutative: bool = True, mpi: str = '', irregularity: int = 1) -> Rule | None:
         """
         The rule that decides a call; None if there is none. Nodes and ranks_per_node 0 and an empty mpi (the library's version text) mean any.
         """

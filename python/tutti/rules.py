@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +16,8 @@ from tutti.refusal import Refusal
 
 _INF = (1 << 63) - 1
 _ALL = "0..inf"
-_RANGES = ("p", "nodes", "ranks_per_node", "bytes")
-_KEYS = ("p", "nodes", "ranks_per_node", "commutative", "mpi", "version", "bytes")
+_RANGES = ("p", "nodes", "ranks_per_node", "irregularity", "bytes")
+_KEYS = ("p", "nodes", "ranks_per_node", "irregularity", "commutative", "mpi", "version", "bytes")
 _NAMES = {"openmpi": "Open MPI v", "mpich": "MPICH Version: "}
 
 UNKNOWN_SIZES = ("gatherv", "scatterv", "alltoallv")
@@ -89,6 +90,7 @@ def _keys_of(rule: Rule) -> dict[str, str]:
         "p": rule.p,
         "nodes": rule.nodes,
         "ranks_per_node": rule.ranks_per_node,
+        "irregularity": rule.irregularity,
         "commutative": "" if rule.commutative is None else str(rule.commutative).lower(),
         "mpi": rule.mpi,
         "version": rule.version,
@@ -101,9 +103,16 @@ def text_of(rule: Rule) -> str:
     return ", ".join(f"{name} {value}" for name, value in keys if value not in ("", _ALL))
 
 
-def never_matches(rule: Rule) -> bool:
-    """Does a rule give message sizes, where most ranks do not know them?"""
-    return rule.collective in UNKNOWN_SIZES and rule.bytes != _ALL
+def never_matches(rule: Rule) -> str:
+    """Why a rule matches no call, whatever rules there are: it asks for what most ranks do not know,
+    or for irregular blocks where all are equal. Empty if it may match."""
+    name = rule.collective
+    if name in UNKNOWN_SIZES:
+        asked = [key for key in ("bytes", "irregularity") if getattr(rule, key) != _ALL]
+        return f"most ranks do not know the sizes of a {name}: omit {asked[0]}" if asked else ""
+    least, most = limits(rule.irregularity)
+    largest = _INF if _engine.is_irregular(name) else 1
+    return "" if least <= largest and most >= 1 else f"no {name} has irregularity {rule.irregularity}"
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,7 @@ class _Region:
 
     rule: Rule
     ranges: Mapping[str, tuple[int, int]]
-    """The limits of p, nodes, ranks_per_node and bytes."""
+    """The limits of keys with numbers."""
     words: Mapping[str, str]
     """The other keys; empty where the rule holds for every value."""
 
@@ -131,6 +140,8 @@ def _region_of(rule: Rule) -> _Region:
     keys = {**_keys_of(rule), "bytes": rule.bytes}
     if not any(word in rule.collective for word in ("reduce", "scan")):
         keys["commutative"] = ""  # only operations commute
+    if not _engine.is_irregular(rule.collective):
+        keys["irregularity"] = _ALL  # never_matches knows what asks for others
     ranges = {name: limits(keys[name]) for name in _RANGES}
     return _Region(rule, ranges, {name: keys[name] for name in keys if name not in _RANGES})
 
@@ -145,8 +156,8 @@ def undecided(rules: Rules) -> list[tuple[Rule, str]]:
     found = []
     deciding: dict[str, list[_Region]] = {}
     for rule in rules.all:
-        if never_matches(rule):
-            found.append((rule, f"most ranks do not know the sizes of a {rule.collective}: omit bytes"))
+        if why := never_matches(rule):
+            found.append((rule, why))
             continue
         region = _region_of(rule)
         before = deciding.setdefault(rule.collective, [])
@@ -289,4 +300,6 @@ def rule_for(collective: str, sizes: list[int], mpi: str) -> Rule | None:
     rules = _of_programs()
     if mpi and mpi not in _NAMES:
         raise Refusal(f"--mpi {mpi}: expected {' or '.join(_NAMES)}")
-    return rules.find(collective, len(sizes), size, 0, 0, True, _NAMES.get(mpi, ""))
+    irregularity = math.ceil(max(sizes) * len(sizes) / sum(sizes)) if any(sizes) else 1
+    of_mpi = _NAMES.get(mpi, "")
+    return rules.find(collective, len(sizes), size, 0, 0, True, of_mpi, irregularity)

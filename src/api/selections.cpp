@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -47,6 +48,14 @@ void defer_leaders(Decision& decision, Collective collective) {
   decision.table = std::move(table);
 }
 
+/// That of a call whose ranks all know all blocks. O(p).
+std::int64_t irregularity_of_call(const MpiCall& call, int p) {
+  const RankBlocks& blocks = call.receive.blocks;
+  MPI_Count largest = 0;
+  for (Rank rank = 0; rank < p; ++rank) largest = std::max(largest, blocks.count(rank));
+  return irregularity_of(largest, blocks.total(p), p);
+}
+
 /// What runs instead of a hierarchical decision where every node has one rank.
 Decision flattened(Decision decision) {
   decision.level = {};
@@ -62,10 +71,25 @@ std::size_t SizeTable::native_or(std::size_t other) const {
   return found == spans.end() ? other : static_cast<std::size_t>(found - spans.begin());
 }
 
-std::size_t SizeTable::find(Bytes block) const {
+std::size_t SizeTable::find(Bytes block, std::int64_t irregularity) const {
+  std::size_t begin = 0;
+  std::size_t end = spans.size();
+  for (const Band& band : bands) {
+    end = band.end;
+    if (irregularity <= band.irregularity) break;
+    begin = end;
+  }
+  const auto of_band = std::span(spans).subspan(begin, end - begin);
   const auto found =
-      std::ranges::lower_bound(spans.begin(), spans.end() - 1, block, {}, &Span::most);
-  return static_cast<std::size_t>(found - spans.begin());
+      std::ranges::lower_bound(of_band.begin(), of_band.end() - 1, block, {}, &Span::most);
+  return begin + static_cast<std::size_t>(found - of_band.begin());
+}
+
+bool SizeTable::runs_native(Bytes block) const {
+  const auto is_native = [&](std::int64_t irregularity) {
+    return spans[find(block, irregularity)].decision.is_native();
+  };
+  return bands.empty() ? is_native(1) : std::ranges::all_of(bands, is_native, &Band::irregularity);
 }
 
 int Selections::open(const std::string& requested, const std::string& rules,
@@ -163,32 +187,38 @@ Decision Selections::make(Collective collective, bool commutative, bool whole) {
   return decision;
 }
 
+Decision Selections::made_by(const RuleSpan& span, Bytes least, const Features& features) {
+  Decision made;
+  made.text = "native: rules: none for this message size";
+  made.is_by_rule = true;
+  if (span.rule == nullptr) return made;
+  const Choice choice = choice_of(*span.rule, features);
+  follow(choice, made);
+  if (made.level.hierarchical) made.level.leaders = std::max(1, made.level.leaders);
+  if (choice.setting == span.rule->use) made.measured = add_case(span, least, choice.reason);
+  return made;
+}
+
 bool Selections::decide_by_rules(Features features, const Setting& setting, Decision& decision) {
-  const std::vector<RuleSpan> spans = spans_of(rules_, features);
-  if (spans.size() == 1 && spans.front().rule == nullptr) return false;
   features.has_distances = communicator_.agreement().had_distances;
   features.has_background = communicator_.wants_background();
   features.flat_only = setting.level && !setting.level->hierarchical;
   auto table = std::make_shared<SizeTable>();
   table->collective = features.collective;
-  Bytes least = 0;
-  for (const RuleSpan& span : spans) {
-    Decision made;
-    made.text = "native: rules: none for this message size";
-    if (span.rule != nullptr) {
-      const Choice choice = choice_of(*span.rule, features);
-      follow(choice, made);
-      if (made.level.hierarchical) made.level.leaders = std::max(1, made.level.leaders);
-      if (choice.setting == span.rule->use) {
-        made.measured = add_case(span, least, choice.reason);
-      }
+  bool has_rule = false;
+  for (const std::int64_t irregularity : irregularities_of(rules_, features)) {
+    features.irregularity = irregularity;
+    Bytes least = 0;
+    for (const RuleSpan& span : spans_of(rules_, features)) {
+      has_rule = has_rule || span.rule != nullptr;
+      table->spans.push_back({span.most, made_by(span, least, features)});
+      least = span.most == NumberRange::inf ? span.most : span.most + 1;
     }
-    least = span.most == NumberRange::inf ? span.most : span.most + 1;
-    made.is_by_rule = true;
-    table->spans.push_back({span.most, std::move(made)});
+    table->bands.push_back({irregularity, table->spans.size()});
   }
+  if (!has_rule) return false;
   decision = {};
-  if (spans.size() == 1 && table->spans[0].decision.is_native()) {
+  if (table->spans.size() == 1 && table->spans[0].decision.is_native()) {
     decision = table->spans[0].decision;
   } else {
     decision.text = "native: rules decide by message size";
@@ -217,7 +247,7 @@ CallSize Selections::size_of(const Decision& decision, const MpiCall& call, bool
 bool Selections::may_pass(const Decision& usual, Collective collective, const CallSize& size,
                           unsigned later) const {
   if (usual.is_tuned) return tuned.runs_native_later(later, collective, size);
-  return usual.table->spans[usual.table->find(size.block.value_or(0))].decision.is_native();
+  return usual.table->runs_native(size.block.value_or(0));
 }
 
 const std::string& Selections::text_of(Collective collective, const CallSize& size) {
@@ -248,7 +278,7 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
   CountedCall counted(communicator_);
   const Decision& selected = decision.is_tuned
                                  ? tuned.resolve(decision, call.collective, size, error)
-                                 : look_up(*decision.table, size, error);
+                                 : look_up(*decision.table, call, size, error);
   counted.is_hierarchical = error == MPI_SUCCESS && selected.level.hierarchical;
   communicator_.count(call, selected);
   return selected;
@@ -263,9 +293,12 @@ const Decision& Selections::with_several_ranks(const Decision& asked, int& error
   return *asked.if_flat;
 }
 
-const Decision& Selections::look_up(SizeTable& table, const CallSize& size, int& error) {
+const Decision& Selections::look_up(SizeTable& table, const MpiCall& call, const CallSize& size,
+                                    int& error) {
   error = prepare(table, size);
-  const std::size_t own = table.index_of(size.block);
+  const bool needs_irregularity = table.needs_irregularity() && size.block;
+  const std::size_t own = table.index_of(
+      size.block, needs_irregularity ? irregularity_of_call(call, communicator_.p()) : 1);
   auto index = static_cast<int>(own);
   if (error == MPI_SUCCESS && nodes.are_open()) {
     error = communicator_.hierarchical().broadcast_selection(

@@ -13,7 +13,8 @@
 
 namespace tutti {
 
-/// What runs for one collective and kind of operation, by message size.
+/// What runs for one collective and kind of operation, by message size, and by irregularity where
+/// rules ask for it.
 struct SizeTable {
   struct Span {
     Bytes most;
@@ -24,19 +25,35 @@ struct SizeTable {
     }
   };
 
+  /// Calls up to an irregularity: their spans begin where those of the band before end.
+  struct Band {
+    std::int64_t irregularity = NumberRange::inf;
+    std::size_t end = 0;
+  };
+
+  [[nodiscard]] bool needs_irregularity() const { return bands.size() > 1; }
   /// The span of a call; that of the call seen before if this rank's arguments are invalid, and of
-  /// no bytes if there was none. The last span has all larger messages. O(spans).
-  [[nodiscard]] std::size_t index_of(const std::optional<Bytes>& block) {
-    if (block) latest = *block;
-    return find(latest);
+  /// no bytes if there was none. The last span of a band has all larger messages. O(bands + log
+  /// spans).
+  [[nodiscard]] std::size_t index_of(const std::optional<Bytes>& block,
+                                     std::int64_t irregularity = 1) {
+    if (block) {
+      latest = *block;
+      latest_irregularity = irregularity;
+    }
+    return find(latest, latest_irregularity);
   }
-  [[nodiscard]] std::size_t find(Bytes block) const;
+  [[nodiscard]] std::size_t find(Bytes block, std::int64_t irregularity) const;
+  /// Do calls of this size run the MPI's own, whatever their irregularity is?
+  [[nodiscard]] bool runs_native(Bytes block) const;
   /// A span of the MPI's own; another one if there is none.
   [[nodiscard]] std::size_t native_or(std::size_t other) const;
 
   Collective collective = Collective::gather;
-  std::vector<Span> spans = {};  ///< ascending
-  Bytes latest = 0;              ///< of the call seen before
+  std::vector<Span> spans = {};          ///< ascending in each band
+  std::vector<Band> bands = {};          ///< ascending; none: one of all spans
+  Bytes latest = 0;                      ///< of the call seen before
+  std::int64_t latest_irregularity = 1;  ///< of the same
   bool is_ready = false;  ///< the communicators of all spans are there, or the span became native
 };
 
@@ -97,7 +114,7 @@ class Selections {
   /// stay native. Collective then, else local. A rank with invalid arguments follows its call
   /// seen before, or another rank of its node. Valid until a setting changes. Sets `error` to an
   /// MPI error code.
-  const Decision& look_up(SizeTable& table, const CallSize& size, int& error);
+  const Decision& look_up(SizeTable& table, const MpiCall& call, const CallSize& size, int& error);
   int prepare(SizeTable& table, const CallSize& size);
   int open_for(Collective collective, Decision& decision);
 

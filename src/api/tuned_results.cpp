@@ -97,6 +97,7 @@ CaseOfCall Selections::add_case(const RuleSpan& span, Bytes least, const std::st
   known.min_bytes = least;
   known.max_bytes = span.most == NumberRange::inf ? -1 : span.most;
   known.evidence = cited(rule.evidence);
+  if (!rule.irregularity.is_all()) known.evidence += ", irregularity " + to_text(rule.irregularity);
   known.reason = reason;
   known.candidates.push_back(measured("native", times.native_us, times.native_interval_us));
   if (!rule.use.is_native()) {

@@ -53,6 +53,12 @@ std::string reason_of(const Rule& rule) {
   return reason + cited(evidence);
 }
 
+/// Blocks that no rank knows all of match no rule that asks for them; equal ones are regular.
+bool matches_irregularity(const Rule& rule, const Features& features) {
+  return is_block_common(rule.collective) ? rule.irregularity.contains(features.irregularity)
+                                          : rule.irregularity.is_all();
+}
+
 /// The largest message size that is nearer to the lesser of 2 measured ones, by the ratio.
 Bytes border_of(const SizedRuleTimes& lesser, const SizedRuleTimes& larger) {
   return static_cast<Bytes>(std::sqrt(static_cast<double>(lesser.bytes)) *
@@ -104,6 +110,7 @@ bool matches(const Rule& rule, const Features& features) {
   if (rule.collective != features.collective || !rule.p.contains(features.p)) return false;
   if (!rule.nodes.contains(features.nodes)) return false;
   if (!rule.ranks_per_node.contains(features.ranks_per_node)) return false;
+  if (!matches_irregularity(rule, features)) return false;
   return !is_reduction || rule.commutative.value_or(features.commutative) == features.commutative;
 }
 
@@ -111,6 +118,19 @@ Rules rules_for(Rules rules, int p, const MpiVersion& mpi) {
   std::erase_if(rules.all,
                 [&](const Rule& rule) { return !rule.p.contains(p) || !matches_mpi(rule, mpi); });
   return rules;
+}
+
+std::vector<std::int64_t> irregularities_of(const Rules& rules, Features features) {
+  std::set<std::int64_t> ends = {NumberRange::inf};
+  const bool is_known = is_irregular(features.collective) && is_block_common(features.collective);
+  for (const Rule& rule : rules.all) {
+    const auto [least, most] = rule.irregularity;
+    features.irregularity = most;
+    if (!is_known || !matches(rule, features)) continue;
+    if (least > 1) ends.insert(least - 1);
+    ends.insert(most);
+  }
+  return {ends.begin(), ends.end()};
 }
 
 std::vector<RuleSpan> spans_of(const Rules& rules, const Features& features) {

@@ -78,13 +78,15 @@ struct RuleEvidence : RuleTimes {
 ///
 /// `bytes` is the size of a message as rules, tuning and reports count it (docs/tuning.md): the
 /// bytes that one rank contributes or receives, as for size classes (core/types.hpp). Where no
-/// rank knows the sizes of all others (is_block_common), rules match only if they give no bytes.
+/// rank knows the sizes of all others (is_block_common), rules match only if they give neither
+/// bytes nor irregularity.
 struct Rule {
   Collective collective = Collective::gather;
   NumberRange p;
   NumberRange nodes;
   NumberRange ranks_per_node;  ///< of the largest node
   NumberRange bytes;
+  NumberRange irregularity;         ///< see irregularity_of; 1 where all blocks are equal
   std::optional<bool> commutative;  ///< of a reduction's operation
   std::string mpi;                  ///< see MpiVersion::name
   std::string version;              ///< "4.1" matches 4.1.4 too
@@ -112,10 +114,21 @@ struct Rules {
 /// come first, as they were.
 [[nodiscard]] std::string to_text(const Rules& rules);
 
+/// The irregularity of a call whose ranks have blocks of `total` bytes or elements altogether: the
+/// largest block over the mean one, rounded up; 1 without data.
+[[nodiscard]] constexpr std::int64_t irregularity_of(std::int64_t largest, std::int64_t total,
+                                                     int p) {
+  return total == 0 ? 1 : (largest * p + total - 1) / total;
+}
+
 /// True if the keys of the rule match, except for bytes and the MPI.
 [[nodiscard]] bool matches(const Rule& rule, const Features& features);
 /// The rules that may match on a communicator of `p` ranks under this MPI. O(rules).
 [[nodiscard]] Rules rules_for(Rules rules, int p, const MpiVersion& mpi);
+
+/// The largest irregularity of each range that rules for such calls tell apart, ascending; the last
+/// is inf. Only inf where no rule asks for it, or ranks do not know it. O(n log n).
+[[nodiscard]] std::vector<std::int64_t> irregularities_of(const Rules& rules, Features features);
 
 /// Consecutive message sizes up to `most` that one rule decides; none: no rule matches. `times` are
 /// those of the measured size that is nearest by the ratio; of a rule without sizes its own.

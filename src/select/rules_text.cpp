@@ -59,6 +59,7 @@ void for_each_field(OneRule& rule, Visit visit) {
   visit("nodes", rule.nodes);
   visit("ranks_per_node", rule.ranks_per_node);
   visit("bytes", rule.bytes);
+  visit("irregularity", rule.irregularity);
   visit("commutative", rule.commutative);
   visit("mpi", rule.mpi);
   visit("version", rule.version);

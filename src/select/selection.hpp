@@ -57,10 +57,11 @@ struct Features {
   int ranks_per_node = 1;   ///< of the largest node; 1: no rank shares a node with another one
   bool commutative = true;  ///< reductions: the operation commutes
   bool whole = false;       ///< reductions: vectors must not be split
-  bool reproducible = false;   ///< reductions: equal calls must give equal bits
-  bool has_distances = true;   ///< between ranks; for rules, and in settings of the environment
-  bool has_background = true;  ///< for rules: the program asked for the background thread
-  bool flat_only = false;      ///< for rules: the setting of the collective excludes node memory
+  bool reproducible = false;      ///< reductions: equal calls must give equal bits
+  bool has_distances = true;      ///< between ranks; for rules, and in settings of the environment
+  bool has_background = true;     ///< for rules: the program asked for the background thread
+  bool flat_only = false;         ///< for rules: the setting of the collective excludes node memory
+  std::int64_t irregularity = 1;  ///< for rules: of the blocks (see irregularity_of)
   friend bool operator==(const Features&, const Features&) = default;
 };
 

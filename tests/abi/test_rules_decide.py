@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import ROOT
+from conftest import FRONT, ROOT
 
 
 def file_of(path, *rules):
@@ -67,6 +67,39 @@ def test_a_report_counts_each_size_with_its_times(mpi, tmp_path):
     assert many["saved_interval"] == pytest.approx([3 * 650e-6, 3 * 950e-6])
     assert many["candidates"][1]["interval"] == pytest.approx([150e-6, 250e-6])
     assert outcome.report["tuning"]["saved"] >= many["saved"]
+
+
+IRREGULAR = "irregular.c"
+
+
+def irregular_rules(path, **uses):
+    """Rules for blocks of which the largest is more than twice the mean one."""
+    found = (rule(name, use, irregularity="3..inf") for name, use in uses.items())
+    return {"TUTTI_RULES": str(file_of(path, *found))}
+
+
+@pytest.mark.parametrize("report", [True, False], ids=["reported", "passing"])
+@pytest.mark.parametrize("np", [3, 4])
+def test_rules_decide_by_irregularity(mpi, tmp_path, np, report):
+    settings = irregular_rules(tmp_path / "site.json", allgatherv="ring", reduce_scatter="ring")
+    program = mpi.compile(IRREGULAR, f"-I{ROOT}/include", FRONT)
+    outcome = mpi.run(program, "400", "native: rules: none", "ring: rules: ", np=np,
+                      settings=settings, report=report)  # fmt: skip
+    assert outcome.status == 0, outcome.out + outcome.err
+    assert "correct" in outcome.out.split(), outcome.out
+    if report:
+        cases = [case for case in outcome.report["tuning"]["cases"] if case["collective"] == "allgatherv"]
+        assert [case["calls"] for case in cases] == [100]
+        assert cases[0]["evidence"].endswith(", irregularity 3..inf")
+
+
+def test_rules_decide_by_irregularity_through_nodes(mpi, tmp_path):
+    uses = dict.fromkeys(("allgatherv", "reduce_scatter"), "hierarchical(native,leaders=1)")
+    settings = irregular_rules(tmp_path / "site.json", **uses) | {"TUTTI_NODE": "2"}
+    program = mpi.compile(IRREGULAR, f"-I{ROOT}/include", FRONT)
+    outcome = mpi.run(program, "400", "-", "-", np=4, settings=settings, report=False)
+    assert outcome.status == 0, outcome.out + outcome.err
+    assert "correct" in outcome.out.split(), outcome.out
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,7 @@ def test_a_rule_never_decides_after_a_wider_one(tmp_path: Path) -> None:
         ('"mpi": "openmpi"', '"mpi": "openmpi", "version": "4.1"'),
         ('"mpi": "openmpi", "version": "4.1"', '"mpi": "openmpi", "version": "4.1.4"'),
         ('"bytes": "1K..inf"', '"bytes": "4K..8K", "p": 4'),
+        ('"irregularity": "1..4"', '"p": 4'),  # the vectors of a reduce have one size
     ],
 )
 def test_a_wider_rule_contains_each_key(tmp_path: Path, wide: str, narrow: str) -> None:
@@ -202,6 +203,29 @@ def test_a_rule_that_needs_unknown_sizes_never_decides(tmp_path: Path, collectiv
     sized = f'"collective": "{collective}", "bytes": "8", "use": "linear"'
     (remark,) = never(tmp_path, sized, f'"collective": "{collective}", "use": "linear"')
     assert remark.endswith(f"never decides, because most ranks do not know the sizes of a {collective}: omit bytes")
+
+
+@pytest.mark.parametrize("collective", ["gatherv", "scatterv", "alltoallv"])
+def test_a_rule_that_needs_unknown_blocks_never_decides(tmp_path: Path, collective: str) -> None:
+    (remark,) = never(tmp_path, f'"collective": "{collective}", "irregularity": "2..inf", "use": "linear"')
+    assert remark.endswith(f"because most ranks do not know the sizes of a {collective}: omit irregularity")
+
+
+def test_a_rule_for_irregular_blocks_never_decides_where_all_are_equal(tmp_path: Path) -> None:
+    both = [f'"collective": "{name}", "irregularity": "2..inf", "use": "ring"' for name in ("allgather", "allgatherv")]
+    (remark,) = never(tmp_path, *both)
+    assert remark.endswith("allgather, 0..inf bytes, irregularity 2..inf, ring: never decides, because "
+                           "no allgather has irregularity 2..inf")  # fmt: skip
+
+
+def test_rules_differ_by_irregularity(tmp_path: Path) -> None:
+    narrow, wide = (f'"collective": "allgatherv", {keys}"use": "{use}"'
+                    for keys, use in (('"irregularity": "1..2", ', "ring"), ("", "bruck")))  # fmt: skip
+    assert never(tmp_path, narrow, wide) == []
+    assert len(never(tmp_path, wide, narrow)) == 1
+    left, right = write(tmp_path / "a.json", narrow, wide), write(tmp_path / "b.json", wide)
+    (found,) = json.loads(invoke("rules", "diff", str(left), str(right), "--json").stdout)
+    assert (found["keys"], found["left"], found["right"]) == ("irregularity 1..2", "ring", "bruck")
 
 
 def test_diff_compares_decisions(tmp_path: Path) -> None:
@@ -265,7 +289,15 @@ def test_show_says_what_a_rule_gains_at_its_sizes(
     (shown,) = json.loads(invoke("rules", "show", str(file), "--json").stdout)
     assert shown["sizes"][0]["native_interval_us"] == [19, 21]
     assert (shown["sizes"][1]["bytes"], shown["sizes"][1]["choice_interval_us"]) == (65536, None)
-    assert (shown["native_interval_us"], shown["calls"]) == (None, 30)
+    assert (shown["native_interval_us"], shown["calls"], shown["irregularity"]) == (None, 30, "0..inf")
+
+
+def test_explain_finds_rules_by_irregularity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    even, uneven = '"irregularity": 1, "use": "ring"', '"irregularity": "2..inf", "use": "bruck"'
+    file = write(tmp_path / "x.json", *(f'"collective": "allgatherv", {keys}' for keys in (even, uneven)))
+    monkeypatch.setenv("TUTTI_RULES", str(file))
+    uses = [rules.rule_for("allgatherv", sizes, "") for sizes in ([8] * 4, [8, 8, 8, 9], [0] * 4)]
+    assert [rule and rule.use for rule in uses] == ["ring", "bruck", "ring"]
 
 
 def test_diff_counts_rules_with_wider_keys(tmp_path: Path) -> None:

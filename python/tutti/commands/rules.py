@@ -72,7 +72,7 @@ def _gain(rule: Rule) -> str:
 
 
 _KEYS = (
-    "collective", "p", "nodes", "ranks_per_node", "bytes", "commutative", "mpi",
+    "collective", "p", "nodes", "ranks_per_node", "bytes", "irregularity", "commutative", "mpi",
     "version", "use",
 )  # fmt: skip
 _TIMES = ("native_us", "native_interval_us", "choice_us", "choice_interval_us")

@@ -103,6 +103,43 @@ TEST(Rules, OfTheMpisOwnAndOfUnknownSizesAreOneSpan) {
   EXPECT_EQ(spans[0].times, &rule.evidence);
 }
 
+TEST(Irregularity, IsTheLargestBlockOverTheMeanRoundedUp) {
+  EXPECT_EQ(irregularity_of(5, 20, 4), 1);
+  EXPECT_EQ(irregularity_of(6, 20, 4), 2);  // 1.2
+  EXPECT_EQ(irregularity_of(10, 20, 4), 2);
+  EXPECT_EQ(irregularity_of(20, 20, 4), 4);
+  EXPECT_EQ(irregularity_of(0, 0, 4), 1);
+  // Elements or bytes: the same.
+  EXPECT_EQ(irregularity_of(11 * 24, 20 * 24, 4), irregularity_of(11, 20, 4));
+}
+
+TEST(Rules, AreMatchedByIrregularityWhereAllRanksKnowIt) {
+  const Rules rules = rules_of(
+      R"({"collective": "allgatherv", "irregularity": "1..2", "bytes": "1K..inf", "use": "ring"},
+      {"collective": "allgatherv", "irregularity": "3..5", "use": "bruck"},
+      {"collective": "gatherv", "irregularity": "1..2", "use": "linear"},
+      {"collective": "bcast", "irregularity": "2..inf", "use": "chain"},
+      {"collective": "bcast", "irregularity": "1..2", "use": "linear"})");
+  Features features = {Collective::allgatherv, 8};
+  EXPECT_EQ(irregularities_of(rules, features),
+            (std::vector<std::int64_t>{2, 5, NumberRange::inf}));
+  EXPECT_EQ(spans_text(rules, features), "1023=- inf=ring");
+  features.irregularity = 4;
+  EXPECT_EQ(spans_text(rules, features), "inf=bruck");
+  features.irregularity = 6;
+  EXPECT_EQ(spans_text(rules, features), "inf=-");
+  // No rank knows the blocks of a gatherv; those of a bcast are equal.
+  EXPECT_EQ(spans_text(rules, {Collective::gatherv, 8}), "inf=-");
+  EXPECT_EQ(spans_text(rules, bcast_of(8)), "inf=linear");
+  const std::vector<std::int64_t> any = {NumberRange::inf};
+  EXPECT_EQ(irregularities_of(rules, {Collective::gatherv, 8}), any);
+  EXPECT_EQ(irregularities_of(rules, bcast_of(8)), any);
+  // Rules for other jobs ask nothing.
+  const Rules of_others =
+      rules_of(R"({"collective": "allgatherv", "p": 4, "irregularity": 1, "use": "ring"})");
+  EXPECT_EQ(irregularities_of(of_others, features), any);
+}
+
 TEST(Rules, WithBytesNeverMatchWhereNoRankKnowsAllSizes) {
   const Rules rules = rules_of(R"({"collective": "gatherv", "bytes": "1K..inf", "use": "binomial"},
       {"collective": "gatherv", "use": "linear"})");
@@ -152,7 +189,7 @@ TEST(Rules, NameTheirMeasurement) {
 
 TEST(Rules, ReadBackAsTheSame) {
   const Rules rules = rules_of(R"x({"collective": "allreduce", "p": "2..inf", "bytes": "1K..1M",
-      "commutative": true, "mpi": "mpich", "version": "5",
+      "irregularity": "1..2", "commutative": true, "mpi": "mpich", "version": "5",
       "use": "hierarchical(ring,leaders=2)", "evidence": {"native_us": 1.5, "choice_us": 1,
       "native_interval_us": [1.25, 1.75], "choice_interval_us": [1, 1], "calls": 30,
       "sizes": [{"bytes": 0, "native_us": 1.5, "choice_us": 1},
@@ -167,6 +204,7 @@ TEST(Rules, ReadBackAsTheSame) {
   EXPECT_EQ(to_text(rule.p), "2..inf");
   EXPECT_TRUE(rule.nodes.is_all() && rule.ranks_per_node.is_all());
   EXPECT_EQ(to_text(rule.bytes), "1K..1M");
+  EXPECT_EQ(to_text(rule.irregularity), "1..2");
   EXPECT_TRUE(rule.commutative.value_or(false));
   EXPECT_EQ(rule.mpi, "mpich");
   EXPECT_EQ(rule.version, "5");
@@ -251,6 +289,8 @@ TEST(Rules, ErrorsNameLineFieldValueAndWhatIsAccepted) {
   }
   EXPECT_EQ(error_of(R"({"evidence": {"sizes": [{"bytes": 8}, {"bytes": 8}]}})"),
             "line 3: sizes: expected ascending bytes");
+  EXPECT_EQ(error_of(R"({"irregularity": "much"})").find("line 3: irregularity \"much\": expected"),
+            0U);
   EXPECT_EQ(error_of(R"({"p": 1.5})"),
             "line 3: expected an integer from 0 to 9007199254740992, found 1.5");
   EXPECT_NE(error_of(R"({"mpi": "OpenMPI"})").find("did you mean openmpi?"), std::string::npos);
