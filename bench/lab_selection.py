@@ -33,7 +33,6 @@ from lab_job import SETTLE, err, is_measured, label_of, run_in_lab, run_simulate
 
 from tutti import _engine
 from tutti.statistics import Interval, median_interval
-from tutti.tuning_candidates import candidates
 from tutti.tuning_run import waits_for_all
 
 VECTORS = "2,8192,262144"
@@ -100,7 +99,7 @@ def sizes(collective: str) -> str:
 
 def names(collective: str, ranks: int, per_node: int) -> list[str]:
     """The contenders: native, auto, native again, and all of the list that needs no arrivals."""
-    others = (name for name in candidates(collective, ranks, per_node) if name != "native")
+    others = (name for name in _engine.useful(collective, ranks, per_node) if name != "native")
     return ["native", "auto", "native", *others]
 
 

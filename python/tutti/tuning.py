@@ -19,7 +19,6 @@ from tutti.bench import RunFailed
 from tutti.console import count
 from tutti.rules import UNKNOWN_SIZES
 from tutti.statistics import rank_test
-from tutti.tuning_candidates import candidates
 from tutti.tuning_cells import RACE, SCAN, Cell, Cells, Measured, between
 
 _FINAL = 30
@@ -159,7 +158,7 @@ class Tuner:
 
     def _fitting(self, collective: str, cell: Cell) -> list[str]:
         """As many candidates for a size as the budget allows, if it is known what a call takes."""
-        listed = candidates(
+        listed = _engine.useful(
             collective, self.job.ranks, self.job.ranks_per_node,
             arrivals=collective in self._arrivals,
         )  # fmt: skip

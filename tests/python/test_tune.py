@@ -12,7 +12,6 @@ from tutti.bench import RunFailed
 from tutti.refusal import Refusal
 from tutti.statistics import median_interval
 from tutti.tuning import Tuner
-from tutti.tuning_candidates import candidates
 from tutti.tuning_cells import SCAN, Cell, Measured, grid, grids
 from tutti.tuning_rules import rules_of, to_text
 
@@ -147,14 +146,14 @@ def test_a_barrier_has_one_size() -> None:
 
 
 def test_candidates_come_from_the_list() -> None:
-    names = candidates("bcast", 8, 8)
+    names = _engine.useful("bcast", 8, 8)
     assert {"chain", "circulant", "knomial:k=4", "hierarchical(native,leaders=4)"} <= set(names)
     assert "knomial:k=8" not in names  # a tree of one level: linear
     assert "earliest" not in names  # it follows arrivals, and here all ranks come together
-    assert not any("hierarchical" in name for name in candidates("bcast", 8, 1))
+    assert not any("hierarchical" in name for name in _engine.useful("bcast", 8, 1))
     for collective in _engine.collectives():
         if not collective.startswith("rma_"):
-            assert candidates(collective, 8, 4)
+            assert _engine.useful(collective, 8, 4)
 
 
 def test_a_run_that_fails_costs_one_candidate_only() -> None:
@@ -310,6 +309,6 @@ def test_the_interval_of_a_median_is_that_of_order_statistics() -> None:
 
 def test_what_auto_explores_between_nodes_is_a_candidate() -> None:
     between = _engine.explored("bcast", 8, 4 << 20, 8)[-1]
-    assert between.startswith("hierarchical(") and between not in candidates("bcast", 8, 8)
+    assert between.startswith("hierarchical(") and between not in _engine.useful("bcast", 8, 8)
     machine = Machine({"native": linear(10, 1e-3), between: linear(5, 1e-4)})
     assert between in [use for _, use in spans(tuned(machine, "bcast"))]
