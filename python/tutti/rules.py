@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tutti import _engine, libraries
 from tutti._engine import Rule, Rules
+from tutti.explanation import mean_block
 from tutti.refusal import Refusal
 
 _INF = (1 << 63) - 1
@@ -20,7 +21,10 @@ _RANGES = ("p", "nodes", "ranks_per_node", "irregularity", "bytes")
 _KEYS = ("p", "nodes", "ranks_per_node", "irregularity", "commutative", "mpi", "version", "bytes")
 _NAMES = {"openmpi": "Open MPI v", "mpich": "MPICH Version: "}
 
-UNKNOWN_SIZES = ("gatherv", "scatterv", "alltoallv")
+UNKNOWN_SIZES = tuple(
+    name for name in _engine.collectives()
+    if _engine.is_irregular(name) and (_engine.has_root(name) or _engine.block_kind(name) == "pairs")
+)  # fmt: skip
 """No rank knows all sizes of such a call, so that a rule holds for every message size."""
 
 
@@ -296,10 +300,9 @@ def rule_for(collective: str, sizes: list[int], mpi: str) -> Rule | None:
 
     Without `mpi` (openmpi or mpich) rules for any MPI count.
     """
-    size = sum(sizes) // len(sizes) if sizes else 0
     rules = _of_programs()
     if mpi and mpi not in _NAMES:
         raise Refusal(f"--mpi {mpi}: expected {' or '.join(_NAMES)}")
     irregularity = math.ceil(max(sizes) * len(sizes) / sum(sizes)) if any(sizes) else 1
     of_mpi = _NAMES.get(mpi, "")
-    return rules.find(collective, len(sizes), size, 0, 0, True, of_mpi, irregularity)
+    return rules.find(collective, len(sizes), mean_block(sizes), 0, 0, True, of_mpi, irregularity)
