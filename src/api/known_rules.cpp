@@ -2,14 +2,11 @@
 #include "api/known_rules.hpp"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdio>
-#include <ctime>
 #include <mutex>
 
 #include "api/environment.hpp"
+#include "api/kept_files.hpp"
 #include "run/file.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/quirks.hpp"
@@ -41,7 +38,7 @@ Result<Rules> read_rules(const std::string& path) {
   return rules_from_text(*text, path.substr(path.rfind('/') + 1));
 }
 
-std::string kept_path() { return cache_file("learned.json"); }
+constexpr KeptFile kept_rules_file = {"learned.json", max_kept_bytes};
 
 /// Emulated nodes are a network of their own.
 Platform platform() {
@@ -50,10 +47,9 @@ Platform platform() {
 }
 
 /// A file that does not exist has no rules.
-Result<Rules> read_kept() {
-  if (access(kept_path().c_str(), F_OK) != 0) return Rules{};
-  const Result<std::string> text = read_text_file(kept_path(), max_kept_bytes);
-  return text ? kept_from_text(*text, "") : Result<Rules>(Error{text.error()});
+Result<Rules> kept_from(const Result<std::string>& text) {
+  if (!text) return Error{text.error()};
+  return text->empty() ? Rules{} : kept_from_text(*text, "");
 }
 
 KnownRules read_all() {
@@ -68,27 +64,14 @@ KnownRules read_all() {
       known.warnings.push_back(file.path + " is ignored: " + rules.error());
     }
   }
-  const Result<Rules> kept = environment().keeps ? read_kept() : Rules{};
+  const Result<Rules> kept =
+      environment().keeps ? kept_from(read_kept_file(kept_rules_file)) : Rules{};
   if (kept) {
     known.kept = *kept;
   } else {
-    known.warnings.push_back(kept_path() + " is ignored, and replaced at the end: " + kept.error());
+    known.warnings.push_back(why_ignored(kept_rules_file, kept.error()));
   }
   return known;
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  std::array<char, 16> text{};
-  localtime_r(&now, &parts);
-  std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
-  return text.data();
-}
-
-void say_not_kept(const std::string& where, const std::string& why) {
-  std::fprintf(stderr, "tutti: what this run learned is not kept: %s%s\n", where.c_str(),
-               why.c_str());
 }
 
 }  // namespace
@@ -115,13 +98,10 @@ void write_kept_rules() {
   Collected& collected = of_process<Collected>();
   const std::lock_guard lock(collected.mutex);
   if (collected.learned.all.empty()) return;
-  const std::string path = kept_path();
-  if (path.empty()) return say_not_kept(path, "neither XDG_CACHE_HOME nor HOME is set");
-  const FileLock turn(path);
-  const Result<Rules> others = read_kept();
-  const Rules all = merged(others ? *others : Rules{}, collected.learned, platform(), today());
-  const std::string why = replace_text_file(path, to_text(all));
-  if (!why.empty()) say_not_kept(path + " ", why);
+  renew_kept_file(kept_rules_file, [&](const Result<std::string>& former) {
+    const Result<Rules> others = kept_from(former);
+    return to_text(merged(others ? *others : Rules{}, collected.learned, platform(), today()));
+  });
 }
 
 }  // namespace tutti
