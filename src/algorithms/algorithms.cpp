@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/words.hpp"
 #include "lowering/background.hpp"
 
 namespace tutti {
@@ -74,17 +75,8 @@ std::string_view name_of(Knowledge knowledge) {
 
 namespace {
 
-std::string_view take_word(std::string_view& words, char separator) {
-  const std::string_view first = words.substr(0, words.find(separator));
-  words.remove_prefix(std::min(words.size(), first.size() + 1));
-  return first;
-}
-
-bool has_word(std::string_view words, char separator, std::string_view word) {
-  while (!words.empty()) {
-    if (take_word(words, separator) == word) return true;
-  }
-  return false;
+bool has_word(std::string_view words, std::string_view separator, std::string_view word) {
+  return !word.empty() && std::ranges::count(split(words, separator), word) > 0;
 }
 
 /// Do both make the same schedules? A k-nomial tree with k = 2 is a binomial one.
@@ -97,12 +89,12 @@ bool are_same(Specification one, const Specification& other) {
 }  // namespace
 
 bool Algorithm::takes(std::string_view parameter) const {
-  return has_word(parameters, ',', parameter);
+  return has_word(parameters, ",", parameter);
 }
 
 std::optional<Specification> specification_for(Collective collective, std::string_view role) {
   for (const Algorithm& algorithm : list) {
-    if (algorithm.collective == collective && has_word(algorithm.roles, ' ', role)) {
+    if (algorithm.collective == collective && has_word(algorithm.roles, " ", role)) {
       return *specification(collective, algorithm.name);
     }
   }
@@ -118,10 +110,9 @@ std::vector<Specification> useful_specifications(Collective collective, int p) {
   for (const Algorithm& algorithm : list) {
     if (algorithm.collective != collective) continue;
     add(*specification(collective, algorithm.name));
-    std::string_view sets = algorithm.useful;
-    while (!sets.empty()) {
-      const std::string text =
-          std::string(algorithm.name) + ":" + std::string(take_word(sets, ' '));
+    for (const std::string_view set : split(algorithm.useful, " ")) {
+      if (set.empty()) continue;
+      const std::string text = std::string(algorithm.name) + ":" + std::string(set);
       const Specification useful = *specification(collective, text);
       if (useful.parameters.k == Parameters().k || useful.parameters.k < p) add(useful);
     }
