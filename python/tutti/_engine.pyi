@@ -557,12 +557,12 @@ class HierarchicalProblem:
 
 def explored(collective: str, ranks: int, block: int, ranks_per_node: int = 1, machine: Machine = ..., arrivals: Sequence[float] = [], background: bool = False) -> list[str]:
     """
-    The candidates that auto explores on the program's own calls, in this sequence, native first. block: the largest one, in bytes. Ranks of gathers and scatters exchange arrivals if some are expected (by rank, in seconds) or if every rank has a background thread.
+    The candidates that auto explores on the program's own calls, in this sequence, native first. block: the mean one, in bytes. Ranks of gathers and scatters exchange arrivals if some are expected (by rank, in seconds) or if every rank has a background thread.
     """
 
-def useful(collective: str, ranks: int, ranks_per_node: int = 1, arrivals: bool = False, background: bool = False) -> list[str]:
+def useful(collective: str, ranks: int, ranks_per_node: int = 1, arrivals: bool = False, background: bool = False, distances: bool = False) -> list[str]:
     """
-    The algorithms of the list with their useful parameters, also those that need arrivals or background threads if these are there; then node memory.
+    The algorithms of the list with their useful parameters, also those that need arrivals, background threads or distances if these are there; then node memory.
     """
 
 def node_ranks(nodes: str) -> list[list[int]]:
