@@ -143,15 +143,10 @@ class Grid:
 
     def table(self, value: Any) -> list[str]:
         """A table in the form of the paper's; value(lines, size, delay) writes a cell."""
-        lines = ["| K floats | " + " | ".join(f"{delay:g} ms" for delay in self.delays) + " |",
-                 "| ---: |" + " ---: |" * len(self.delays)]  # fmt: skip
-        for size in self.sizes:
-            cells = (
-                value(self.cells[size, delay], size, delay) if (size, delay) in self.cells else ""
-                for delay in self.delays
-            )
-            lines.append(f"| {size} | " + " | ".join(cells) + " |")
-        return [*lines, ""]
+        cells = ([str(size), *(value(self.cells[size, delay], size, delay)
+                               if (size, delay) in self.cells else "" for delay in self.delays)]
+                 for size in self.sizes)  # fmt: skip
+        return [*lab_page.table([">K floats", *(f">{delay:g} ms" for delay in self.delays)], cells), ""]
 
 
 def mean(lines: dict[str, dict[str, Any]], name: str) -> float:

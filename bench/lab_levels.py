@@ -195,9 +195,8 @@ def _slower(tables: list[Table]) -> list[str]:
     certain = sum("yes" in row for row in found)
     return [f"In {len(found)} of {cells} rows `auto` took longer than native by more than 5 %,"
             f" in {certain} of them beyond doubt (the whole interval):", "",
-            "| MPI | collective | bytes | `auto` / native | 95 % | ran | beyond doubt |",
-            "| --- | --- | ---: | ---: | --- | --- | --- |",
-            *("| " + " | ".join(row) + " |" for row in found), ""]  # fmt: skip
+            *lab_page.table(["MPI", "collective", ">bytes", ">`auto` / native", "95 %", "ran", "beyond doubt"],
+                            found), ""]  # fmt: skip
 
 
 @app.command()

@@ -25,6 +25,14 @@ def library(metadata: dict[str, str]) -> str:
     return " ".join(metadata["library"].split(",")[0].replace("Version:", "").split())
 
 
+def size(count: float) -> str:
+    """Bytes in the largest unit that gives a number above 1."""
+    for unit, shift in (("MiB", 20), ("KiB", 10)):
+        if abs(count) >= 1 << shift:
+            return f"{count / (1 << shift):.3g} {unit}"
+    return f"{count:.0f} B"
+
+
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """The lines of a table. Columns whose titles begin with ">" align to the right."""
     aligned = ["---:" if title.startswith(">") else "---" for title in titles]

@@ -120,33 +120,22 @@ def _ms(line: dict[str, Any]) -> float:
     return float(line["median_us"]) / 1000
 
 
-def _size(block: int) -> str:
-    return f"{block >> 20} MiB" if block >= 1 << 20 else f"{block >> 10} KiB"
-
-
 def _table(numbering: Numbering) -> list[str]:
     names = numbering.names
-    heads = " | ".join(f"`{name}`" for name in names)
-    lines = [f"| block | {heads} |", "| ---: |" + " ---: |" * len(names)]
-    for block, row in sorted(numbering.rows.items()):
-        cells = " | ".join(f"{_ms(row[name]):.3g}" for name in names)
-        lines.append(f"| {_size(block)} | {cells} |")
-    return [*lines, ""]
+    cells = ([lab_page.size(block), *(f"{_ms(row[name]):.3g}" for name in names)]
+             for block, row in sorted(numbering.rows.items()))  # fmt: skip
+    return [*lab_page.table([">block", *(f">`{name}`" for name in names)], cells), ""]
 
 
 def _gains(numberings: list[Numbering]) -> list[str]:
     """The ratios of natural, the paper's order and native to Tutti's order: geometric means over the
     numberings."""
-    lines = ["| shape | block | natural / ours | paper's / ours | native / ours |",
-             "| --- | ---: | ---: | ---: | ---: |"]  # fmt: skip
-    for shape, (natural, paper, ours) in SHAPES.items():
-        for block in sorted(numberings[0].rows):
-            cells = " | ".join(
-                f"{_ratio(numberings, block, name, ours):.2f}"
-                for name in (natural, paper, "native")
-            )
-            lines.append(f"| {shape} | {_size(block)} | {cells} |")
-    return [*lines, ""]
+    titles = ["shape", ">block", ">natural / ours", ">paper's / ours", ">native / ours"]
+    cells = [[shape, lab_page.size(block), *(f"{_ratio(numberings, block, name, ours):.2f}"
+                                             for name in (natural, paper, "native"))]
+             for shape, (natural, paper, ours) in SHAPES.items()
+             for block in sorted(numberings[0].rows)]  # fmt: skip
+    return [*lab_page.table(titles, cells), ""]
 
 
 def _ratio(numberings: list[Numbering], block: int, one: str, other: str) -> float:
@@ -158,18 +147,18 @@ def _reordered(numberings: list[Numbering]) -> list[str]:
     """The gain of the MPI's own from a numbering of the ranks by distance."""
     if not all(REORDERED in n.names for n in numberings):
         return []
-    lines = [
-        "`native:reordered` is the MPI's own on the communicator that `TUTTI_Comm_reorder` returns, as the paper uses its",
-        "orders: a program's ranks, and its data, are the new ones there.",
-        "",
-        "| block | native / native:reordered | best of ours / native:reordered |",
-        "| ---: | ---: | ---: |",
-    ]
+    cells = []
     for block in sorted(numberings[0].rows):
         ours = min(_ratio(numberings, block, names[2], REORDERED) for names in SHAPES.values())
         gain = _ratio(numberings, block, "native", REORDERED)
-        lines.append(f"| {_size(block)} | {gain:.2f} | {ours:.2f} |")
-    return [*lines, ""]
+        cells.append([lab_page.size(block), f"{gain:.2f}", f"{ours:.2f}"])
+    return [
+        "`native:reordered` is the MPI's own on the communicator that `TUTTI_Comm_reorder` returns, as the paper uses its",
+        "orders: a program's ranks, and its data, are the new ones there.",
+        "",
+        *lab_page.table([">block", ">native / native:reordered", ">best of ours / native:reordered"], cells),
+        "",
+    ]
 
 
 def _slower(numberings: list[Numbering]) -> list[str]:
@@ -180,7 +169,7 @@ def _slower(numberings: list[Numbering]) -> list[str]:
             for shape, (natural, _, ours) in SHAPES.items():
                 ratio = _ms(row[ours]) / _ms(row[natural])
                 if ratio > 1.05:
-                    found.append(f"- {shape}, {_size(block)}, `shuffled:{numbering.seed}`: {ratio:.2f}")
+                    found.append(f"- {shape}, {lab_page.size(block)}, `shuffled:{numbering.seed}`: {ratio:.2f}")
     if not found:
         return ["Ours was nowhere slower than the natural order by more than 5 %.", ""]
     return ["Ours was slower than the natural order by more than 5 % at", "", *found, ""]

@@ -12,6 +12,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lab_page import size
+from lab_page import table as table_of
+
 HEAD = """# Shared results, measured
 
 This page compares allgathers with a private result for each rank, the MPI's (`native`) and hierarchical (`node`), with
@@ -42,14 +45,6 @@ USES = {
 }
 
 
-def size(count: float) -> str:
-    """Bytes in the largest unit that gives a number above 1."""
-    for unit, shift in (("MiB", 20), ("KiB", 10)):
-        if abs(count) >= 1 << shift:
-            return f"{count / (1 << shift):.3g} {unit}"
-    return f"{count:.0f} B"
-
-
 def time(line: dict[str, Any]) -> str:
     """Milliseconds, with the ratio to native if it is significant."""
     text = f"{line['median_us'] / 1000:.3g}"
@@ -65,13 +60,9 @@ def memory(line: dict[str, Any], node: int) -> str:
 
 
 def table(rows: list[dict[str, Any]], cell: Any) -> list[str]:
-    names = [line["name"] for line in rows[0]["algorithms"]]
-    heads = " | ".join(f"`{name}`" for name in names)
-    lines = [f"| result | {heads} |", "| ---: |" + " ---: |" * len(names)]
-    for row in rows:
-        cells = " | ".join(cell(line) for line in row["algorithms"])
-        lines.append(f"| {size(row['bytes'])} | {cells} |")
-    return [*lines, ""]
+    titles = [">result", *(f">`{line['name']}`" for line in rows[0]["algorithms"])]
+    cells = ([size(row["bytes"]), *map(cell, row["algorithms"])] for row in rows)
+    return [*table_of(titles, cells), ""]
 
 
 def losses(rows: list[dict[str, Any]]) -> list[str]:
