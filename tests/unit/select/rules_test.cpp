@@ -116,14 +116,16 @@ TEST(Irregularity, IsTheLargestBlockOverTheMeanRoundedUp) {
 TEST(Rules, AreMatchedByIrregularityWhereAllRanksKnowIt) {
   const Rules rules = rules_of(
       R"({"collective": "allgatherv", "irregularity": "1..2", "bytes": "1K..inf", "use": "ring"},
-      {"collective": "allgatherv", "irregularity": "3..5", "use": "bruck"},
+      {"collective": "allgatherv", "irregularity": "4..5", "use": "bruck"},
       {"collective": "gatherv", "irregularity": "1..2", "use": "linear"},
       {"collective": "bcast", "irregularity": "2..inf", "use": "chain"},
       {"collective": "bcast", "irregularity": "1..2", "use": "linear"})");
   Features features = {Collective::allgatherv, 8};
   EXPECT_EQ(irregularities_of(rules, features),
-            (std::vector<std::int64_t>{2, 5, NumberRange::inf}));
+            (std::vector<std::int64_t>{2, 3, 5, NumberRange::inf}));
   EXPECT_EQ(spans_text(rules, features), "1023=- inf=ring");
+  features.irregularity = 3;
+  EXPECT_EQ(spans_text(rules, features), "inf=-");
   features.irregularity = 4;
   EXPECT_EQ(spans_text(rules, features), "inf=bruck");
   features.irregularity = 6;
