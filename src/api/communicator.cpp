@@ -10,6 +10,7 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "api/known_links.hpp"
 #include "api/known_rules.hpp"
 #include "api/report.hpp"
 #include "api/rma.hpp"
@@ -149,6 +150,7 @@ void prepare_end_of_mpi() {
     close_all_rma();
     close_all();
     write_kept_rules();
+    write_kept_links();
   });
   Background::of_process().stop();
 }

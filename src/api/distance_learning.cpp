@@ -1,20 +1,14 @@
-/// Steps of learning, what they take, and what the process has learned.
+/// Steps of learning, and what they take.
 #include "api/distance_learning.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
-#include <mutex>
 #include <utility>
 
-#include "api/environment.hpp"
-#include "api/known_rules.hpp"
+#include "api/known_links.hpp"
 #include "run/clock.hpp"
 #include "run/distance/mpi_distances.hpp"
-#include "run/file.hpp"
 #include "run/mpi/exchange.hpp"
-#include "run/process.hpp"
-#include "topology/shared_links.hpp"
 
 namespace tutti {
 
@@ -30,7 +24,6 @@ constexpr int max_ranks = 1024;
 constexpr int max_measuring = 8;
 std::atomic<int> measuring = 0;
 constexpr PingPong::Effort effort = {{1, 0}, {5, 2}};
-constexpr double max_noise = 1.5;
 
 /// In nanoseconds: what the first step is expected to take, and the most that all ranks are stopped
 /// at a time for more than one pair.
@@ -42,111 +35,6 @@ constexpr double longest_stop = 1e8;
 /// until they meet their bound.
 double cost_of_search(double p) { return 1e6 + std::min(2e3 * p * p * p, 1.5e8) + 2e2 * p * p; }
 
-/// Distances of some nodes; null: those of the first rank are alike.
-struct Known {
-  std::vector<std::string> nodes;  ///< sorted
-  std::shared_ptr<const DistanceFile> distances;
-};
-
-/// What this process has learned as rank 0 of communicators.
-struct Learned {
-  static constexpr std::size_t capacity = 8;
-  std::mutex mutex;
-  bool has_read = false;
-  std::vector<Known> all;
-
-  void add(Known known) {
-    if (all.size() == capacity) all.erase(all.begin());
-    all.push_back(std::move(known));
-  }
-};
-
-constexpr std::size_t max_kept_distances = std::size_t{16} << 20;
-
-std::string distances_path() { return cache_file("distances.json"); }
-
-std::vector<std::string> nodes_of(std::vector<std::string> names) {
-  std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
-  return names;
-}
-
-std::vector<std::string> nodes_of(const std::vector<RankLocation>& locations) {
-  std::vector<std::string> names;
-  for (const RankLocation& location : locations) names.push_back(location.node);
-  return nodes_of(std::move(names));
-}
-
-/// Those that an earlier run has kept, if this run does so too. The caller holds the lock.
-void read_kept(Learned& learned) {
-  if (std::exchange(learned.has_read, true) || !environment().keeps) return;
-  const Result<std::string> text = read_text_file(distances_path(), max_kept_distances);
-  const Result<DistanceFile> kept = text ? distances_from_text(*text) : Error{text.error()};
-  if (kept) learned.add({nodes_of(kept->names), std::make_shared<const DistanceFile>(*kept)});
-}
-
-/// What this process knows of these ranks, if anything.
-std::optional<Known> known_of(const std::vector<RankLocation>& locations, int world) {
-  Learned& learned = of_process<Learned>();
-  const std::lock_guard lock(learned.mutex);
-  read_kept(learned);
-  const std::vector<std::string> nodes = nodes_of(locations);
-  for (auto known = learned.all.rbegin(); known != learned.all.rend(); ++known) {
-    const bool holds = known->distances != nullptr
-                           ? static_cast<bool>(rows_for(*known->distances, locations, world))
-                           : std::ranges::includes(known->nodes, nodes);
-    if (holds) return *known;
-  }
-  return {};
-}
-
-/// Nothing is lost if the file cannot be written.
-void keep(const DistanceFile& distances) {
-  const std::string path = distances_path();
-  const std::string text = to_text(distances);
-  if (path.empty() || text.size() > max_kept_distances) return;
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  static_cast<void>(replace_text_file(path, text));
-}
-
-/// Do messages take about as long to all other nodes? Noise hides small differences of short ones.
-bool are_alike(const std::vector<MeasuredLink>& links) {
-  const auto is_alike = [&](std::size_t size, double step) {
-    const auto [least, most] = std::ranges::minmax(
-        links, {}, [size](const MeasuredLink& link) { return link.seconds[size]; });
-    return most.seconds[size] < step * least.seconds[size];
-  };
-  return is_alike(0, max_noise) && is_alike(1, min_step);
-}
-
-/// The other pairs of each node take as long as its first two ranks.
-void add_pairs_of_nodes(const Nodes& nodes, std::vector<MeasuredLink>& links) {
-  const std::vector<MeasuredLink> measured = links;
-  for (const MeasuredLink& link : measured) {
-    const int node = nodes.node_of(link.from);
-    if (nodes.node_of(link.to) != node) continue;
-    const std::span<const Rank> ranks = nodes.ranks(node);
-    for (std::size_t low = 0; low < ranks.size(); ++low) {
-      for (std::size_t high = std::max<std::size_t>(low + 1, 2); high < ranks.size(); ++high) {
-        links.push_back({ranks[low], ranks[high], link.seconds});
-      }
-    }
-  }
-}
-
-DistanceFile distances_between(const Nodes& nodes, std::vector<MeasuredLink> links,
-                               const std::vector<RankLocation>& locations, int world) {
-  Hierarchy hierarchy{nodes.p(), {{}}};
-  for (Rank rank = 0; rank < nodes.p(); ++rank) {
-    hierarchy.levels[0].push_back(nodes.node_of(rank));
-  }
-  add_pairs_of_nodes(nodes, links);
-  const DistanceFile distances =
-      distances_of("ping-pong between the first ranks of nodes", hierarchy, locations, links);
-  return in_world_order(distances, locations, world);
-}
-
 /// A search for each root would take more than broadcasts gain, unless the user asks for it.
 bool uses_distances(Collective collective, int p, bool are_named) {
   if (has_root(collective) && !are_named) return false;
@@ -156,35 +44,12 @@ bool uses_distances(Collective collective, int p, bool are_named) {
 
 }  // namespace
 
-std::size_t DistanceLearning::pairs_of_first_node() const {
-  return index(measured_nodes_.count() - 1);
-}
-
-std::size_t DistanceLearning::pairs() const {
-  const std::size_t nodes = index(measured_nodes_.count());
-  return nodes * (nodes - 1) / 2;
-}
-
+/// What a pair takes is a guess before the first one.
 std::size_t DistanceLearning::pairs_within(double max_cost) const {
-  if (measured_ == 0) return 1;  // what a pair takes is a guess
-  const std::size_t end = measured_ < pairs_of_first_node() ? pairs_of_first_node() : pairs();
+  if (!has_measured_) return 1;
   const double fit = std::min(max_cost, longest_stop) / std::max(1.0, pair_cost_);
-  return std::clamp<std::size_t>(static_cast<std::size_t>(fit), 1, end - measured_);
-}
-
-std::vector<RankPair> DistanceLearning::next_pairs(std::size_t count) const {
-  const Nodes& nodes = measured_nodes_;
-  std::vector<RankPair> next;
-  std::size_t passed = 0;
-  for (int low = 0; low < nodes.count(); ++low) {
-    const std::size_t of_low = index(nodes.count() - 1 - low);
-    const std::size_t first = std::min(of_low, std::max(passed, measured_) - passed);
-    for (std::size_t at = first; at < of_low && next.size() < count; ++at) {
-      next.emplace_back(nodes.rank_at(low, 0), nodes.rank_at(low + 1 + static_cast<int>(at), 0));
-    }
-    passed += of_low;
-  }
-  return next;
+  return std::clamp<std::size_t>(static_cast<std::size_t>(fit), 1,
+                                 std::max<std::size_t>(1, pairs_.size()));
 }
 
 double DistanceLearning::cost(Collective collective, double max_cost) const {
@@ -207,20 +72,42 @@ int DistanceLearning::advance(Collective collective, double max_cost, bool& has_
 int DistanceLearning::begin() {
   step_ = Step::over;
   if (communicator_.has_open_distances()) return use(nullptr);
+  measured_nodes_ = nodes_.guessed();
   const MPI_Comm program = communicator_.handle();
   std::vector<RankLocation> locations;
   int world = 0;
-  int error = gather_locations(program, locations, world);
-  if (error != MPI_SUCCESS) return error;
-  enum class Found : char { nothing, distances, alike } found = Found::nothing;
-  std::optional<Known> known;
+  if (const int error = gather_locations(program, locations, world)) return error;
   if (communicator_.rank() == 0) {
-    known = known_of(locations, world);
-    if (known) found = known->distances != nullptr ? Found::distances : Found::alike;
+    survey_.emplace(measured_nodes_, std::move(locations), world);
+    survey_->add_known(known_links(survey_->names()));
   }
-  error = take_from_first(found, program);
-  if (error != MPI_SUCCESS || found == Found::alike) return error;
-  return found == Found::distances ? use(known ? known->distances : nullptr) : open_links();
+  return conclude(program);
+}
+
+/// Rank 0 decides what is measured next, or that what it knows is enough.
+int DistanceLearning::conclude(MPI_Comm comm) {
+  enum class Found : char { nothing, distances, alike } found = Found::nothing;
+  std::vector<Rank> ranks;  // of all pairs
+  if (survey_) {
+    for (const auto& [first, second] : survey_->next_pairs()) {
+      ranks.insert(ranks.end(), {first, second});
+    }
+    if (ranks.empty() && survey_->are_insides_known()) found = Found::distances;
+    if (ranks.empty() && are_alike(survey_->links())) found = Found::alike;
+  }
+  int error = take_from_first(found, comm);
+  if (error == MPI_SUCCESS) error = take_from_first(ranks, comm);
+  if (error != MPI_SUCCESS) return error;
+  for (std::size_t at = 0; at < ranks.size(); at += 2) {
+    pairs_.emplace_back(ranks[at], ranks[at + 1]);
+  }
+  if (found == Found::nothing) return links_ ? MPI_SUCCESS : open_links();
+  std::shared_ptr<const DistanceFile> distances;
+  if (survey_ && found == Found::distances) {
+    distances = std::make_shared<const DistanceFile>(survey_->distances(PingPong::bytes));
+  }
+  close();
+  return found == Found::distances ? use(std::move(distances)) : MPI_SUCCESS;
 }
 
 /// Without a communicator on some rank nothing is learned.
@@ -236,66 +123,37 @@ int DistanceLearning::open_links() {
   ++measuring;
   is_counted_ = true;
   links_.emplace(comm_.handle(), effort);
-  measured_nodes_ = nodes_.guessed();
   pair_cost_ = first_pair;
   step_ = Step::measure;
   return MPI_SUCCESS;
 }
 
-int DistanceLearning::measure(double max_cost) {
+/// Between the first two ranks of this rank's node, all nodes at once.
+int DistanceLearning::measure_inside() {
   const Nodes& nodes = measured_nodes_;
-  const std::size_t count = pairs_within(max_cost);
   const int node = nodes.node_of(communicator_.rank());
-  int error = MPI_SUCCESS;
-  if (measured_ == 0 && nodes.size(node) > 1) {
-    const RankPair inside[] = {{nodes.rank_at(node, 0), nodes.rank_at(node, 1)}};
-    error = links_->run(inside);
-  }
-  if (error == MPI_SUCCESS) error = links_->synchronize();
-  const double began = monotonic_seconds();
-  if (error == MPI_SUCCESS) error = links_->run(next_pairs(count));
-  if (error == MPI_SUCCESS) error = links_->synchronize();
-  if (error != MPI_SUCCESS) return error;
-  measured_ += count;
-  struct {
-    double pair_cost = 0;
-    bool is_alike = false;
-  } found;
-  if (communicator_.rank() == 0) {
-    found.pair_cost = 1e9 * (monotonic_seconds() - began) / static_cast<double>(count);
-    std::vector<MeasuredLink> others = links_->measured();
-    std::erase_if(others, [&](const MeasuredLink& link) { return nodes.node_of(link.to) == node; });
-    found.is_alike = measured_ == pairs_of_first_node() && are_alike(others);
-  }
-  error = take_from_first(found, comm_.handle());
-  if (error != MPI_SUCCESS) return error;
-  pair_cost_ = found.pair_cost;
-  return found.is_alike || measured_ == pairs() ? finish() : MPI_SUCCESS;
+  if (nodes.size(node) == 1) return MPI_SUCCESS;
+  const RankPair inside[] = {{nodes.rank_at(node, 0), nodes.rank_at(node, 1)}};
+  return links_->run(inside);
 }
 
-/// All pairs are measured, or rank 0's node has shown that they are alike.
-int DistanceLearning::finish() {
-  const bool is_complete = measured_ == pairs();
-  std::vector<MeasuredLink> links;
-  std::vector<RankLocation> locations;
-  int world = 0;
-  int error = gather_locations(comm_.handle(), locations, world);
-  if (error == MPI_SUCCESS && is_complete) error = links_->gather(links);
+int DistanceLearning::measure(double max_cost) {
+  const std::size_t count = std::min(pairs_within(max_cost), pairs_.size());
+  int error = has_measured_ ? MPI_SUCCESS : measure_inside();
+  if (error == MPI_SUCCESS) error = links_->synchronize();
+  const double began = monotonic_seconds();
+  if (error == MPI_SUCCESS) error = links_->run(std::span(pairs_).first(count));
+  if (error == MPI_SUCCESS) error = links_->synchronize();
+  std::vector<MeasuredLink> measured;
+  if (error == MPI_SUCCESS) error = links_->gather(measured);
   if (error != MPI_SUCCESS) return error;
-  std::shared_ptr<const DistanceFile> distances;
-  const bool is_first = communicator_.rank() == 0;
-  if (is_first && is_complete) {
-    distances = std::make_shared<const DistanceFile>(
-        distances_between(measured_nodes_, std::move(links), locations, world));
-    if (keeps_rules() && is_of_world(comm_.handle())) keep(*distances);
-  }
-  if (is_first) {
-    Learned& learned = of_process<Learned>();
-    const std::lock_guard lock(learned.mutex);
-    learned.add({nodes_of(locations), distances});
-  }
-  close();
-  return is_complete ? use(std::move(distances)) : MPI_SUCCESS;
+  if (survey_) survey_->add_measured(measured);
+  has_measured_ = true;
+  if (count > 0) pair_cost_ = 1e9 * (monotonic_seconds() - began) / static_cast<double>(count);
+  error = take_from_first(pair_cost_, comm_.handle());
+  if (error != MPI_SUCCESS) return error;
+  pairs_.erase(pairs_.begin(), pairs_.begin() + static_cast<std::ptrdiff_t>(count));
+  return pairs_.empty() ? conclude(comm_.handle()) : MPI_SUCCESS;
 }
 
 /// `distances` at rank 0. What the communicator knows or does not know already stays in force,
@@ -316,6 +174,10 @@ int DistanceLearning::find_orders(Collective collective) {
 
 void DistanceLearning::close() {
   step_ = Step::over;
+  if (survey_ && has_measured_) {
+    attempt([&] { note_links(survey_->names(), survey_->measured()); });
+  }
+  survey_.reset();
   links_.reset();
   measured_nodes_ = {};
   comm_.free();

@@ -8,16 +8,17 @@
 #include "api/hierarchical_nodes.hpp"
 #include "run/distance/mpi_ping_pong.hpp"
 #include "run/mpi/owned_comm.hpp"
+#include "topology/link_survey.hpp"
 
 namespace tutti {
 
 /// Learns what orders by distance need, step by step, as the budget of exploration pays for it:
-/// distances, unless the user has named some, then orders. Rank 0 keeps the distances for other
-/// communicators of which it is rank 0, and in the user's cache if the run keeps what it learns.
+/// distances, unless the user has named some, then orders. Rank 0 notes the links between nodes for
+/// other communicators of which it is rank 0 and, if the run keeps what it learns, for later runs:
+/// all that it has measured, also if learning ends before it knows enough.
 ///
-/// Every pair of nodes is measured between their first ranks, those of rank 0's node first: if
-/// these are alike, no order is expected to help, and learning ends. On each node the first two
-/// ranks stand for all pairs. All ranks take the same steps in the same calls.
+/// Pairs of nodes are measured as next_pairs() says. If their links are alike, no order is expected
+/// to help, and learning ends. All ranks take the same steps in the same calls.
 class DistanceLearning : NotCopied {
  public:
   /// Both must outlive this.
@@ -40,17 +41,13 @@ class DistanceLearning : NotCopied {
  private:
   enum class Step : std::uint8_t { begin, measure, find_orders, over };
 
-  /// The pairs of rank 0's node, which are measured first.
-  [[nodiscard]] std::size_t pairs_of_first_node() const;
-  /// The number of pairs of nodes.
-  [[nodiscard]] std::size_t pairs() const;
   /// How many of the next pairs `max_cost` nanoseconds hold, at least one.
   [[nodiscard]] std::size_t pairs_within(double max_cost) const;
-  [[nodiscard]] std::vector<RankPair> next_pairs(std::size_t count) const;
   int begin();
+  int conclude(MPI_Comm comm);
   int open_links();
+  int measure_inside();
   int measure(double max_cost);
-  int finish();
   int use(std::shared_ptr<const DistanceFile> distances);
   int find_orders(Collective collective);
 
@@ -59,10 +56,12 @@ class DistanceLearning : NotCopied {
   Step step_ = Step::begin;
   OwnedComm comm_;
   std::optional<PingPong> links_;
-  Nodes measured_nodes_;      ///< as guessed when the first pair was measured; others may follow
-  bool is_counted_ = false;   ///< towards the limit on communicators that learn
-  std::size_t measured_ = 0;  ///< pairs of nodes
-  double pair_cost_ = 0;      ///< expected, in nanoseconds
+  Nodes measured_nodes_;              ///< as guessed when learning began; others may follow
+  std::optional<LinkSurvey> survey_;  ///< at rank 0
+  std::vector<RankPair> pairs_;       ///< to be measured next, before rank 0 decides again
+  bool is_counted_ = false;           ///< towards the limit on communicators that learn
+  bool has_measured_ = false;
+  double pair_cost_ = 0;  ///< expected, in nanoseconds
   PerCollective<bool> has_orders_{};
 };
 

@@ -2,6 +2,7 @@
 /// seconds, and the links that several messages share.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <cstddef>
 #include <utility>
@@ -64,6 +65,13 @@ struct MeasuredDistances {
   Bytes bytes = 1;
   Distances distances;
   friend bool operator==(const MeasuredDistances&, const MeasuredDistances&) = default;
+};
+
+/// The distance between two ranks for a short and a long message, in seconds.
+struct MeasuredLink {
+  Rank from = no_rank;
+  Rank to = no_rank;
+  std::array<double, 2> seconds{};
 };
 
 /// The time of messages of any size between ranks. Each pair has its own latency and time per byte

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include "run/clock.hpp"
 #include "run/mpi/exchange.hpp"
@@ -85,8 +86,9 @@ int PingPong::synchronize() {
   return error == MPI_SUCCESS ? wait_yielding(request, nap) : error;
 }
 
-int PingPong::gather(std::vector<MeasuredLink>& all) const {
-  const auto mine = static_cast<int>(measured_.size() * sizeof(MeasuredLink));
+int PingPong::gather(std::vector<MeasuredLink>& all) {
+  const std::vector<MeasuredLink> measured = std::exchange(measured_, {});
+  const auto mine = static_cast<int>(measured.size() * sizeof(MeasuredLink));
   std::vector<int> counts;
   if (const int error = gather_at_first(mine, counts, comm_)) return error;
   std::vector<int> displacements;
@@ -96,7 +98,7 @@ int PingPong::gather(std::vector<MeasuredLink>& all) const {
     end += count;
   }
   all.resize(static_cast<std::size_t>(end) / sizeof(MeasuredLink));
-  return mpi().Gatherv(measured_.data(), mine, mpi().byte, all.data(), counts.data(),
+  return mpi().Gatherv(measured.data(), mine, mpi().byte, all.data(), counts.data(),
                        displacements.data(), mpi().byte, 0, comm_);
 }
 

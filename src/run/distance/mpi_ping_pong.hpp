@@ -10,15 +10,8 @@
 
 namespace tutti {
 
-/// The distance between two ranks for a short and a long message, at the first of them.
-struct MeasuredLink {
-  Rank from = no_rank;
-  Rank to = no_rank;
-  /// Half the shortest round trip in seconds, by PingPong::bytes.
-  std::array<double, 2> seconds{};
-};
-
-/// Measures pairs of ranks one after the other. All functions return an MPI error code.
+/// Measures pairs of ranks one after the other: half the shortest round trip of each size. All
+/// functions return an MPI error code.
 class PingPong {
  public:
   /// For the latency, and for the time per byte, far beyond a link's buffers.
@@ -37,10 +30,8 @@ class PingPong {
   int run(std::span<const RankPair> chain);
   /// Waits for all ranks, asleep. Collective.
   int synchronize();
-  /// Sets `all` to what was measured, at rank 0. Collective.
-  int gather(std::vector<MeasuredLink>& all) const;
-  /// What this rank has measured.
-  [[nodiscard]] const std::vector<MeasuredLink>& measured() const { return measured_; }
+  /// Sets `all` to what was measured since the last such call, at rank 0. Collective.
+  int gather(std::vector<MeasuredLink>& all);
 
  private:
   int ask(Rank other, std::array<double, 2>& seconds);
@@ -51,8 +42,8 @@ class PingPong {
   MPI_Comm comm_;
   Rank rank_;
   Effort effort_;
-  std::vector<char> buffer_;  ///< of ranks that have a part in a pair
-  std::vector<MeasuredLink> measured_;
+  std::vector<char> buffer_;            ///< of ranks that have a part in a pair
+  std::vector<MeasuredLink> measured_;  ///< at the first rank of each pair; not yet gathered
 };
 
 }  // namespace tutti

@@ -1,5 +1,6 @@
 /// Tests that a program which repeats a call long enough learns distances by itself, and explores
-/// an order by them: once for all its communicators, and once for later runs if it keeps them.
+/// an order by them: once for all its communicators, and once for later runs if it keeps them, also
+/// if it ends before it has measured all.
 #include <tutti/tutti.h>
 #include <unistd.h>
 
@@ -8,15 +9,19 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "faulty.hpp"
+#include "run/processors.hpp"
+#include "topology/node_sets.hpp"
 
 namespace {
 
 /// Seconds until the alarm ends the test.
-constexpr unsigned patience = 120;
+constexpr unsigned patience = 400;
 /// The messages of a measurement; no call sends as few or as many bytes.
 constexpr int short_bytes = 1;
 constexpr int long_bytes = 256 << 10;
@@ -28,6 +33,11 @@ constexpr int most_calls = 200'000;
 bool are_on_a_line = false;
 int measured = 0;
 
+int distance_between(int one, int other) {
+  const auto place = [](int rank) { return (3 * rank + 1) % ranks; };
+  return are_on_a_line ? std::abs(place(one) - place(other)) : 2;
+}
+
 int slow_isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                MPI_Request* request) {
   if (count == short_bytes) usleep(1000);  // beyond the noise of a busy machine
@@ -35,9 +45,7 @@ int slow_isend(const void* buffer, int count, MPI_Datatype type, int peer, int t
     ++measured;
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
-    const auto place = [](int of) { return (3 * of + 1) % ranks; };
-    const int distance = are_on_a_line ? std::abs(place(rank) - place(peer)) : 1;
-    usleep(static_cast<useconds_t>(20'000 * distance));
+    usleep(static_cast<useconds_t>(20'000 * distance_between(rank, peer)));
   }
   return PMPI_Isend(buffer, count, type, peer, tag, comm, request);
 }
@@ -92,6 +100,78 @@ void expect(bool holds, const char* what, const Learned& found) {
               found.is_right);
 }
 
+/// Round trips of two messages.
+constexpr int of_a_pair = 2 * 2;
+constexpr int pairs = ranks * (ranks - 1) / 2;
+
+/// The links of this test's nodes: emulated, on one host.
+tutti::NodeSet own_nodes() {
+  tutti::NodeSet set{{tutti::host_name()}, tutti::NodeLinks(ranks), "2026-01-02"};
+  for (int node = 1; node < ranks; ++node) {
+    set.nodes.push_back(tutti::host_name() + "/" + std::to_string(node));
+  }
+  return set;
+}
+
+/// All links of the first node, as another run has measured them.
+tutti::NodeSet links_of_first_node() {
+  tutti::NodeSet set = own_nodes();
+  for (int node = 1; node < ranks; ++node) {
+    set.links.set(0, node, {1e-3, 0.02 * distance_between(0, node)});
+  }
+  return set;
+}
+
+/// Links of other nodes, which no run of this test has.
+tutti::NodeSet other_nodes() {
+  tutti::NodeSet set{{"a", "b"}, tutti::NodeLinks(2), "2026-01-01"};
+  set.links.set(0, 1, {1, 2});
+  return set;
+}
+
+/// Ranks are equally far: the links of two nodes show that there is nothing to find, which rank 0
+/// remembers.
+void learn_alike() {
+  const Learned once = learn(4000);
+  expect(!once.explored && once.sent == (ranks - 1 + ranks - 2) * of_a_pair, "alike", once);
+  const Learned again = learn(0, 8000);
+  expect(!again.explored && again.sent == 0, "alike, again", again);
+}
+
+void learn_line() {
+  const Learned left = learn(0);  // the communicator is freed before all pairs are measured
+  expect(!left.explored && left.sent > 0 && left.sent < pairs * of_a_pair, "freed", left);
+  const Learned first = learn(most_calls);  // the other pairs
+  expect(first.explored && first.sent == pairs * of_a_pair - left.sent, "first", first);
+  const Learned second = learn(most_calls);  // without a measurement
+  expect(second.explored && second.sent == 0, "second", second);
+}
+
+/// An earlier run has measured the links of the first node.
+void learn_rest() {
+  const Learned rest = learn(most_calls);
+  expect(rest.explored && rest.sent == (pairs - ranks + 1) * of_a_pair, "rest", rest);
+}
+
+void write_file(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << text;
+}
+
+/// The run has kept what later ones need, beside what others have.
+void check_kept(const std::filesystem::path& file, bool has_others) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  const auto sets = tutti::node_sets_from_text(text.str());
+  const std::size_t expected = has_others ? 2 : 1;
+  const bool holds = sets && sets->size() == expected && sets->back().nodes == own_nodes().nodes &&
+                     tutti::next_pairs(sets->back().links).empty() &&
+                     sets->back().date > own_nodes().date &&
+                     tutti::are_alike(sets->back().links) == !are_on_a_line &&
+                     (!has_others || sets->front() == other_nodes());
+  expect(holds, "kept", {});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -110,28 +190,21 @@ int main(int argc, char** argv) {
   setenv("TUTTI_LEARN", "keep", 1);
   alarm(patience);
   const tutti::test::Faulty functions([](tutti::MpiFunctions& all) { all.Isend = slow_isend; });
-  constexpr int of_a_pair = 2 * 2;  // round trips of two messages
-  constexpr int pairs = ranks * (ranks - 1) / 2;
-  are_on_a_line = std::string(argc > 1 ? argv[1] : "") == "line";
-  if (!are_on_a_line) {
-    // Those of rank 0 show that there is nothing to find, which it remembers.
-    const Learned once = learn(4000);
-    expect(!once.explored && once.sent == (ranks - 1) * of_a_pair, "alike", once);
-    const Learned again = learn(0, 8000);
-    expect(!again.explored && again.sent == 0, "alike, again", again);
-  } else {
-    const Learned left = learn(0);  // the communicator is freed before all pairs are measured
-    expect(!left.explored && left.sent > 0 && left.sent < pairs * of_a_pair, "freed", left);
-    const Learned first = learn(most_calls);
-    expect(first.explored && first.sent == pairs * of_a_pair, "first", first);
-    const Learned second = learn(most_calls);  // without a measurement
-    expect(second.explored && second.sent == 0, "second", second);
-    const bool is_kept = std::filesystem::exists(std::string(folder) + "/tutti/distances.json");
-    expect(rank != 0 || is_kept, "kept", second);
-  }
+  const std::string mode = argc > 1 ? argv[1] : "";
+  are_on_a_line = mode != "equal";
+  const std::filesystem::path file = std::filesystem::path(folder) / "tutti/distances.json";
+  const bool has_others = mode == "kept";
+  // A file that cannot be read is replaced.
+  if (rank == 0 && mode == "equal") write_file(file, "{");
+  const std::vector<tutti::NodeSet> kept = {other_nodes(), links_of_first_node()};
+  if (rank == 0 && has_others) write_file(file, to_text(kept));
   MPI_Barrier(MPI_COMM_WORLD);
+  if (mode == "equal") learn_alike();
+  if (mode == "line") learn_line();
+  if (mode == "kept") learn_rest();
+  MPI_Finalize();
+  if (rank == 0) check_kept(file, has_others);
   if (rank == 0) std::filesystem::remove_all(folder);
   if (rank == 0) std::printf("%d failed\n", failures);
-  MPI_Finalize();
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
