@@ -2,37 +2,17 @@
 #include <tutti/tutti.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "api/communicator.hpp"
 #include "api/entry.hpp"
 #include "run/distance/mpi_distances.hpp"
+#include "run/file.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
 
 namespace tutti {
 
 namespace {
-
-/// Writes the whole file or nothing.
-bool write(const std::string& path, const std::string& text) {
-  const std::string unfinished = path + ".part";
-  std::FILE* file = std::fopen(unfinished.c_str(), "w");
-  if (file == nullptr) return false;
-  bool written = std::fputs(text.c_str(), file) >= 0;
-  written = std::fclose(file) == 0 && written;
-  if (written && std::rename(unfinished.c_str(), path.c_str()) == 0) return true;
-  std::remove(unfinished.c_str());
-  return false;
-}
-
-/// Broadcasts rank 0's text to all ranks, as each may be rank 0 of other communicators.
-int share(MPI_Comm comm, std::string& text) {
-  auto length = static_cast<int>(text.size());
-  if (const int error = take_from_first(length, comm)) return error;
-  text.resize(static_cast<std::size_t>(length));
-  return mpi().Bcast(text.data(), length, mpi().byte, 0, comm);
-}
 
 int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
   OwnedComm own;
@@ -46,9 +26,9 @@ int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
   char written = 1;
   if (rank_in(own.handle()) == 0) {
     text = to_text(distances);
-    if (file != nullptr && !write(file, text)) written = 0;
+    if (file != nullptr && !replace_text_file(file, text).empty()) written = 0;
   }
-  error = share(own.handle(), text);
+  error = take_from_first(text, own.handle());  // each may be rank 0 of other communicators
   if (error == MPI_SUCCESS) error = take_from_first(written, own.handle());
   if (error != MPI_SUCCESS) return error;
   set_distances(std::move(text));

@@ -262,15 +262,18 @@ void refused(Context& context) {
     context.fail("a file that cannot be written");
   }
   const std::string folder = temporary_name("folder");
-  const std::string unfinished = folder + ".part";
   std::error_code ignored;
   if (context.rank() == 0) std::filesystem::create_directory(folder, ignored);
   if (class_of(TUTTI_Distances_measure(comm.get(), folder.c_str(), 0)) != MPI_ERR_FILE) {
     context.fail("the name of a folder");
   }
   if (context.rank() != 0) return;
-  if (std::filesystem::remove(unfinished, ignored)) context.fail("an unfinished file is left");
   std::filesystem::remove(folder, ignored);
+  for (const auto& left :
+       std::filesystem::directory_iterator(std::filesystem::path(folder).parent_path())) {
+    const bool is_part = left.path().filename().string().starts_with("folder.");
+    if (is_part) context.fail("an unfinished file is left");
+  }
 }
 
 /// Runs last, because measured distances replace the artificial ones.

@@ -1,8 +1,6 @@
 /// Measures the pairs of a hierarchy.
 #include "run/distance/mpi_distances.hpp"
 
-#include <unistd.h>
-
 #include <array>
 #include <cstdio>
 #include <string>
@@ -10,6 +8,7 @@
 
 #include "run/clock.hpp"
 #include "run/mpi/exchange.hpp"
+#include "run/processors.hpp"
 
 namespace tutti {
 
@@ -17,6 +16,7 @@ namespace {
 
 constexpr PingPong::Effort effort = {{1, 1}, {20, 4}};
 
+/// What a rank says of itself.
 struct Location {
   std::array<char, 252> host{};
   Rank world = no_rank;
@@ -39,20 +39,17 @@ int measure(const Hierarchy& hierarchy, PingPong& links) {
 }
 
 /// Broadcasts the hierarchy that rank 0 derives from the ranks' locations.
-int share(Hierarchy& hierarchy, Rank rank, MPI_Comm comm) {
-  auto levels = static_cast<int>(hierarchy.levels.size());
+int share(Hierarchy& hierarchy, MPI_Comm comm) {
+  std::size_t levels = hierarchy.levels.size();
   int error = take_from_first(levels, comm);
-  hierarchy.levels.resize(index(levels));
+  hierarchy.levels.resize(levels);
   for (std::vector<int>& level : hierarchy.levels) {
-    if (rank != 0) level.resize(index(hierarchy.p));
-    const auto bytes = static_cast<int>(level.size() * sizeof(int));
-    if (error == MPI_SUCCESS) error = mpi().Bcast(level.data(), bytes, mpi().byte, 0, comm);
+    if (error == MPI_SUCCESS) error = take_from_first(level, comm);
   }
   return error;
 }
 
-}  // namespace
-
+/// The distances of all ranks of a hierarchy, of which all pairs that it needs were measured.
 DistanceFile distances_of(std::string method, const Hierarchy& hierarchy,
                           const std::vector<RankLocation>& locations,
                           const std::vector<MeasuredLink>& links) {
@@ -69,9 +66,11 @@ DistanceFile distances_of(std::string method, const Hierarchy& hierarchy,
            {PingPong::bytes[1], *expanded(hierarchy, pairs[1])}}};
 }
 
+}  // namespace
+
 int gather_locations(MPI_Comm comm, std::vector<RankLocation>& locations, int& world) {
   Location mine;
-  gethostname(mine.host.data(), mine.host.size() - 1);
+  host_name().copy(mine.host.data(), mine.host.size() - 1);
   world = 0;
   if (has_world()) {
     mine.world = rank_in(mpi().comm_world);
@@ -93,7 +92,7 @@ int measure_distances(MPI_Comm comm, int nodes_per_switch, DistanceFile& distanc
   if (error != MPI_SUCCESS) return error;
   Hierarchy hierarchy{size_of(comm), {}};
   if (rank == 0) hierarchy = hierarchy_to_measure(node_names(locations), nodes_per_switch);
-  error = share(hierarchy, rank, comm);
+  error = share(hierarchy, comm);
   if (error != MPI_SUCCESS) return error;
   PingPong links(comm, effort);
   std::vector<MeasuredLink> all;

@@ -15,11 +15,6 @@ namespace tutti {
 /// whole world. `comm` must be Tutti's own. Collective. Returns an MPI error code.
 int measure_distances(MPI_Comm comm, int nodes_per_switch, DistanceFile& distances);
 
-/// The distances of all ranks of a hierarchy, of which all pairs that it needs were measured.
-[[nodiscard]] DistanceFile distances_of(std::string method, const Hierarchy& hierarchy,
-                                        const std::vector<RankLocation>& locations,
-                                        const std::vector<MeasuredLink>& links);
-
 /// Sets `locations` at rank 0 to the host and the world's rank of each rank, and `world` to the
 /// number of ranks in MPI_COMM_WORLD, 0 if there is none. Collective. Returns an MPI error code.
 int gather_locations(MPI_Comm comm, std::vector<RankLocation>& locations, int& world);
