@@ -118,17 +118,19 @@ int HierarchicalNodes::take() {
   return MPI_SUCCESS;
 }
 
-/// Does the memory of each node hold the whole call? Equal on all ranks. Costs what
-/// hierarchical_memory() of all nodes does.
+/// Does the memory of each node hold the call, in chunks if need be? Equal on all ranks: all blocks
+/// count as equal, so that each one knows them. Costs what chunks_for() does.
 bool HierarchicalNodes::fits(Collective collective, Bytes block, int leaders) const {
   HierarchicalProblem call;
-  const bool pairs = block_kind(collective) == BlockKind::pairs;
-  call.collective = pairs ? Collective::alltoall : collective;
+  call.collective = block_kind(collective) == BlockKind::pairs ? Collective::alltoall
+                    : is_gather(collective)                    ? Collective::gather
+                    : is_scatter(collective)                   ? Collective::scatter
+                                                               : collective;
   call.leaders = leaders;
   call.sizes.each = block;
   if (is_irregular(call.collective)) call.sizes.by_rank.assign(index(nodes_->p()), block);
   const std::optional<Bytes> capacity = communicator_.hierarchical().capacity_for(collective);
-  return capacity && hierarchical_memory(call, *nodes_) <= *capacity;
+  return capacity && chunks_for(call, *nodes_, communicator_.rank(), *capacity);
 }
 
 }  // namespace tutti

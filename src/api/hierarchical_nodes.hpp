@@ -27,7 +27,7 @@ class HierarchicalNodes : NotCopied {
   [[nodiscard]] const Nodes& guessed() const { return *nodes_; }
   /// Creates what calls of a level need. Flat: see open_flat(). Hierarchical: opens the nodes and
   /// creates what the leaders need, where ranks share nodes, and sets `ready` to whether all ranks
-  /// could, and node memory holds whole calls with blocks of `block` bytes.
+  /// could, and node memory holds calls with blocks of `block` bytes, whole or in chunks.
   int open_for(Collective collective, Bytes block, const Level& level, bool& ready);
   /// Creates Tutti's duplicate of the communicator, which flat algorithms run on, for a limited
   /// number of communicators at a time; sets `ready` to whether all ranks could.
