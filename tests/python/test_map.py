@@ -194,8 +194,16 @@ def test_explain_and_simulate_take_distances(command, switches):
     assert parsed["drawn"] == "binomial:order=distance"
     assert seconds["binomial:order=distance"] <= seconds["binomial"]
     assert parsed["lower_bound_seconds"] <= min(seconds.values())
+
+
+@pytest.mark.parametrize("collective", ["allgather", "bcast", "gather"])
+def test_the_orders_by_distance_are_those_of_the_list(command, switches, collective):
+    call = (collective, "--ranks", "8", "--block", "1K", "--json")
     parsed = json.loads(command("simulate", *call, "--distances", str(switches)).out)
-    assert any("order=distance" in one["name"] for one in parsed["algorithms"])
+    shown = {one["name"] for one in parsed["algorithms"] if "distance" in one["name"]}
+    listed = {one for one in tutti._engine.useful(collective, 8, distances=True) if "distance" in one}
+    assert shown == listed
+    assert bool(listed) == (collective != "gather")
 
 
 @pytest.mark.parametrize(
