@@ -89,7 +89,8 @@ double shorter_score(const CallSamples& a, const CallSamples& b) {
   }
   const double pairs = static_cast<double>(a.count()) * b.count();
   const double deviation = std::sqrt(pairs * (a.count() + b.count() + 1) / 12);
-  return (static_cast<double>(halves) - pairs) / 2 / deviation;
+  constexpr double continuity = 0.5;
+  return ((static_cast<double>(halves) - pairs) / 2 - continuity) / deviation;
 }
 
 /// Over the calls of all sizes.

@@ -85,7 +85,9 @@ struct MedianInterval {
 [[nodiscard]] std::optional<MedianInterval> median_interval(const CallSamples& samples);
 
 /// The standard score of the Mann-Whitney test that times of `a` are shorter than those of `b`
-/// (Mann & Whitney 1947, normal approximation, ties count half); 0 where one is empty. O(n log n).
+/// (Mann & Whitney 1947, ties count half); 0 where one is empty. The normal approximation has its
+/// correction for continuity: without it 4 calls against 4 pass at 2.5 % with a chance of 2.9 %.
+/// O(n log n).
 [[nodiscard]] double shorter_score(const CallSamples& a, const CallSamples& b);
 
 /// The elapsed times of one call over its ranks.

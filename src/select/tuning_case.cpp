@@ -10,7 +10,7 @@ namespace tutti {
 
 namespace {
 
-constexpr int min_native_calls = 3;
+constexpr int min_native_calls = 4;
 constexpr int min_calls_to_drop = 10;     ///< before it is dropped as no faster
 constexpr int min_calls_to_confirm = 12;  ///< of a challenger, unless it is clearly faster
 constexpr double clear_gain = 1.5;

@@ -1,6 +1,7 @@
 /// Samples, their statistics, and what a tuning case says it measured.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -126,10 +127,37 @@ TEST(CallSamples, ScoreOfTheMannWhitneyTest) {
   EXPECT_EQ(shorter_score(shorter, longer), 0);
   for (const Nanoseconds time : {1, 2, 3, 4}) shorter.add(time);
   for (const Nanoseconds time : {5, 6, 7, 8}) longer.add(time);
-  // U = 16 of 16 pairs; (16 - 8) / sqrt(4 * 4 * 9 / 12).
-  EXPECT_NEAR(shorter_score(shorter, longer), 8 / std::sqrt(12), 1e-12);
-  EXPECT_NEAR(shorter_score(longer, shorter), -8 / std::sqrt(12), 1e-12);
-  EXPECT_EQ(shorter_score(longer, longer), 0);
+  // U = 16 of 16 pairs; (16 - 8 - 1/2) / sqrt(4 * 4 * 9 / 12).
+  EXPECT_NEAR(shorter_score(shorter, longer), 7.5 / std::sqrt(12), 1e-12);
+  EXPECT_NEAR(shorter_score(longer, shorter), -8.5 / std::sqrt(12), 1e-12);
+  EXPECT_NEAR(shorter_score(longer, longer), -0.5 / std::sqrt(12), 1e-12);
+}
+
+/// Of all ways in which two samples of equal distribution may lie, those in which the first one
+/// counts as shorter at 2.5 %.
+double level_of(int calls, int others) {
+  const int all = calls + others;
+  int ways = 0;
+  int shorter = 0;
+  for (unsigned of_first = 0; of_first < 1U << all; ++of_first) {
+    if (std::popcount(of_first) != calls) continue;
+    CallSamples first;
+    CallSamples second;
+    for (int time = 0; time < all; ++time) {
+      (((of_first >> time) & 1U) != 0 ? first : second).add(time);
+    }
+    ++ways;
+    shorter += shorter_score(first, second) > 1.96 ? 1 : 0;
+  }
+  return static_cast<double>(shorter) / ways;
+}
+
+TEST(CallSamples, TheMannWhitneyTestKeepsItsLevelForFewCalls) {
+  for (int calls = 3; calls <= 6; ++calls) {
+    for (int others = 3; others <= 6; ++others) EXPECT_LE(level_of(calls, others), 0.025);
+  }
+  EXPECT_NEAR(level_of(4, 4), 1.0 / 70, 1e-12);
+  EXPECT_GE(level_of(6, 6), 0.02);
 }
 
 TEST(CallSamples, KeepTheLatest) {
