@@ -310,13 +310,15 @@ int Tuner::prepare(SizeClass size_class, TuningHost& host) {
   return 0;
 }
 
-/// What can be explored without decides first: it costs less, and may gain as much.
+/// What can be explored without decides first. Nothing waits for what the budget may never hold.
 int Tuner::learn(TuningHost& host) {
   const std::vector<SizeClass> seen = seen_classes();
-  const auto is_settled = [this](SizeClass one) { return case_of(one).is_settled(); };
+  const auto explores_no_more = [this](SizeClass one) {
+    return case_of(one).is_settled() || case_of(one).awaits_budget();
+  };
   const auto has_data = [](SizeClass one) { return one > 0; };
-  if (is_exploring_ || std::ranges::none_of(seen, has_data)) return 0;
-  if (!std::ranges::all_of(seen, is_settled)) return 0;
+  if (std::ranges::none_of(seen, has_data)) return 0;
+  if (!std::ranges::all_of(seen, explores_no_more)) return 0;
   const double spare = budget_.spare();
   const double cost = host.cost_of_learning(spare);
   if (cost <= 0 || !budget_.can_afford(cost)) return 0;
@@ -325,7 +327,7 @@ int Tuner::learn(TuningHost& host) {
   for (std::optional<TuningCase>& known : cases_) {
     if (has_more && known) known->list_again();
   }
-  is_exploring_ = has_more;
+  is_exploring_ = is_exploring_ || has_more;
   return error;
 }
 

@@ -283,6 +283,7 @@ bool TuningCase::needs_calls() const {
 
 bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
   exploration_ = {};
+  awaits_budget_ = false;
   if (is_settled_) {
     if (selected_ == 0) return false;
     if (at(0).samples.count() >= min_calls) note_evidence();
@@ -304,10 +305,10 @@ bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
     exploration_ = {0, max_calls_each};
     return true;
   }
-  if (candidate < 0 && has_deferred()) return true;
   if (candidate < 0) {
-    settle(calls);
-    return false;
+    awaits_budget_ = has_deferred();
+    if (!awaits_budget_) settle(calls);
+    return awaits_budget_;
   }
   // What was never measured is expected to take twice the time of the MPI's own.
   const CallSamples fresh = at(candidate).fresh_samples();
@@ -315,7 +316,8 @@ bool TuningCase::plan(const Allowance& allowance, std::uint64_t calls) {
   const bool is_known = samples.count() > 0;
   const Nanoseconds loss = is_known ? samples.median() - native_median_ : native_median_;
   const Nanoseconds most = is_known ? allowance.of_known : allowance.of_new;
-  if (loss > 0 && allowance.is_used_up) return false;
+  awaits_budget_ = loss > 0 && allowance.is_used_up;
+  if (awaits_budget_) return false;
   // What takes no longer needs no allowance.
   const Nanoseconds calls_without_loss = allowance.is_used_up ? 1 : max_calls_each;
   const Nanoseconds fit = loss > 0 ? most / loss : calls_without_loss;

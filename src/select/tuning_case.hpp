@@ -95,7 +95,7 @@ class TuningCase {
   }
   [[nodiscard]] bool has_candidates() const { return has_candidates_; }
   /// There may be further candidates: the race goes on once they are set.
-  void list_again() { has_candidates_ = is_settled_ = false; }
+  void list_again() { has_candidates_ = is_settled_ = awaits_budget_ = false; }
   [[nodiscard]] int candidates() const { return static_cast<int>(candidates_.size()); }
 
   /// Begins with the selection of an earlier run, as if the case had settled on it now. Call it
@@ -138,6 +138,8 @@ class TuningCase {
   void ignore(int candidate) { at(candidate).is_ignored = true; }
   /// Is there a candidate that could still be explored, were it not deferred?
   [[nodiscard]] bool has_deferred() const;
+  /// Did the last plan() find nothing to explore but what the budget does not hold yet?
+  [[nodiscard]] bool awaits_budget() const { return awaits_budget_; }
   void resume() {
     for (State& state : candidates_) state.is_deferred = state.is_ignored = false;
   }
@@ -213,6 +215,7 @@ class TuningCase {
   int selected_ = 0;
   int challenger_ = 0;  ///< found to be faster than the selected one, not confirmed yet; 0: none
   bool is_settled_ = false;
+  bool awaits_budget_ = false;
   Exploration exploration_;
   Nanoseconds native_median_ = 0;  ///< the latest known
   NativeOfSizes native_of_sizes_;

@@ -400,6 +400,21 @@ TEST(Tuner, LearnsNothingThatItCannotPay) {
   EXPECT_LE(simulation.worst_excess(), 0);
 }
 
+TEST(Tuner, LearnsThoughACreationIsNeverPaid) {
+  const Times times = {native_seconds, 0.5 * native_seconds, 0.8 * native_seconds,
+                       0.4 * native_seconds};
+  Simulation simulation({.creation = 1e6 * native_seconds,
+                         .created_candidates = 1,
+                         .steps = 6,
+                         .step = 3 * native_seconds},
+                        {{4, times}}, 1);
+  for (int call = 0; call < 9000; ++call) simulation.call(4);
+  EXPECT_EQ(simulation.runs(1), 0);
+  EXPECT_EQ(simulation.steps_taken(), 6);
+  EXPECT_EQ(simulation.selected(4), 3);
+  EXPECT_LE(simulation.worst_excess(), 0);
+}
+
 TEST(Tuner, AnErrorEndsExploration) {
   struct Broken : TuningHost {
     int candidates(SizeClass) override { return 2; }

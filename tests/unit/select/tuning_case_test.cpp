@@ -111,6 +111,26 @@ TEST(TuningCase, ComparesASelectionInEveryFourthWindowAndAtTheEnd) {
   EXPECT_EQ(race.known.exploration().candidate, 0) << "afterwards every window compares";
 }
 
+TEST(TuningCase, AwaitsTheBudgetWhereNothingElseIsLeftToExplore) {
+  Race race({10'000, 12'000});
+  race.run_window();
+  const Allowance enough = {1'000'000, 1'000'000};
+  EXPECT_TRUE(race.known.plan(enough, race.calls));
+  EXPECT_FALSE(race.known.awaits_budget());
+  race.known.defer(1);
+  EXPECT_TRUE(race.known.plan(enough, race.calls));
+  EXPECT_TRUE(race.known.awaits_budget());
+  race.known.resume();
+  EXPECT_FALSE(race.known.plan({.is_used_up = true}, race.calls));
+  EXPECT_TRUE(race.known.awaits_budget());
+  EXPECT_TRUE(race.known.plan(enough, race.calls));
+  EXPECT_FALSE(race.known.awaits_budget());
+  race.known.exclude(1);
+  EXPECT_FALSE(race.known.plan(enough, race.calls));
+  EXPECT_FALSE(race.known.awaits_budget());
+  EXPECT_TRUE(race.known.is_settled());
+}
+
 TEST(TuningCase, BeginsAnewAfterEightTimesAsManyCallsAndAtLeast4096) {
   Race early({10'000, 20'000});
   early.settle();
