@@ -56,6 +56,12 @@ bool is_same_class(const Rule& known, const Rule& learned) {
          known.evidence.network == learned.evidence.network && holds_for(known, features);
 }
 
+/// Adds a rule in place of those about the same class on the same platform.
+void replace(Rules& rules, Rule learned) {
+  std::erase_if(rules.all, [&](const Rule& known) { return is_same_class(known, learned); });
+  rules.all.push_back(std::move(learned));
+}
+
 }  // namespace
 
 Rule learned_rule(const Features& features, const Setting& use, const TuningEvidence& evidence) {
@@ -76,8 +82,11 @@ Rule learned_rule(const Features& features, const Setting& use, const TuningEvid
 }
 
 void learn(Rules& rules, Rule learned) {
-  std::erase_if(rules.all, [&](const Rule& known) { return is_same_class(known, learned); });
-  rules.all.push_back(std::move(learned));
+  const long calls = learned.evidence.calls.value_or(0);
+  const bool is_better_known = std::ranges::any_of(rules.all, [&](const Rule& known) {
+    return is_same_class(known, learned) && known.evidence.calls.value_or(0) > calls;
+  });
+  if (!is_better_known) replace(rules, std::move(learned));
 }
 
 Rules merged(Rules kept, const Rules& learned, const Platform& platform, const std::string& date,
@@ -87,7 +96,7 @@ Rules merged(Rules kept, const Rules& learned, const Platform& platform, const s
     rule.version = platform.mpi.version;
     rule.evidence.network = platform.network;
     rule.evidence.date = date;
-    learn(kept, std::move(rule));
+    replace(kept, std::move(rule));
   }
   std::erase_if(kept.all,
                 [](const Rule& rule) { return rule.use.kind == Setting::Kind::automatic; });

@@ -23,8 +23,9 @@ struct Platform {
 /// automatic says that what an earlier run kept does not hold any more.
 [[nodiscard]] Rule learned_rule(const Features& features, const Setting& use,
                                 const TuningEvidence& evidence);
-/// Adds a rule that was learned, in place of those about the same class on the same platform.
-/// O(rules).
+/// Adds what one communicator has learned to what others of this run have. About the same class on
+/// the same platform the rule with more calls stays, of as many the later one; an automatic one has
+/// none. O(rules).
 void learn(Rules& rules, Rule learned);
 /// `kept` with what was learned on a platform since, and with its `date`; without what does not
 /// hold any more. While the text is longer than `max_bytes`, the first rules go: they are the

@@ -220,6 +220,19 @@ TEST(KeptRules, OfTheLatestCommunicatorCount) {
   EXPECT_EQ(to_text(kept.all[0].use), "bruck");
 }
 
+TEST(KeptRules, OfTheCommunicatorWithMoreCallsCount) {
+  Rule fewer = learned(3);
+  fewer.evidence.calls = 15;
+  const Rule gone = learned_rule(features_of(kibibyte), Setting{}, {});
+  for (const Rule& other : {fewer, gone}) {
+    for (const auto& both : {std::vector{learned(2), other}, std::vector{other, learned(2)}}) {
+      const Rules kept = merged(both);
+      ASSERT_EQ(kept.all.size(), 1U);
+      EXPECT_EQ(to_text(kept.all[0].use), "ring");
+    }
+  }
+}
+
 TEST(KeptRules, TheOldestGoFirst) {
   Rules kept;
   for (SizeClass size_class = 0; size_class < 20; ++size_class) {
