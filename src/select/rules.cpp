@@ -45,8 +45,8 @@ std::string reason_of(const Rule& rule) {
     reason += "nothing was measured to be faster";
   } else if (evidence.native_us && evidence.choice_us && *evidence.choice_us > 0) {
     const double ratio = *evidence.native_us / *evidence.choice_us;
-    reason += std::string(evidence.sizes.empty() ? "measured " : "measured at least ") +
-              in_characters(ratio, std::chars_format::general, 3) + "x faster than the MPI's own";
+    reason += "measured " + in_characters(ratio, std::chars_format::general, 3) +
+              "x faster than the MPI's own";
   } else {
     reason += "selected without a measurement";
   }

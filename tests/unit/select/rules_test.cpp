@@ -86,8 +86,6 @@ TEST(Rules, QuoteTheTimesOfTheNearestSize) {
   }
   // 2^16 and 2^20 meet at 2^18, 2^20 and 2^22 at 2^21; the rule ends at 2^23.
   EXPECT_EQ(text, "32767:- 262144:20 2097152:300 8388608:4000 9223372036854775807:- ");
-  EXPECT_EQ(choice_of(rules.all.at(0), {}).reason,
-            "rules: measured at least 2x faster than the MPI's own (site.json, 2026-11-22)");
 }
 
 TEST(Rules, OfTheMpisOwnAndOfUnknownSizesAreOneSpan) {
