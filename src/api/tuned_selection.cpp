@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <utility>
 
 #include "run/mpi/owned_comm.hpp"
@@ -148,11 +147,8 @@ void TunedSelection::State::follow(const Profile& now) {
   tuner.reopen();
 }
 
-/// Means close to a power of two, and windows that happen to hold other calls of a mixture, would
-/// else alternate between classes: another class begins where two windows in turn show it.
 void TunedSelection::State::follow_mean(SizeClass found) {
-  const auto is_close = [found](SizeClass other) { return std::abs(found - other) <= 1; };
-  if (!is_close(latest) && (!mean || is_close(*mean))) latest = found;
+  latest = class_by_mean(found, latest, mean, started);
   mean = found;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 namespace tutti {
@@ -134,6 +135,14 @@ TuningEvidence evidence_of(const Rule& kept) {
 
 bool holds_for(const Rule& kept, const Features& features) {
   return matches(kept, features) && kept.bytes.contains(features.block);
+}
+
+SizeClass class_by_mean(SizeClass found, SizeClass latest, std::optional<SizeClass> before,
+                        const std::set<SizeClass>& kept) {
+  const auto is_close = [found](SizeClass other) { return std::abs(found - other) <= 1; };
+  if (before) return is_close(latest) || !is_close(*before) ? latest : found;
+  const auto near = std::ranges::find_if(kept, is_close);
+  return near == kept.end() || kept.contains(found) ? found : *near;
 }
 
 }  // namespace tutti

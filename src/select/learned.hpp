@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "core/types.hpp"
@@ -41,5 +43,15 @@ void learn(Rules& rules, Rule learned);
 [[nodiscard]] TuningEvidence evidence_of(const Rule& kept);
 /// True if a kept rule is about this class.
 [[nodiscard]] bool holds_for(const Rule& kept, const Features& features);
+
+/// The class that calls of an irregular collective count for after a window whose mean block is of
+/// class `found`. `latest`: the class until now; `before`: that of the window before, none for the
+/// first; `kept`: those that began with kept rules. A mean close to a power of 2 shows 2 classes in
+/// turn, and a window may happen to hold other calls of a mixture. So the first window may also
+/// begin with the kept class beside its own, and another class follows where 2 windows in turn show
+/// one that is not beside the latest. O(kept).
+[[nodiscard]] SizeClass class_by_mean(SizeClass found, SizeClass latest,
+                                      std::optional<SizeClass> before,
+                                      const std::set<SizeClass>& kept);
 
 }  // namespace tutti
