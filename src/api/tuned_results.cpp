@@ -141,22 +141,24 @@ void TunedSelection::record_candidates() const {
 }
 
 Rules TunedSelection::learned() const {
-  Rules found;
+  Rules found = learned_before_;
   for (const std::shared_ptr<State>& state : states_) {
-    if (state == nullptr || state->has_arrivals || !state->deferred.is_automatic ||
-        state->deferred.is_flat) {
-      continue;
-    }
-    for (const auto& [size_class, candidates] : state->candidates) {
-      const auto evidence = state->tuner.evidence(size_class);
-      const Features features = nodes_.features(state->collective, largest_of(size_class));
-      // An entry that holds as it was kept keeps its date. One that never ran stays as it is.
-      if (evidence ? !evidence->date.empty() : !state->started.contains(size_class)) continue;
-      const Setting use = evidence ? candidates[index(evidence->candidate)] : Setting{};
-      found.all.push_back(learned_rule(features, use, evidence.value_or(TuningEvidence{})));
-    }
+    if (state != nullptr) add_learned(*state, found);
   }
   return found;
+}
+
+/// Adds what a tuner knows now, if the user's settings restricted nothing.
+void TunedSelection::add_learned(const State& state, Rules& rules) const {
+  if (state.has_arrivals || !state.deferred.is_automatic || state.deferred.is_flat) return;
+  for (const auto& [size_class, candidates] : state.candidates) {
+    const auto evidence = state.tuner.evidence(size_class);
+    const Features features = nodes_.features(state.collective, largest_of(size_class));
+    // An entry that holds as it was kept keeps its date. One that never ran stays as it is.
+    if (evidence ? !evidence->date.empty() : !state.started.contains(size_class)) continue;
+    const Setting use = evidence ? candidates[index(evidence->candidate)] : Setting{};
+    learn(rules, learned_rule(features, use, evidence.value_or(TuningEvidence{})));
+  }
 }
 
 }  // namespace tutti

@@ -152,8 +152,9 @@ void TunedSelection::State::follow_mean(SizeClass found) {
   mean = found;
 }
 
-/// What is learned outlives a setting that was changed and changed back, but neither one that
-/// permits other candidates nor the beginning or the end of an exchange of arrivals.
+/// A tuner outlives a setting that was changed and changed back, but neither one that permits other
+/// candidates nor the beginning or the end of an exchange of arrivals. Later runs may begin with
+/// what it has learned all the same.
 std::shared_ptr<TunedSelection::State>& TunedSelection::state_of(const Decision& deferred,
                                                                  Collective collective) {
   std::shared_ptr<State>& state = states_[collective];
@@ -167,6 +168,7 @@ std::shared_ptr<TunedSelection::State>& TunedSelection::state_of(const Decision&
       std::vector<MaxAndSum> unused;
       state->notes.end(unused);
     }
+    if (state != nullptr) add_learned(*state, learned_before_);
     state = std::make_shared<State>(communicator_, collective, deferred);
   }
   state->deferred = deferred;

@@ -140,11 +140,13 @@ class TunedSelection : NotCopied {
   int end_agreement(State& state);
   const Decision& select(const std::shared_ptr<State>& state, const CallSize& size, int& error);
   Decision& decision_of(State& state, std::optional<SizeClass> size_class, int candidate);
+  void add_learned(const State& state, Rules& rules) const;
 
   Communicator& communicator_;
   HierarchicalNodes& nodes_;
   DistanceLearning distances_;
   Rules kept_;
+  Rules learned_before_;  ///< by tuners that others have replaced
   PerCollective<std::shared_ptr<State>> states_;
   NotedCall noted_;
   double looked_at_ = 0;    ///< since then looking at the latest call is not charged

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import FRONT, SECONDS
+from conftest import FRONT, ROOT, SECONDS
 from test_faults import of_all_processes
 
 CALLS = 300
@@ -111,6 +111,18 @@ def test_the_mpis_own_is_kept_too(mpi, slow, tmp_path):
     file.write_text(json.dumps(content))
     ran = told(run(mpi, slow, tmp_path, calls=WINDOW))
     assert list(ran) == ["native"] and KEPT in str(ran)
+
+
+def test_what_was_learned_before_a_setting_is_kept(mpi, slow, tmp_path):
+    """A setting that permits other candidates begins with another tuner."""
+    then = '-DTHEN="auto:hierarchy=flat"'
+    program = mpi.compile("learn.c", then, f"-I{ROOT}/include", FRONT, output="learn_then")
+    outcome = mpi.run(
+        program, str(CALLS), np=RANKS, preload=(FRONT, slow), settings=settings_of(tmp_path)
+    )
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split(), outcome.out
+    assert [rule["bytes"] for rule in kept(tmp_path)] == ["33..64"]
 
 
 def test_nodes_make_another_job(mpi, slow, tmp_path):

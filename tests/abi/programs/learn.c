@@ -1,7 +1,14 @@
-/* Many equal calls on a communicator that is freed before the end: learn CALLS. */
+/* Many equal calls on a communicator that is freed before the end: learn CALLS. With THEN, 3 more
+ * calls follow under that setting. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef THEN
+#include <tutti/tutti.h>
+enum { more = 3 };
+#else
+enum { more = 0 };
+#endif
 
 enum { count = 16 };
 
@@ -15,7 +22,10 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(comm, &rank);
   int* gathered = malloc(sizeof own * (size_t)p);
   const int calls = argc > 1 ? atoi(argv[1]) : 1;
-  for (int call = 0; call < calls; ++call) {
+  for (int call = 0; call < calls + more; ++call) {
+#ifdef THEN
+    if (call == calls) TUTTI_Algorithm_set("allgather", THEN, NULL, NULL);
+#endif
     for (int i = 0; i < count; ++i) own[i] = 100 * rank + i + call;
     MPI_Allgather(own, count, MPI_INT, gathered, count, MPI_INT, comm);
     for (int i = 0; i < p * count; ++i) {
