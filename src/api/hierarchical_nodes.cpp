@@ -82,12 +82,17 @@ int HierarchicalNodes::guess() {
   const int error = guess_nodes(communicator_.handle(), communicator_.node_settings(), nodes);
   if (error != MPI_SUCCESS) return error;
   nodes_ = std::move(nodes);
+  guessed_ = shape();
   return MPI_SUCCESS;
 }
 
 Features HierarchicalNodes::features(Collective collective, Bytes block) const {
   const int p = communicator_.p();
   return {collective, p, block, nodes_ ? nodes_->count() : p, nodes_ ? nodes_->most() : 1};
+}
+
+Features HierarchicalNodes::kept_features(Collective collective, Bytes block) const {
+  return {collective, communicator_.p(), block, guessed_.nodes, guessed_.ranks};
 }
 
 /// Opens the nodes, which the program did not request. If a rank cannot, all stay flat without an

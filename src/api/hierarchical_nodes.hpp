@@ -39,6 +39,9 @@ class HierarchicalNodes : NotCopied {
   /// What is common to calls of a collective with such blocks; each rank is alone on its node until
   /// nodes are guessed.
   [[nodiscard]] Features features(Collective collective, Bytes block = 0) const;
+  /// The same by the nodes that guess() found, though others may be open by now: the keys of what
+  /// is kept from one run to the next, which looks for them before it opens any.
+  [[nodiscard]] Features kept_features(Collective collective, Bytes block = 0) const;
   /// Their number and the ranks of the largest one, once guessed.
   [[nodiscard]] NodeShape shape() const { return {nodes_->count(), nodes_->most()}; }
 
@@ -49,6 +52,7 @@ class HierarchicalNodes : NotCopied {
 
   Communicator& communicator_;
   std::optional<Nodes> nodes_;
+  NodeShape guessed_;  ///< once guessed
   bool are_open_ = false;
   bool is_counted_ = false;         ///< towards the limit on communicators with open nodes
   std::optional<bool> flat_ready_;  ///< what open_flat() found

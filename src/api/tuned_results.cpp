@@ -153,7 +153,7 @@ void TunedSelection::add_learned(const State& state, Rules& rules) const {
   if (state.has_arrivals || !state.deferred.is_automatic || state.deferred.is_flat) return;
   for (const auto& [size_class, candidates] : state.candidates) {
     const auto evidence = state.tuner.evidence(size_class);
-    const Features features = nodes_.features(state.collective, largest_of(size_class));
+    const Features features = nodes_.kept_features(state.collective, largest_of(size_class));
     // An entry that holds as it was kept keeps its date. One that never ran stays as it is.
     if (evidence ? !evidence->date.empty() : !state.started.contains(size_class)) continue;
     const Setting use = evidence ? candidates[index(evidence->candidate)] : Setting{};

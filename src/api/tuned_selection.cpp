@@ -255,7 +255,8 @@ int TunedSelection::start(State& state) {
   if (!nodes_.are_open()) quiet.emplace(communicator_.handle());
   int error = nodes_.guess();
   for (const Rule& rule : kept_.all) {
-    const bool holds = error == MPI_SUCCESS && matches(rule, nodes_.features(state.collective));
+    const bool holds =
+        error == MPI_SUCCESS && matches(rule, nodes_.kept_features(state.collective));
     if (holds) error = start_class(state, rule);
   }
   if (error != MPI_SUCCESS) state.tuner.stop();
