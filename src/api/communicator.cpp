@@ -187,14 +187,15 @@ bool Communicator::let_pass(const Decision& usual, Collective collective) {
     return false;
   }
   stop_passing(collective);
-  const TunedSelection& tuned = selections_->tuned;
-  const std::uint64_t noted = usual.is_tuned ? tuned.calls_to_note(collective) : 0;
-  const bool all = usual.is_tuned ? tuned.selects_native(collective) : !usual.is_deferred();
+  constexpr std::uint64_t most = 1U << 30;
+  using NextCalls = TunedSelection::NextCalls;
+  const NextCalls next = usual.is_tuned ? selections_->tuned.next_calls(collective)
+                                        : NextCalls{!usual.is_deferred(), 0, most};
   using Which = PassingCalls::Which;
   Which which = Which::none;
-  if (all && noted == 0) {
+  if (next.all_native && next.to_note == 0) {
     which = usual.needs_commutativity ? Which::none : Which::all;
-  } else if (noted > 0) {
+  } else if (next.to_note > 0) {
     which = Which::noted;
   } else if (is_block_common(collective)) {
     which = Which::known;
@@ -202,10 +203,7 @@ bool Communicator::let_pass(const Decision& usual, Collective collective) {
     which = Which::all_counted;  // sizes decide nothing
   }
   static_assert(Tuner::window <= PassingCalls::max_notes);
-  constexpr std::uint64_t most = 1U << 30;
-  const auto calls = noted > 0        ? noted
-                     : usual.is_tuned ? std::min(most, tuned.calls_that_pass(collective))
-                                      : most;
+  const std::uint64_t calls = next.to_note > 0 ? next.to_note : std::min(most, next.passing);
   passing_.let(collective, which, usual.is_tuned, static_cast<std::uint32_t>(calls));
   return passing_.is_by_signature(collective);
 }

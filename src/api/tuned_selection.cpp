@@ -188,20 +188,12 @@ bool TunedSelection::stays_native(const Decision& deferred, Collective collectiv
          !communicator_.is_reported();
 }
 
-bool TunedSelection::selects_native(Collective collective) const {
+TunedSelection::NextCalls TunedSelection::next_calls(Collective collective) const {
   const std::shared_ptr<State>& state = states_[collective];
-  return is_closed_ || (state != nullptr && state->tuner.selects_native());
-}
-
-std::uint64_t TunedSelection::calls_that_pass(Collective collective) const {
-  const std::shared_ptr<State>& state = states_[collective];
-  if (is_closed_) return std::uint64_t{1} << 30;
-  return state == nullptr ? 0 : state->tuner.calls_that_pass();
-}
-
-std::uint64_t TunedSelection::calls_to_note(Collective collective) const {
-  const std::shared_ptr<State>& state = states_[collective];
-  return is_closed_ || state == nullptr ? 0 : state->tuner.calls_to_note();
+  if (is_closed_) return {true, 0, std::uint64_t{1} << 30};
+  if (state == nullptr) return {};
+  const Tuner& tuner = state->tuner;
+  return {tuner.selects_native(), tuner.calls_to_note(), tuner.calls_that_pass()};
 }
 
 std::optional<SizeClass> TunedSelection::State::class_of_call(const CallSize& size) const {

@@ -38,6 +38,12 @@ class TunedSelection : NotCopied {
     double began = 0;
     double ended = 0;
   };
+  /// What the next calls of a collective are.
+  struct NextCalls {
+    bool all_native = false;    ///< the MPI's own is selected for calls of all sizes
+    std::uint64_t to_note = 0;  ///< so many are to be noted, before any that is not
+    std::uint64_t passing = 0;  ///< so many run what is selected, and can be counted together
+  };
 
   /// Both must outlive this.
   TunedSelection(Communicator& communicator, HierarchicalNodes& nodes)
@@ -57,12 +63,7 @@ class TunedSelection : NotCopied {
     const std::shared_ptr<State>& state = states_[collective];
     return state->tuner.is_noted() || state->agreement == Tuner::Agreement::ends;
   }
-  /// Is the MPI's own selected for calls of all sizes?
-  [[nodiscard]] bool selects_native(Collective collective) const;
-  /// How many of the next calls run what is selected and can be counted together.
-  [[nodiscard]] std::uint64_t calls_that_pass(Collective collective) const;
-  /// How many of the next calls are to be noted, before any that is not.
-  [[nodiscard]] std::uint64_t calls_to_note(Collective collective) const;
+  [[nodiscard]] NextCalls next_calls(Collective collective) const;
   /// Will call `later` of these, or else those that can be counted together, run the MPI's own if
   /// they have this size?
   [[nodiscard]] bool runs_native_later(unsigned later, Collective collective,
