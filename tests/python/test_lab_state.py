@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,16 @@ def test_a_lab_in_use_is_removed_only_by_force(command, folder, monkeypatch, man
         assert command("lab", "down", "--force").out == "removed\n" and removed == [-number]
         user.kill()
     assert command("lab", "down").out == "removed\n"
+
+
+def test_a_lab_whose_user_just_leaves_is_free(folder):
+    with state._lock_file().open("w") as lock:  # the user has removed its number
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        leaving = threading.Timer(0.2, lambda: fcntl.flock(lock, fcntl.LOCK_UN))
+        leaving.start()
+        with state.alone():
+            assert state.user() == os.getpid()
+        leaving.join()
 
 
 def test_no_other_process_gets_the_lab_while_it_is_removed(command, folder, quiet_machine, monkeypatch):

@@ -160,8 +160,8 @@ def alone(otherwise: str = "end that process") -> Iterator[None]:
                 break
             except OSError:
                 process = user()
-            # None: another process asked for the user just now.
-            if process is not None or time.monotonic() > deadline:
+            # None: another process asked for the user just now. 0: one has just come, or goes.
+            if process or time.monotonic() > deadline:
                 holder = f"process {process}" if process else "another process"
                 raise Refusal(f"the lab is in use by {holder}; wait, or {otherwise}")
             time.sleep(0.01)
