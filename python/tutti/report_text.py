@@ -68,7 +68,8 @@ def title_of(part: dict[str, Any]) -> str:
 
 def _head(out: Console, part: dict[str, Any]) -> None:
     first, rest = title_of(part).split(", ", 1)
-    out.print(f"[bold]{escape(first)}[/], {escape(rest)}")
+    where = f" on {count(part['nodes'], 'node')}" if part.get("nodes") else ""
+    out.print(f"[bold]{escape(first)}[/], {escape(rest)}{where}")
     if part.get("partial"):
         out.print(f"partial: {escape(part.get('view') or 'one process')}")
     if part.get("clock"):

@@ -57,7 +57,7 @@ def test_what_a_report_lacks_is_no_error(command, tmp_path):
     words = Page(page.read_text()).all_text("script")
     assert "Tutti, unknown MPI, 4 ranks" in words and "Partial: one process." in words and "None" not in words
     shown = command("report", str(path), "--candidates")
-    assert shown.status == 0 and shown.out.startswith("Tutti, unknown MPI, 4 ranks\npartial: one process\n")
+    assert shown.status == 0 and shown.out.startswith("Tutti, unknown MPI, 4 ranks on 1 node\npartial: one process\n")
     assert "odd [/bold]" in shown.out
     assert command("report", str(path), "--full").status == 0
 
