@@ -34,11 +34,6 @@ extern "C" void combine_max_and_sum(void* more, void* all, int* count, MPI_Datat
   }
 }
 
-/// The MPI may still read the data.
-void leak(std::shared_ptr<const void>& data) {
-  static_cast<void>(new (std::nothrow) std::shared_ptr<const void>(std::move(data)));
-}
-
 }  // namespace
 
 int true_on_all(MPI_Comm comm, bool mine, bool& all) {
@@ -127,9 +122,9 @@ int receive_yielding(void* data, std::size_t bytes, Rank from, int tag, MPI_Comm
 
 SentMessages::~SentMessages() {
   for (Message& message : open_) {
-    mpi().Request_free(&message.request);
-    leak(message.data);
+    if (message.request != mpi().request_null) mpi().Request_free(&message.request);
   }
+  if (!empty()) static_cast<void>(new (std::nothrow) std::list<Message>(std::move(open_)));
 }
 
 int SentMessages::send(std::shared_ptr<const void> data, std::size_t bytes, Rank to, int tag,
@@ -142,19 +137,12 @@ int SentMessages::send(std::shared_ptr<const void> data, std::size_t bytes, Rank
 }
 
 int SentMessages::forget_sent() {
-  int error = MPI_SUCCESS;
-  while (error == MPI_SUCCESS && !empty()) {
-    Message& message = open_.front();
+  for (; !empty(); open_.pop_front()) {
     int is_sent = 0;
-    error = mpi().Test(&message.request, &is_sent, MPI_STATUS_IGNORE);
-    if (error != MPI_SUCCESS) {
-      leak(message.data);
-    } else if (is_sent == 0) {
-      break;
-    }
-    open_.pop_front();
+    const int error = mpi().Test(&open_.front().request, &is_sent, MPI_STATUS_IGNORE);
+    if (error != MPI_SUCCESS || is_sent == 0) return error;
   }
-  return error;
+  return MPI_SUCCESS;
 }
 
 }  // namespace tutti
