@@ -83,12 +83,7 @@ int on_comm(MPI_Comm comm, Function function) {
 template <class Run, class Native, class End>
 int run_or_native(MPI_Comm comm, const Run& run, const Native& run_native, const End& end) {
   bool is_native = false;
-  const int error = contained([&] {
-    bool runs_native = false;
-    const int result = run(runs_native);
-    is_native = runs_native;
-    return result;
-  });
+  const int error = contained([&] { return run(is_native); });
   const int native = is_native ? run_native() : MPI_SUCCESS;
   const int ended = contained([&] {
     end(is_native ? native : error);
