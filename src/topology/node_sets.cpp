@@ -121,23 +121,26 @@ void add_set(std::vector<NodeSet>& sets, NodeSet newest) {
 
 NodeLinks links_between(const std::vector<NodeSet>& sets, const std::vector<std::string>& nodes) {
   NodeLinks found(static_cast<int>(nodes.size()));
+  const auto add = [&](const std::vector<std::string>& names, const NodeLinks& links) {
+    std::vector<int> numbers;
+    for (const std::string& name : names) {
+      const auto at = std::ranges::lower_bound(nodes, name);
+      const bool is_wanted = at != nodes.end() && *at == name;
+      numbers.push_back(is_wanted ? static_cast<int>(at - nodes.begin()) : -1);
+    }
+    for (const auto& [pair, seconds] : links.all()) {
+      const int from = numbers[index(pair.first)];
+      const int to = numbers[index(pair.second)];
+      if (from >= 0 && to >= 0) found.set(from, to, seconds);
+    }
+  };
   for (const NodeSet& set : sets) {
     std::vector<std::string> common;
     std::ranges::set_intersection(set.nodes, nodes, std::back_inserter(common));
-    if (common.empty()) continue;
-    const auto number_of = [&](int node) {
-      const auto at = std::ranges::lower_bound(nodes, set.nodes[index(node)]);
-      const bool is_wanted = at != nodes.end() && *at == set.nodes[index(node)];
-      return is_wanted ? static_cast<int>(at - nodes.begin()) : -1;
-    };
-    const bool is_complete = next_pairs(set.links).empty();
-    const NodeLinks known = is_complete ? completed(set.links) : set.links;
-    for (const auto& [pair, seconds] : known.all()) {
-      const int from = number_of(pair.first);
-      const int to = number_of(pair.second);
-      if (from >= 0 && to >= 0) found.set(from, to, seconds);
-    }
+    if (common.size() > 1 && next_pairs(set.links).empty()) add(set.nodes, completed(set.links));
   }
+  // What was measured counts more than what stands for it.
+  for (const NodeSet& set : sets) add(set.nodes, set.links);
   return found;
 }
 

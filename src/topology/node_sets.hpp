@@ -27,8 +27,9 @@ inline constexpr std::size_t max_node_set_bytes = std::size_t{16} << 20;
 /// the former has. Of more than `max_node_sets` the oldest goes. O(sets + links log links).
 void add_set(std::vector<NodeSet>& sets, NodeSet newest);
 
-/// The links between these nodes (ascending, all different) that are known from any of the sets,
-/// the oldest first, and those of measured nodes that stand for them (see completed()).
+/// The links between these nodes (ascending, all different) that any of the sets has measured, the
+/// latest counts; else those of measured nodes that stand for them (see completed()). O(n^2 log n)
+/// for each set with n nodes.
 [[nodiscard]] NodeLinks links_between(const std::vector<NodeSet>& sets,
                                       const std::vector<std::string>& nodes);
 

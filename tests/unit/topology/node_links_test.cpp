@@ -133,6 +133,10 @@ TEST(NodeSets, KnowTheLinksOfAnyOfTheirNodes) {
   // What was measured later counts.
   const NodeSet later = set_of({"e", "f"}, {{0, 1}}, 7);
   EXPECT_EQ(*links_between({two_switches, later}, {"e", "f"}).find(0, 1), seconds_of(7));
+  // Others stand only for what nobody has measured.
+  const NodeSet near = set_of({"c", "d"}, {{0, 1}}, 1);
+  const NodeSet far = set_of({"a", "b", "c", "d"}, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}}, 4);
+  EXPECT_EQ(*links_between({near, far}, {"c", "d"}).find(0, 1), seconds_of(1));
 }
 
 TEST(NodeSets, OfTheFormerFormatAreNone) {
