@@ -24,8 +24,10 @@ constexpr std::uint64_t max_late_idle_distance = 8192;
 constexpr std::uint64_t min_distance_in_debt = 64;
 /// Calls that may pass until those of a window have ended.
 constexpr std::uint64_t max_lag = 64;
-/// What listing the candidates of a class is expected to take, in nanoseconds.
+/// In nanoseconds: what listing the candidates of a class is expected to take, and what is created
+/// before distances are learned.
 constexpr double listing = 5e5;
+constexpr double soon_paid = 1e8;
 
 /// A number in 0..7 that looks random, and is the same on all ranks.
 std::uint64_t shift_of(std::uint64_t call) { return (call * 0x9E3779B97F4A7C15U) >> 61; }
@@ -317,7 +319,8 @@ int Tuner::learn(TuningHost& host) {
     return case_of(one).is_settled() || case_of(one).awaits_budget();
   };
   const auto has_data = [](SizeClass one) { return one > 0; };
-  if (std::ranges::none_of(seen, has_data)) return 0;
+  const bool creates_soon = budget_.awaited() > 0 && budget_.awaited() <= soon_paid;
+  if (creates_soon || std::ranges::none_of(seen, has_data)) return 0;
   if (!std::ranges::all_of(seen, explores_no_more)) return 0;
   const double spare = budget_.spare();
   const double cost = host.cost_of_learning(spare);

@@ -342,6 +342,18 @@ TEST(Tuner, LearnsThoughACreationIsNeverPaid) {
   EXPECT_LE(simulation.worst_excess(), 0);
 }
 
+TEST(Tuner, CreatesWhatIsSoonPaidBeforeItLearns) {
+  const Times times = {native_seconds, 0.5 * native_seconds, 0.8 * native_seconds};
+  Simulation simulation({.creation = 20 * native_seconds,
+                         .created_candidates = 1,
+                         .steps = 1000,
+                         .step = 3 * native_seconds},
+                        {{4, times}}, 1);
+  for (int call = 0; call < 9000 && simulation.runs(1) == 0; ++call) simulation.call(4);
+  EXPECT_GT(simulation.runs(1), 0);
+  EXPECT_EQ(simulation.steps_taken(), 0);
+}
+
 TEST(Tuner, AnErrorEndsExploration) {
   struct Broken : TuningHost {
     int candidates(SizeClass) override { return 2; }
