@@ -108,7 +108,7 @@ struct Rules {
 /// rule's evidence has one. The error names line, field, value and what is accepted. O(length).
 [[nodiscard]] Result<Rules> rules_from_text(std::string_view text, const std::string& source);
 /// The same for rules that programs keep, where versions of Tutti share one file: an entry that is
-/// an object, but no valid rule, becomes foreign instead of an error.
+/// an object, but no valid rule, or has unknown fields, becomes foreign instead of an error.
 [[nodiscard]] Result<Rules> kept_from_text(std::string_view text, const std::string& source);
 /// A text that rules_from_text reads as the same rules, one rule a line. Those that are foreign
 /// come first, as they were.

@@ -243,7 +243,8 @@ class RulesReader {
     entry.remove_prefix(std::min(entry.find_first_not_of(" \t\r\n"), entry.size()));
     if (!entry.starts_with('{')) return json_.refuse("expected an object");
     RulesReader alone(entry, source_, false);
-    if (alone.rule()) {
+    // A field that is unknown here may restrict the entry.
+    if (alone.rule() && alone.rules_.remarks.empty()) {
       rules_.all.push_back(std::move(alone.rules_.all.front()));
     } else {
       rules_.foreign.emplace_back(entry);

@@ -76,10 +76,11 @@ TEST(KeptRules, HaveTheIntervalsOfTheirMedians) {
 }
 
 /// Entries of a version with other algorithms, collectives, MPIs and kinds of ranges.
-constexpr std::array<const char*, 4> foreign_entries = {
+constexpr std::array<const char*, 5> foreign_entries = {
     R"({"collective":"allgather","use":"ringlet:k=2","evidence":{"native_us":2}})",
     R"({"collective":"neighbour","use":"native"})",
     R"({"collective":"bcast","mpi":"newmpi","use":"native"})",
+    R"({"collective":"bcast","use":"native","spread":"2..inf"})",
     R"({"collective":"bcast","bytes":[1,2],"use":"native"})"};
 
 std::string file_with_foreign(const Rules& rules) {
