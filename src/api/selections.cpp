@@ -50,6 +50,9 @@ void defer_leaders(Decision& decision, Collective collective) {
 
 /// That of a call whose ranks all know all blocks. O(p).
 std::int64_t irregularity_of_call(const MpiCall& call, int p) {
+  // Counts of a type without data may differ between ranks, where the MPI permits that.
+  MPI_Count size = 0;
+  if (mpi().Type_size_x(call.receive.type, &size) != MPI_SUCCESS || size == 0) return 1;
   const RankBlocks& blocks = call.receive.blocks;
   MPI_Count largest = 0;
   for (Rank rank = 0; rank < p; ++rank) largest = std::max(largest, blocks.count(rank));
@@ -253,7 +256,9 @@ bool Selections::may_pass(const Decision& usual, Collective collective, const Ca
 const std::string& Selections::text_of(Collective collective, const CallSize& size) {
   const Decision& usual = decisions_[collective][1][0];
   if (usual.is_tuned) return tuned.text_of(collective, size);
-  return usual.table->spans[usual.table->index_of(size.block)].decision.text;
+  const SizeTable& table = *usual.table;
+  return table.spans[table.find(size.block.value_or(table.latest), table.latest_irregularity)]
+      .decision.text;
 }
 
 const Decision& Selections::resolved(const Decision& decision, MpiCall& call,

@@ -35,8 +35,7 @@ struct SizeTable {
   /// The span of a call; that of the call seen before if this rank's arguments are invalid, and of
   /// no bytes if there was none. The last span of a band has all larger messages. O(bands + log
   /// spans).
-  [[nodiscard]] std::size_t index_of(const std::optional<Bytes>& block,
-                                     std::int64_t irregularity = 1) {
+  [[nodiscard]] std::size_t index_of(const std::optional<Bytes>& block, std::int64_t irregularity) {
     if (block) {
       latest = *block;
       latest_irregularity = irregularity;

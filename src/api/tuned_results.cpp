@@ -91,7 +91,6 @@ CaseOfCall Selections::add_case(const RuleSpan& span, Bytes least, const std::st
   const Rule& rule = *span.rule;
   const RuleTimes& times = *span.times;
   std::vector<MeasuredCase>& cases = cases_[rule.collective];
-  if (cases.size() == max_cases) return {};
   MeasuredCase known;
   known.id = first_case + static_cast<int>(cases.size());
   known.min_bytes = least;
@@ -109,6 +108,12 @@ CaseOfCall Selections::add_case(const RuleSpan& span, Bytes least, const std::st
   }
   known.candidates.back().state = "selected";
   known.candidates.back().why = "the rule selects it";
+  const auto same = std::ranges::find_if(cases, [&](const MeasuredCase& one) {
+    return one.min_bytes == known.min_bytes && one.max_bytes == known.max_bytes &&
+           one.evidence == known.evidence && one.reason == known.reason;
+  });
+  if (same != cases.end()) return {same->id, same->selected, false};
+  if (cases.size() == max_cases) return {};
   cases.push_back(known);
   return {known.id, known.selected, false};
 }
