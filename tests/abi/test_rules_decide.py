@@ -97,7 +97,8 @@ def test_rules_decide_by_irregularity_through_nodes(mpi, tmp_path):
     uses = dict.fromkeys(("allgatherv", "reduce_scatter"), "hierarchical(native,leaders=1)")
     settings = irregular_rules(tmp_path / "site.json", **uses) | {"TUTTI_NODE": "2"}
     program = mpi.compile(IRREGULAR, f"-I{ROOT}/include", FRONT)
-    outcome = mpi.run(program, "400", "-", "-", np=4, settings=settings, report=False)
+    outcome = mpi.run(program, "400", "native: rules: none", "hierarchical(native,leaders=1): rules: ",
+                      np=4, settings=settings, report=False)  # fmt: skip
     assert outcome.status == 0, outcome.out + outcome.err
     assert "correct" in outcome.out.split(), outcome.out
 

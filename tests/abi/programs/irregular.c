@@ -1,6 +1,6 @@
 /* Allgathervs and reduce-scatters in turn of equal and of uneven blocks with the same mean:
  * irregular CALLS EQUAL UNEVEN. Ranks describe the same blocks by different types. EQUAL, UNEVEN:
- * with what the text of their algorithms begins, or "-". */
+ * with what the text of their algorithms begins. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,6 @@ static void expect(int got, int right, const char* what) {
 static void check_text(const char* collective, const char* told) {
   char text[256];
   int length = sizeof text;
-  if (told[0] == '-') return;
   TUTTI_Algorithm_last(MPI_COMM_WORLD, collective, text, &length);
   if (strncmp(text, told, strlen(told)) != 0 && wrong++ < 5)
     printf("rank %d: %s ran %s instead of %s\n", rank, collective, text, told);
