@@ -47,8 +47,9 @@ _SLURM = _Syntax(frozenset(
 """srun and sbatch, all of whose options are known."""
 _OTHERS = _Syntax(frozenset(
     dash + flag for dash in ("-", "--") for flag in
-    "oversubscribe nooversubscribe display-map report-bindings tag-output bynode bycore quiet q v "
-    "envall envnone genvall genvnone prepend-rank l".split()
+    "allow-run-as-root bycore bynode byslot display-allocation display-map display-topo envall envnone "
+    "genvall genvnone l merge-stderr-to-stdout nolocal nooversubscribe oversubscribe pernode prepend-rank "
+    "print-all-exitcodes q quiet report-bindings tag-output timestamp-output use-hwthread-cpus v verbose".split()
 ), "-[A-Za-z_-]+", shutil.which)  # fmt: skip
 """Launchers some of whose options are unknown: a word is a program only if there is a file."""
 

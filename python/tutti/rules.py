@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -303,6 +302,6 @@ def rule_for(collective: str, sizes: list[int], mpi: str) -> Rule | None:
     rules = _of_programs()
     if mpi and mpi not in _NAMES:
         raise Refusal(f"--mpi {mpi}: expected {' or '.join(_NAMES)}")
-    irregularity = math.ceil(max(sizes) * len(sizes) / sum(sizes)) if any(sizes) else 1
+    irregularity = -(-max(sizes) * len(sizes) // sum(sizes)) if any(sizes) else 1
     of_mpi = _NAMES.get(mpi, "")
     return rules.find(collective, len(sizes), mean_block(sizes), 0, 0, True, of_mpi, irregularity)

@@ -214,6 +214,7 @@ def test_an_option_without_value_of_open_mpi_takes_no_word_of_the_program(flag, 
 @pytest.mark.parametrize(("command", "options"), [
     ("flux run -n 64 ls -in x", ["-n", "64"]),
     ("mpirun --hostfile h -n 64 ls", ["--hostfile", "h", "-n", "64"]),
+    ("mpirun -n 2 --allow-run-as-root ls sh", ["-n", "2", "--allow-run-as-root"]),
     ("mpirun -n 2 --oversubscribe ls -l sh", ["-n", "2", "--oversubscribe"]),
     ("srun -N 4 -n 64 --mpi=pmix ls -l", ["-N", "4", "-n", "64", "--mpi=pmix"]),
     ("env A=1 srun -n2 none", ["-n2"]),
