@@ -13,7 +13,7 @@
 
 namespace tutti {
 
-/// Its name, cut to 251 characters.
+/// Its name; "an unknown host" if the system does not say it.
 [[nodiscard]] std::string host_name();
 
 /// The processors that a process (0: the calling thread) may run on now, ascending, whether a

@@ -6,6 +6,7 @@ import ipaddress
 import os
 import shlex
 import shutil
+import signal
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -333,11 +334,14 @@ def run(
         _print([["env", *(f"{name}={value}" for name, value in added.items()), *words]])
         return
     machine.require(f"start {count(processes.total, 'rank')} in network namespaces")
+    ended = session.Ended(128 + signal.SIGINT)  # if the user interrupts it
     with session.alone_in(layout) as environment:
         Path(site.hosts).write_text(hosts)
-        ended = session.run(words, layout, {**environment, **added}, limit)
-    if deliver is not None:
-        pages.conclude(deliver, command, Outcome(ended.status, ended.seconds, interrupted=False))
+        try:
+            ended = session.run(words, layout, {**environment, **added}, limit)
+        finally:
+            if deliver is not None:
+                pages.conclude(deliver, command, Outcome(ended.status, ended.seconds, interrupted=False))
     _finish(ended, limit)
 
 
