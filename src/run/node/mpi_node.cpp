@@ -31,9 +31,7 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == 56);
 
-std::string own_system() {
-  return host_name() + " " + line_of("/proc/sys/kernel/random/boot_id");
-}
+std::string own_system() { return host_name() + " " + line_of("/proc/sys/kernel/random/boot_id"); }
 
 /// The rank of this process in MPI_COMM_WORLD; that in `comm` if the program uses sessions alone.
 Rank world_rank(MPI_Comm comm) { return rank_in(has_world() ? mpi().comm_world : comm); }
