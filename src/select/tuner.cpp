@@ -24,10 +24,8 @@ constexpr std::uint64_t max_late_idle_distance = 8192;
 constexpr std::uint64_t min_distance_in_debt = 64;
 /// Calls that may pass until those of a window have ended.
 constexpr std::uint64_t max_lag = 64;
-/// In nanoseconds: what listing the candidates of a class is expected to take, and what is created
-/// before distances are learned.
-constexpr double listing = 5e5;
-constexpr double soon_paid = 1e8;
+constexpr double listing = 5e5;    ///< nanoseconds that listing a class's candidates may take
+constexpr double soon_paid = 1e8;  ///< nanoseconds: what is created before distances are learned
 
 /// A number in 0..7 that looks random, and is the same on all ranks.
 std::uint64_t shift_of(std::uint64_t call) { return (call * 0x9E3779B97F4A7C15U) >> 61; }
