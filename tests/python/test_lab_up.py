@@ -33,6 +33,20 @@ def test_settings_are_restored_where_the_kernel_still_has_them(monkeypatch, tmp_
     assert (tmp_path / "has").read_text() == "7" and not (tmp_path / "lacks").exists()
 
 
+def test_a_setting_that_could_not_change_need_not_be_restored(monkeypatch, tmp_path):
+    def refuse(path, text):
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    (tmp_path / "has").write_text("7\n")
+    monkeypatch.setattr(machine, "Path", lambda name: tmp_path if name == "/proc/sys" else Path(name))
+    monkeypatch.setattr(type(tmp_path), "write_text", refuse)
+    kept = {}
+    with pytest.raises(Refusal, match="has: Read-only file system"):
+        machine.raise_settings({"has": 9}, kept.__setitem__)
+    machine.restore_settings(kept)
+    assert kept == {"has": 7}
+
+
 def test_no_setting_changes_before_its_old_value_is_kept(folder, monkeypatch, tmp_path):
     (tmp_path / "has").write_text("7\n")
     monkeypatch.setattr(machine, "Path", lambda name: tmp_path if name == "/proc/sys" else Path(name))

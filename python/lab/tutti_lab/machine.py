@@ -122,10 +122,11 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def restore_settings(before: dict[str, int]) -> None:
-    """Restores settings; skips those that the kernel no longer has."""
+    """Restores settings; skips those that the kernel no longer has, and those that did not change: a
+    read-only /proc/sys keeps its values."""
     for name, value in before.items():
         path = Path("/proc/sys") / name
-        if path.exists():
+        if path.exists() and int(path.read_text()) != value:
             path.write_text(str(value))
 
 
