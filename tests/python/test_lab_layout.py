@@ -30,7 +30,7 @@ def test_rates(text, bits, shown):
 
 @pytest.mark.parametrize("text", ["", "1", "fast", "1gb", "-1gbit", "0mbit", "1kbit"])
 def test_what_is_no_rate_is_refused(text):
-    with pytest.raises(Refusal, match="--rate .*: expected a rate such as"):
+    with pytest.raises(Refusal, match="--rate .*: expected a rate such as .*; at least 8kbit"):
         parse_rate(text, "--rate")
 
 
@@ -63,7 +63,8 @@ def test_a_network_is_filled_to_its_last_address():
         (Layout(0, GBIT), "expected at least 1"),
         (Layout(4, GBIT, switches=5), "expected 1 to 4"),
         (Layout(4, GBIT, switches=0), "expected 1 to 4"),
-        (Layout(1001, GBIT), "1000 ports"),
+        (Layout(1001, GBIT), "1001 nodes at a switch: expected fewer than its 1000 ports"),
+        (Layout(1200, GBIT, switches=1100), "1100 switches at the core switch: expected fewer than its 1000 ports"),
         (Layout(4, GBIT, network="10.77.0.1/16"), "host bits set"),
     ],
 )

@@ -30,7 +30,7 @@ def parse_rate(text: str, option: str) -> int:
     match = _RATE.fullmatch(text.lower())
     bits = int(float(match[1]) * {"k": 1e3, "m": 1e6, "g": 1e9}[match[2]]) if match else 0
     if bits < 8000:
-        raise Refusal(f"{option} {text}: expected a rate such as 1gbit, 2.5gbit or 100mbit")
+        raise Refusal(f"{option} {text}: expected a rate such as 1gbit, 2.5gbit or 100mbit; at least 8kbit")
     return bits
 
 
@@ -64,9 +64,10 @@ class Layout:
             raise Refusal(f"{self.nodes} nodes: expected at least 1")
         if not 1 <= self.switches <= self.nodes:
             raise Refusal(f"--switches {self.switches}: expected 1 to {self.nodes}, the number of nodes")
-        ports = -(-self.nodes // self.switches)
-        if max(ports, self.switches) >= MAX_PORTS:
-            raise Refusal(f"{ports} nodes at a switch: expected fewer than its {MAX_PORTS} ports; see --switches")
+        at_a_switch = -(-self.nodes // self.switches)
+        for number, what in ((at_a_switch, "nodes at a switch"), (self.switches, "switches at the core switch")):
+            if number >= MAX_PORTS:
+                raise Refusal(f"{number} {what}: expected fewer than its {MAX_PORTS} ports; see --switches")
         try:
             network = ipaddress.IPv4Network(self.network)
         except ValueError as error:
