@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tutti import mpis
 from tutti.console import Refusal
+from tutti_lab import checks, machine, session, state
 from tutti_lab import command as commands
-from tutti_lab import machine, session, state
 from tutti_lab.layout import Layout
 
 GBIT = 10**9
@@ -45,6 +45,12 @@ def test_one_process_at_a_time_has_the_lab(folder):
         with pytest.raises(Refusal, match=f"in use by process {os.getpid()}"), state.alone():
             raise AssertionError
     assert state.user() is None
+
+
+def test_a_user_whose_number_is_unknown_is_another_process(command, folder, quiet_machine, monkeypatch):
+    for number, text in ((7, "in use by process 7\n"), (0, "in use by another process\n")):
+        monkeypatch.setattr(state, "user", lambda number=number: number)
+        assert command("lab", "status").out == f"no lab\n{text}"
 
 
 USER = """
@@ -149,6 +155,19 @@ def test_a_run_has_a_folder_for_temporary_files_of_its_own(folder, quiet_machine
             (seen[-1] / "ompi.node1.0").mkdir()
         assert not seen[-1].exists()
     assert seen[0] != seen[1]
+
+
+def test_a_check_that_is_ended_removes_its_temporary_files(command, folder, quiet_machine, monkeypatch):
+    def links(*_):
+        assert (folder / "tmp").is_symlink()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    state.State(LAYOUT, complete=True).save()
+    monkeypatch.setattr(machine, "require", lambda work: None)
+    monkeypatch.setattr(mpis, "find", lambda *_: mpis.Mpi("openmpi", "4.1.4", "/usr/bin/mpirun"))
+    monkeypatch.setattr(checks, "links", links)
+    assert command("lab", "check").status == 130
+    assert not (folder / "tmp").is_symlink()
 
 
 @pytest.mark.parametrize("removed_by", ["down", "the next run"])

@@ -252,7 +252,8 @@ def _show(shown: Mapping[str, Any]) -> None:
         if not shown["complete"]:
             out.print("[bold red]the lab is not complete[/]; tutti lab down removes it")
     if shown["used_by"] is not None:
-        out.print(f"in use by process {shown['used_by']}")
+        number = shown["used_by"]
+        out.print(f"in use by {f'process {number}' if number else 'another process'}")
     if shown["leftovers"]:
         out.print(f"[bold red]left over:[/] {', '.join(shown['leftovers'])}; tutti lab down removes them")
 
@@ -386,7 +387,7 @@ def check(
     machine.require("start programs in network namespaces")
     used = mpis.find("", chosen)
     launch.check(used, processes)
-    with session.alone_in(layout) as environment:
+    with session.alone_in(layout) as environment, terminable():
         lines = list(checks.links(layout, str(state.FOLDER / "nodesh"), limit))
         lines += checks.nodes(layout, used, processes, limit, environment)
     if as_json:
