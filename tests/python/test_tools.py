@@ -208,3 +208,11 @@ def test_a_planted_private_word_is_found(tmp_path, path, text, word):
     plant(tmp_path, path, text)
     (violation,) = check_words.violations(tmp_path)
     assert violation.startswith(f"{path}:") and f"'{word}': write " in violation
+
+
+@pytest.mark.parametrize("words", [["--fast", "--all"], ["--all", "x"], ["--slow"]])
+def test_words_that_the_tests_do_not_know_are_refused(tmp_path, words):
+    shutil.copy(ROOT / "test", tmp_path)
+    plant(tmp_path, "tools/prepare.sh", 'fail() { echo "$1"; exit 3; }\nprepare_packages() { exit 0; }\n')
+    ended = subprocess.run([tmp_path / "test", *words], capture_output=True, text=True, check=False, timeout=20)
+    assert (ended.returncode, ended.stdout) == (3, "usage: ./test [--fast|--all]\n")
