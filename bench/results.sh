@@ -7,10 +7,14 @@
 # This takes about 6 minutes on 2 cores of an idle machine. RESULTS_NOTE is a remark for the page
 # about other load, RESULTS_RUN a command that runs each job.
 set -eu
-: "${1:?expected the folder of the build, such as build/all}"
 
 source=$(dirname "$(dirname "$(readlink -f "$0")")")
-bench=$(readlink -f "$1")/bin/tutti-bench
+bench=$(readlink -f "${1:-.}/bin" || true)/tutti-bench
+if [ ! -x "$bench-mpich" ] && [ ! -x "$bench-openmpi" ]; then
+  echo "results.sh: no bin/tutti-bench-mpich or tutti-bench-openmpi in ${1:-.};" \
+    "expected the folder of the build, such as build/all" >&2
+  exit 2
+fi
 ranks=${2:-8}
 results=$source/docs/results
 mkdir -p "$results"

@@ -393,3 +393,11 @@ def test_each_mpi_runs_its_own_benchmark(tmp_path):
     for mpi in ("mpich", "openmpi"):
         lines = [line for line in shown.splitlines() if line.endswith(f"-{mpi}.json")]
         assert len(lines) == 4 and all(f"/tutti-bench-{mpi} " in line for line in lines)
+
+
+@pytest.mark.parametrize("words", [[], ["."], ["/none/build"]])
+def test_a_folder_without_a_build_is_refused(tmp_path, words):
+    shown = subprocess.run(["sh", ROOT / "bench" / "results.sh", *words], capture_output=True, text=True,
+                           check=False, cwd=tmp_path)  # fmt: skip
+    assert shown.returncode == 2
+    assert f"no bin/tutti-bench-mpich or tutti-bench-openmpi in {(words or ['.'])[0]}; expected" in shown.stderr
