@@ -13,7 +13,8 @@ import pytest
 from reproducing import context
 from tutti._engine import Machine
 from tutti.refusal import Refusal
-from tutti_reproduce import charts, page, parsons, parsons_simulated
+from tutti.simgrid import running
+from tutti_reproduce import charts, page, parsons, parsons_simulated, simulated
 from tutti_reproduce.cache import Cache, sources_of
 from tutti_reproduce.tables import AHEAD, EVEN, Course, Numbers, Plot, Result, Sweep, Table, View, network
 
@@ -259,6 +260,15 @@ def test_without_words_it_lists_what_there_is(command, tmp_path):
     assert shown.status == 0 and not list(tmp_path.iterdir()), "nothing runs, nothing is written"
     for text in ("traff", "table-11", "figure-17", "about", "tutti reproduce all"):
         assert text in shown.out
+
+
+def test_without_a_benchmark_for_simgrid_nothing_runs_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "smpimain", Path)
+    monkeypatch.setattr(running, "front", Path)
+    monkeypatch.setattr(running.libraries, "programs", lambda: tmp_path)
+    assert "tutti-bench for SimGrid is not installed" in simulated.refuse_without_simgrid()
+    (tmp_path / "tutti-bench-simgrid").touch()
+    assert simulated.refuse_without_simgrid() == ""
 
 
 @pytest.mark.parametrize(("words", "expected"), [

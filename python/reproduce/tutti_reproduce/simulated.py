@@ -87,8 +87,7 @@ def bench(
 def refuse_without_simgrid() -> str:
     """Why nothing can run in SimGrid here; empty if it can."""
     try:
-        running.smpimain()
-        running.front()
+        running.check("tutti-bench")
     except Refusal as missing:
         return str(missing)
     return ""

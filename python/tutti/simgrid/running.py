@@ -102,6 +102,13 @@ def program(word: str) -> Path:
     return path.resolve()
 
 
+def check(word: str) -> None:
+    """Raises Refusal if the program `word` cannot start here: see program(), front() and smpimain()."""
+    smpimain()
+    front()
+    program(word)
+
+
 def options(job: Job, hosts: Path) -> list[str]:
     """SimGrid's settings for a job.
 
