@@ -27,7 +27,7 @@ def line(name: str, ms: list[float], loggp_ms: float) -> dict[str, object]:
 
 def sampled(
     folder, nodes: int, ranks: int, times: dict[int, tuple[float, float]], *, date: str = "2026-01-01",
-    windows: bool = True, priced: float = 4.0,
+    windows: bool = True, priced: float = 4.0, library: str = "Open MPI v5.0.11, more",
 ) -> None:  # fmt: skip
     """Writes a file of the lab: by size the milliseconds of the linear broadcast and of the tree in
     windows, whose prediction is `priced`."""
@@ -37,7 +37,7 @@ def sampled(
             *([line("paznikov:protocol=windows", [tree, tree + 0.1], priced)] if windows else [])]}
         for size, (linear, tree) in times.items()
     ]  # fmt: skip
-    metadata = {"nodes": str(nodes), "ranks": str(ranks), "date": date, "library": "Open MPI v5.0.11, more"}
+    metadata = {"nodes": str(nodes), "ranks": str(ranks), "date": date, "library": library}
     # Of two dates of one month the names may be in another sequence.
     name = f"lab-rma-openmpi5-{nodes}x{ranks // nodes}-{date[::-1]}.json"
     (folder / name).write_text(json.dumps({"schema": "tutti-bench/1", "metadata": metadata, "rows": rows}))
@@ -118,6 +118,16 @@ def test_of_several_runs_of_a_cell_the_newest_counts(tmp_path):
     for date, ms in (("2026-03-10", 5.0), ("2026-03-09", 7.0)):
         sampled(tmp_path, 16, 16, {2048: (ms, 2.0)}, date=date)
     assert Lab(context(tmp_path / "cache", tmp_path)).numbers((16, 16, 2048))["linear"] == pytest.approx(5.1)
+
+
+def test_of_several_mpis_the_heading_says_whose_cells_count(tmp_path):
+    sampled(tmp_path, 16, 16, {2048: (5.0, 2.0)}, date="2026-03-09")
+    assert Lab(context(tmp_path / "cache", tmp_path)).heading == "emulated nodes, 1 Gbit/s, Open MPI 5.0.11"
+    for ranks, date in ((48, "2026-03-10"), (16, "2026-03-08")):
+        sampled(tmp_path, 16, ranks, {2048: (5.0, 2.0)}, date=date, library="MPICH Version:      5.0.2")
+    assert Lab(context(tmp_path / "cache", tmp_path)).heading == (
+        "emulated nodes, 1 Gbit/s, Open MPI 5.0.11 (16 nodes of 1); 1 Gbit/s, MPICH 5.0.2 (16 nodes of 3)"
+    )
 
 
 @pytest.mark.parametrize(("priced", "notes"), [(4.0, 1), (6.0, 0)])

@@ -84,6 +84,10 @@ def test_the_lab_s_senders_are_a_source(tmp_path):
     found = parsons._lab(of, "allgather", "leaders=1", "leaders=4")
     assert found == {"factor": pytest.approx(mean(factors))}
     assert parsons._lab(of, "alltoallv", "leaders=1", "leaders=4") == {}
+    (view,) = parsons._lab_view(of, ["allgather", "alltoallv"], "leaders=1", "leaders=4", "A note.")
+    assert view.machine == "emulated nodes, 1 Gbit/s, Open MPI 4.1.4" and view.numbers == [found, {}]
+    assert view.notes == ["A note. Measured: allgather with Open MPI 4.1.4 on 8 nodes of 6."]
+    assert parsons._lab_view(of, ["alltoallv"], "leaders=1", "leaders=4", "") == []
 
 
 def test_simgrid_runs_the_algorithms_of_mpich(tmp_path, monkeypatch):

@@ -109,6 +109,20 @@ def test_the_lab_s_own_reordered_is_shown_where_it_was_measured(tmp_path):
     assert after.numbers[0]["native:reordered"] == after.numbers[0]["native"] > 0
 
 
+def test_the_lab_s_heading_says_what_was_measured(tmp_path):
+    name = "lab-place-openmpi-8-1-small.json"
+    document = json.loads((ROOT / "docs/results" / name).read_text())
+    for added, text in (
+        ({}, "links of 400 Mbit/s, 100 Mbit/s between the switches, Open MPI 4.1.4"),
+        ({"rate": "1 Gbit/s", "uplink": "2 Gbit/s", "library": "MPICH Version:      5.0.2"},
+         "links of 1 Gbit/s, 2 Gbit/s between the switches, MPICH 5.0.2"),
+    ):  # fmt: skip
+        document["metadata"] |= added
+        (tmp_path / name).write_text(json.dumps(document))
+        view = bhowmik._lab(context(tmp_path / "cache", tmp_path), "ring", 8, [1])
+        assert view and view.machine == f"ranks at random, {text}"
+
+
 @pytest.mark.skipif(bool(simulated.refuse_without_simgrid()), reason="SimGrid is not installed")
 def test_doubling_in_blocks_gains_what_the_abstract_says(tmp_path):
     low, high = published("bhowmik")["gain"]

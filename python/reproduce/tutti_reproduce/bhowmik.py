@@ -6,12 +6,13 @@ import json
 import random
 from collections.abc import Callable
 from statistics import geometric_mean, median
+from typing import Any
 
 from tutti._engine import distances_from_text
 from tutti.console import count
 from tutti.simgrid import platforms
 from tutti_reproduce import simulated
-from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, published
+from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, libraries, published
 
 CONTENDERS = ("default", "reordered")
 HEURISTICS = {"ring": ("nearest_next", "RMH"), "recursive_doubling": ("two_partners_each", "RDMH")}
@@ -180,7 +181,8 @@ def _lab(context: Context, shape: str, nodes: int, kilobytes: list[int]) -> View
     names = {"default": shape, "reordered": HEURISTICS[shape][1],
              "order=distance": f"{shape}:order=distance"}  # fmt: skip
     found: dict[int, dict[str, list[float]]] = {}
-    for document in context.documents(f"lab-place-openmpi-{nodes}-*.json"):
+    documents = context.documents(f"lab-place-openmpi-{nodes}-*.json")
+    for document in documents:
         for row in document["rows"]:
             lines = {line["name"]: line["samples_us"] for line in row["algorithms"]}
             cell = found.setdefault(row["bytes"] // nodes // 1024, {})
@@ -194,9 +196,16 @@ def _lab(context: Context, shape: str, nodes: int, kilobytes: list[int]) -> View
     counts = sorted(len(each) for cell in found.values() for each in cell.values())
     least = f"{counts[0]} to " if counts[0] < counts[-1] else ""
     return View(
-        "lab", "ranks at random, link between the switches of 25 %, Open MPI 4.1.4",
+        "lab", f"ranks at random, {_links(documents)}, {libraries(documents)}",
         [means.get(size, {}) for size in kilobytes], [f"Medians; means of {least}{count(counts[-1], 'numbering')}."],
     )  # fmt: skip
+
+
+def _links(documents: list[dict[str, Any]]) -> str:
+    """The links of the lab; older samples do not say them."""
+    older = {"rate": "400 Mbit/s", "uplink": "100 Mbit/s"}
+    found = [older | document["metadata"] for document in documents]
+    return " or ".join(sorted({f"links of {of['rate']}, {of['uplink']} between the switches" for of in found}))
 
 
 def _figure(context: Context, name: str, done: Callable[[], None]) -> Result:
@@ -328,9 +337,8 @@ def _gains(context: Context, done: Callable[[], None]) -> Result:
         )
     lab = [_lab(context, shape, 8, document["kilobytes"]) for shape in HEURISTICS]
     measured = [[each for each in view.numbers if each] if view else [] for view in lab]
-    if any(measured):
-        views.append(View("lab", "8 nodes, ranks at random, link between the switches of 25 %, Tutti's schedules",
-                          _ends(measured)))  # fmt: skip
+    if lab[0] and any(measured):
+        views.append(View("lab", f"8 nodes, {lab[0].machine}, Tutti's schedules", _ends(measured)))
     return Result(problems, theirs, views)
 
 

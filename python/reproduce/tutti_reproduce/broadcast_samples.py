@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Any
 
+from tutti.console import count
 from tutti.statistics import quotient_interval
-from tutti_reproduce.tables import Context, Numbers, View
+from tutti_reproduce.tables import Context, Numbers, View, measured_with
 
 CONTENDERS = ("linear", "tree")
 MEASURED = {"linear": "linear", "tree": "paznikov:protocol=windows", "tree, notifications": "paznikov"}
@@ -22,6 +23,17 @@ Cell = tuple[int, int, int]
 """Nodes, processes, bytes."""
 
 
+def _whose(newest: dict[Cell, dict[str, Any]]) -> str:
+    """The links and the MPI of all cells; of several, which nodes and ranks were measured with which."""
+    shapes: dict[str, dict[str, None]] = {}
+    for (nodes, ranks, _), document in sorted(newest.items(), key=lambda item: item[0]):
+        shape = f"{count(nodes, 'node')} of {ranks // nodes}"
+        shapes.setdefault(measured_with([document]), {})[shape] = None
+    if len(shapes) == 1:
+        return next(iter(shapes))
+    return "; ".join(f"{what} ({', '.join(of)})" for what, of in shapes.items())
+
+
 class Lab:
     """The lab's samples of tutti-bench.
 
@@ -32,17 +44,18 @@ class Lab:
 
     def __init__(self, context: Context) -> None:
         found: dict[Cell, dict[str, dict[str, Any]]] = {}
+        newest: dict[Cell, dict[str, Any]] = {}
         documents = context.documents("lab-rma-*.json")
         for document in sorted(documents, key=lambda each: str(each["metadata"]["date"])):
             nodes, ranks = (int(document["metadata"][key]) for key in ("nodes", "ranks"))
             for row in document["rows"]:
                 lines = {line["name"]: line for line in row["algorithms"]}
+                newest[nodes, ranks, row["bytes"]] = document
                 found[nodes, ranks, row["bytes"]] = {
                     name: lines[line] for name, line in MEASURED.items() if line in lines
                 }
         self.lines = dict(sorted(found.items()))
-        libraries = {each["metadata"]["library"].split(",")[0] for each in documents}
-        self.heading = f"emulated nodes, 1 Gbit/s, {' and '.join(sorted(libraries))}"
+        self.heading = f"emulated nodes, {_whose(newest)}"
 
     def cell(self, p: int, size: int) -> Cell | None:
         """The cell with the tree; of several, the one with the most nodes."""

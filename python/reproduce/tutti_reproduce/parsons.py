@@ -12,7 +12,17 @@ from tutti.console import count
 from tutti.workload import machine_of
 from tutti_reproduce import parsons_simulated
 from tutti_reproduce.parsons_simulated import mpich_shape
-from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, published
+from tutti_reproduce.tables import (
+    Context,
+    Numbers,
+    Plot,
+    Result,
+    Table,
+    View,
+    libraries,
+    measured_with,
+    published,
+)
 
 FLAT = "flat, MPICH's"
 _CRAY = "Cray XE6, 32 ranks per node"
@@ -109,22 +119,37 @@ def _listed(names: Iterable[str], found: list[parsons_simulated.Cells]) -> str:
     return "; ".join(f"{name}: {_where(cells)}" for name, cells in zip(names, found, strict=True) if cells)
 
 
+def _samples(context: Context, collective: str) -> list[tuple[str, dict[str, Any]]]:
+    """The lab's samples of 48 ranks on 8 and 4 emulated nodes, each with its shape."""
+    return [(shape.replace("x", " nodes of "), document) for shape in ("8x6", "4x12")
+            for document in context.documents(f"lab-levels-*-{shape}-{collective}.json")]  # fmt: skip
+
+
 def _lab(context: Context, collective: str, slow: str, fast: str) -> Numbers:
-    """The mean factor of two of tutti-bench's algorithms, native or with so many leaders, of 48 ranks on 8
-    and 4 emulated nodes, MPICH 5 and Open MPI 4."""
+    """The mean factor of two of tutti-bench's algorithms, native or with so many leaders."""
     factors = []
-    for shape in ("8x6", "4x12"):
-        for document in context.documents(f"lab-levels-*-{shape}-{collective}.json"):
-            for row in document["rows"]:
-                lines = {line["name"].rpartition(",")[2].rstrip(")"): line["mean_us"] for line in row["algorithms"]}
-                factors.append(lines[slow] / lines[fast])
+    for _, document in _samples(context, collective):
+        for row in document["rows"]:
+            lines = {line["name"].rpartition(",")[2].rstrip(")"): line["mean_us"] for line in row["algorithms"]}
+            factors.append(lines[slow] / lines[fast])
     return {"factor": mean(factors)} if factors else {}
 
 
-def _lab_view(rows: list[Numbers], note: str) -> list[View]:
-    """A view, or none without samples."""
-    where = "8 and 4 emulated nodes of 6 and 12 ranks, MPICH 5 and Open MPI 4.1.4"
-    return [View("lab", where, rows, [note])] if any(rows) else []
+def _lab_view(context: Context, names: list[str], slow: str, fast: str, note: str) -> list[View]:
+    """A view of the mean factors, which says what was measured of each collective; none without samples."""
+    found = {name: samples for name in names if (samples := _samples(context, name))}
+    if not found:
+        return []
+    measured = []
+    for name, samples in found.items():
+        shapes: dict[str, list[str]] = {}
+        for shape, document in samples:
+            shapes.setdefault(libraries([document]), []).append(shape)
+        listed = ", ".join(f"{library} on {' and '.join(of)}" for library, of in sorted(shapes.items()))
+        measured.append(f"{name} with {listed}")
+    where = f"emulated nodes, {measured_with([document for of in found.values() for _, document in of])}"
+    rows = [_lab(context, name, slow, fast) for name in names]
+    return [View("lab", where, rows, [f"{note} Measured: {'; '.join(measured)}."])]
 
 
 def _averages(context: Context, machine: Machine, done: Callable[[], None]) -> Result:
@@ -179,8 +204,8 @@ def _averages(context: Context, machine: Machine, done: Callable[[], None]) -> R
             "them; without Intel MPI's reduce_scatter, which returns wrong data there, and beyond 64 cores without "
             "the alltoallvs of Open MPI and Intel MPI, which end with a segmentation fault."
         )
-    lab = [_lab(context, collective, "native", "leaders=1") for collective in theirs]
-    views += _lab_view(lab, "Over the MPI's own; times include waiting for a core.")
+    note = "Over the MPI's own; times include waiting for a core."
+    views += _lab_view(context, list(theirs), "native", "leaders=1", note)
     return Result(list(theirs), [{"factor": factor} for factor in theirs.values()], views)
 
 
@@ -213,12 +238,11 @@ def _senders(context: Context, machine: Machine, done: Callable[[], None]) -> Re
     views = [View("closed form", "built-in machine", here, notes),
              View("closed form", "slower senders, fitted", there, why)]  # fmt: skip
     views += _senders_in_simgrid(context, names, pair, done)
-    lab = [_lab(context, collective, "leaders=1", "leaders=4") for collective in names]
     note = (
-        "4 senders instead of one; links of 1 Gbit/s. The ranks of all nodes share 2 cores: more senders are "
-        "more ranks that wait for a core, and one sender fills the link."
+        "4 senders instead of one. The ranks of all nodes share 2 cores: more senders are more ranks that wait "
+        "for a core, and one sender fills the link."
     )
-    views += _lab_view(lab, note)
+    views += _lab_view(context, names, "leaders=1", "leaders=4", note)
     return Result(names, [{"factor": wanted} for _ in names], views)
 
 

@@ -7,7 +7,7 @@ from statistics import mean
 from typing import Any
 
 from tutti.statistics import half_width, quotient_interval
-from tutti_reproduce.tables import EVEN, Context, Numbers, View, side
+from tutti_reproduce.tables import EVEN, Context, Numbers, View, libraries, side
 
 FLOAT = 4
 RATES = (1000, 100)
@@ -39,11 +39,15 @@ class Samples:
         return {name: of[name] for name in names if name in of}
 
 
+def _documents(context: Context, collective: str, rate: int) -> list[dict[str, Any]]:
+    return context.documents(f"lab-{collective}-openmpi-48-{rate}mbit-*ms.json")
+
+
 def samples(context: Context, collective: str, rate: int) -> dict[tuple[int, float], Samples]:
     """Samples of 48 ranks by size in Ki floats and by the delay in ms, as at the paper's rate."""
     scale = RATES[0] / rate
     found = {}
-    for document in context.documents(f"lab-{collective}-openmpi-48-{rate}mbit-*ms.json"):
+    for document in _documents(context, collective, rate):
         text = document["metadata"]["delay"].removeprefix("uniform:").removesuffix("ms")
         delay = 0.0 if text == "none" else float(text) / scale
         for row in document["rows"]:
@@ -55,10 +59,15 @@ def samples(context: Context, collective: str, rate: int) -> dict[tuple[int, flo
     return found
 
 
-def machine(rate: int) -> str:
-    """What a view calls the lab with links of this rate in Mbit/s."""
+def links(rate: int) -> str:
+    """How the name of the lab with links of this rate in Mbit/s begins."""
     divided = "" if rate == RATES[0] else f", all times / {RATES[0] // rate}"
-    return f"48 emulated nodes, {rate / 1000:g} Gbit/s{divided}, Open MPI 4.1.4"
+    return f"48 emulated nodes, {rate / 1000:g} Gbit/s{divided}, "
+
+
+def machine(context: Context, collective: str, rate: int) -> str:
+    """What a view calls the lab with links of this rate in Mbit/s."""
+    return links(rate) + libraries(_documents(context, collective, rate))
 
 
 def decided(factor: float, spread: float) -> bool:
@@ -95,14 +104,15 @@ def view(
     numbers = [row.means(measure, names) for row in rows]
     if not any(numbers):
         return None
+    where = machine(context, cells[0][0], rate)
     if measure == "elapsed":
         note = "Means; samples hold no elapsed times, so intervals are unknown."
-        return View("lab", machine(rate), numbers, [note])
+        return View("lab", where, numbers, [note])
     first, second = contenders
     pairs = [(row.run.get(first, []), row.run.get(second, [])) for row in rows]
     spread = [quotient_interval(*pair) if all(pair) else 0.0 for pair in pairs]
     compared = [pair for pair in pairs if all(pair)]
-    return View("lab", machine(rate), numbers, [undecided_note(compared)] if compared else [], spread)
+    return View("lab", where, numbers, [undecided_note(compared)] if compared else [], spread)
 
 
 def example_note(known: dict[tuple[int, float], Samples], size: int, wire_ms: float) -> str:

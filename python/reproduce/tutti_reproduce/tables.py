@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tutti import _engine, bench
+from tutti import _engine, bench, mpis
 from tutti_reproduce.cache import Cache, content_of, sources_of
 
 EVEN = 1.1
@@ -21,6 +21,8 @@ NEAR = 1.5
 """Single numbers within this factor of the published one agree."""
 CLOSE = 1.2
 """Factors within this factor of the published one are close."""
+OLDER = {"library": "Open MPI v4.1.4", "rate": "1 Gbit/s"}
+"""What older samples of the lab were measured with and do not say."""
 
 Numbers = dict[str, float]
 """The numbers of one problem by contender. The name `factor` is the first contender's time over the
@@ -315,6 +317,21 @@ def published(paper: str) -> dict[str, Any]:
     text = resources.files("tutti_reproduce").joinpath(f"{paper}.json").read_text()
     document: dict[str, Any] = json.loads(text)
     return document
+
+
+def libraries(documents: Iterable[dict[str, Any]]) -> str:
+    """The MPIs of samples, as in "MPICH 5.0.2 and Open MPI 4.1.4"."""
+    names = set()
+    for text in {(OLDER | document.get("metadata", {}))["library"] for document in documents}:
+        seen = mpis.recognise(text)
+        names.add(str(mpis.Mpi(*seen, mpirun="")) if seen else text.partition(",")[0])
+    return " and ".join(sorted(names))
+
+
+def measured_with(documents: Sequence[dict[str, Any]]) -> str:
+    """The rates of the links and the MPIs of the lab's samples: "1 Gbit/s, Open MPI 4.1.4"."""
+    rates = {(OLDER | document.get("metadata", {}))["rate"] for document in documents}
+    return f"{' and '.join(sorted(rates))}, {libraries(documents)}"
 
 
 def network(numbers: dict[str, float]) -> _engine.Machine:
