@@ -1,5 +1,5 @@
-/* The C API of Tutti, which speeds up MPI collectives by adapting them to uneven block sizes, late
- * ranks and nodes with shared memory.
+/* The C API of Tutti. Tutti speeds up MPI collectives in unmodified programs: it measures other
+ * algorithms and node memory on the program's own calls, and keeps what is faster.
  *
  * Conventions
  *  1. Every function returns MPI_SUCCESS or an MPI error code, like the MPI function it is
@@ -52,8 +52,7 @@ int TUTTI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 /* MPI_Gatherv with the algorithm in force: blocks of any size to the root, to recvbuf at displs (in
- * extents of recvtype). The ordered tree takes at most 3 ceil(log2 p) start-ups and linear time
- * (Traff 2017, Theorem 1). */
+ * extents of recvtype). */
 int TUTTI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                   MPI_Comm comm);
@@ -63,7 +62,7 @@ int TUTTI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
                   int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 /* MPI_Scatterv with the algorithm in force: blocks of any size from the root's sendbuf at displs
- * (in extents of sendtype). Time as TUTTI_Gatherv. */
+ * (in extents of sendtype). */
 int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
                    MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                    int root, MPI_Comm comm);
@@ -159,11 +158,12 @@ int TUTTI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const M
                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 
 /* Arrivals. The ranks of a program rarely reach a collective at the same time. A program may report
- * its progress by hints; algorithms with order=arrival or order=late_leaf (SLIN, SLS, SBN, ..) then
- * serve first the ranks that come first (Proficz 2020: PAT_Init, PAT_Edge, PAT_Finalize). All ranks
- * use the same arrivals for a call, and no rank waits for a late one to learn them. If some ranks
- * have not given their hint when the first rank reaches the call, their delays in earlier calls
- * stand in. Before anything is known, the order is the rotated one: root, root + 1, .. modulo p. */
+ * its progress by hints; algorithms with order=arrival or order=late_leaf (in Proficz's names SLIN,
+ * SLS, SBN, ..) then serve first the ranks that come first (Proficz 2020: PAT_Init, PAT_Edge,
+ * PAT_Finalize). All ranks use the same arrivals for a call, and no rank waits for a late one to
+ * learn them. If some ranks have not given their hint when the first rank reaches the call, their
+ * delays in earlier calls stand in. Before anything is known, the order is the rotated one: root,
+ * root + 1, .. modulo p. */
 
 /* Announces that the program gives a progress hint before calls of collectives on `comm`, when
  * `fraction` (above 0, up to 1) of the work since the last one is done. Collective. If all ranks
@@ -241,7 +241,7 @@ int TUTTI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
                           TUTTI_Request* request);
 
 /* Hands the receive buffer to Tutti. Does not wait for other ranks to reach their call. If each
- * start selects anew, it may seldom wait for an answer of rank 0's background thread.
+ * start selects anew, it may occasionally wait for an answer of rank 0's background thread.
  * MPI_ERR_REQUEST for NULL, for a null request and for an active one. */
 int TUTTI_Start(TUTTI_Request* request);
 

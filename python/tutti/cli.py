@@ -222,8 +222,8 @@ def tutti(
 ) -> None:
     """Speed up the MPI collectives of unmodified programs.
 
-    Tutti adapts them to uneven block sizes, to ranks that arrive late and to nodes with shared
-    memory. Run a program under Tutti, and see what ran, why, and which ranks were late:
+    Tutti measures other algorithms and node memory on the program's own calls, and keeps what is
+    faster. Run a program under Tutti, and see what ran, why, and which ranks were late:
 
     ```
     tutti run --report - -- mpirun -n 16 ./app

@@ -227,7 +227,7 @@ def run(
     tutti run -- mpirun -n 16 ./app input.txt
     tutti run --report run.html -- mpirun -n 16 ./app input.txt
     tutti run --compare -- mpirun -n 16 ./app input.txt
-    tutti run --gatherv ordered_tree -- srun -n 512 python3 app.py
+    tutti run --bcast chain:parts=64 -- srun -n 512 python3 app.py
     ```
     """
     if not command:
