@@ -19,21 +19,18 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from math import isnan, nan
+from collections.abc import Callable
 from pathlib import Path
-from statistics import geometric_mean, median
 from typing import Annotated, Any
 
 import lab_page
 import lab_programs
+import selection_cells
 import typer
 from lab_job import SETTLE, err, is_measured, label_of, run_in_lab, run_simulated
+from selection_cells import Cell, Kinds, cells
 
 from tutti import _engine
-from tutti.statistics import Interval, median_interval
-from tutti.tuning_run import waits_for_all
 
 VECTORS = "2,8192,262144"
 """In ints: 8 B, 32 KiB and 1 MiB of all."""
@@ -41,51 +38,38 @@ BLOCKS = "2,1024,32768"
 """8 B, 4 KiB and 128 KiB of each rank."""
 PAIRS = "2,256,8192"
 """8 B, 1 KiB and 32 KiB for each other rank."""
-FEWEST = 7
-"""Calls of each contender that an interval needs."""
 GROUP = re.compile(r"(.+)-(\d+x\d+)((?:-rules)?(?:-alone)?(?:-floats)?)")
 """Label, shape and suffix in the names of files, without the collective."""
 
+BEFORE = (["8 nodes of 1, before", "52", "0.96", "1.18"], ["8 nodes of 6, before", "12", "0.90", "1.67"])
+"""Cells, native / `auto` and native / fastest with Open MPI 4.1.4 when a model selected."""
+SUMMARIES: dict[str, Callable[[Cell], bool]] = {
+    "All calls": lambda cell: True,
+    "Calls of 5 ms or more": lambda cell: cell.is_long,
+    "Calls below 0.7 ms": lambda cell: cell.is_short,
+}
+
 EXPLANATION = """\
-Geometric means over the cells; above 1 the latter of two is faster. "Fastest": the shortest time of
-native and the whole list. "At least 0.95": how many cells have 0.95 of the speed of the fastest.
-"Slower": cells in which `auto` is beyond doubt (95 %) slower than 0.97 of native. The last three
-columns have native once more in place of `auto`, as a control: what noise alone gives. Beside native
-only, there is no list, and the fastest is native. Tables of long
-and of short calls lack alltoalls of 1 ms or more, some of whose calls stall in the switch."""
+Geometric means over the cells; above 1 the latter of two is faster. "Fastest": the shortest time of native and the whole list. "At
+least 0.95": how many cells have 0.95 of the speed of the fastest. "Slower": cells in which `auto` is beyond doubt (95 %) slower
+than 0.97 of native. The last three columns have native a second time in place of `auto`. `native / native` shows noise; the other
+two show what is lost by never changing the algorithm. Beside native only, there is no list, and the fastest is native. Tables of
+long and of short calls, and what is named above a table, lack alltoalls of 1 ms or more, some of whose calls stall in the switch.
+
+With several ranks a node the list has hierarchical calls around the MPI's own only. `auto` also explores those around Tutti's
+algorithms, so a value above 1 is possible, and a value near 1 does not mean that nothing faster exists."""
+
+BEFORE_TEXT = """\
+**Before this selector** a model decided (medians of 25 repetitions, 3 sizes, no scans; then the MPI's own ran in all 52 cells).
+Sizes and collectives differ from today's, so only large differences mean anything:"""
 
 LOSSES = """\
-What exploring cost `auto` there, by collective, agreements included; the bound is 2 % of the time in
-the collective (1 % for exploring, 1 % for comparing), a call and two agreements, beside what explored
-calls gained. Then the class of sizes that lost the largest part of its time in any round: its time is
-that of its calls at the MPI's own median, of which it may lose 5 %, a call and what explored calls
-gained."""
+What exploring cost `auto` there, by collective, agreements included; the bound is 2 % of the time in the collective (1 % for
+exploring, 1 % for comparing), a call and two agreements, beside what explored calls gained. Then the class of sizes that lost the
+largest part of its time in any round: its time is that of its calls at the MPI's own median, of which it may lose 5 %, a call and
+what explored calls gained."""
 
 app = typer.Typer(add_completion=False)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One collective and size: medians in ms by the criterion of a selection, with an interval."""
-
-    collective: str
-    distribution: str
-    bytes: int
-    native: float
-    auto: float
-    gain: Interval
-    """Native's time over that of `auto`."""
-    whole_gain: float
-    """The same from the first arrival on."""
-    fastest: float
-    fastest_name: str
-    of_best: float
-    """The time of the fastest of native and the list, over that of `auto`: 1 is the best."""
-    control: float
-    """As of_best, of a second contender that is native too: what noise and method alone give."""
-    native_again: float
-    """The time of native over that of the second native contender."""
-    ran: str
 
 
 def sizes(collective: str) -> str:
@@ -160,115 +144,6 @@ def measure(
                        preloaded=True)  # fmt: skip
 
 
-def times(line: dict[str, Any], after_last: bool) -> list[float]:
-    """Until the last exit, after the last arrival, or after the first one as in older files."""
-    found: list[float] = line["after_last_arrival_us" if after_last else "samples_us"]
-    return found
-
-
-def fastest(lines: dict[str, list[float]]) -> tuple[str, float]:
-    """The algorithm of the least median, found in every second call, and its median in the others.
-
-    The least of many medians is too short by noise if the same calls find and measure it.
-    """
-    best = min(lines, key=lambda name: median(lines[name][::2]))
-    return best, median(lines[best][1::2] or lines[best])
-
-
-def gain(native: list[float], auto: list[float]) -> Interval:
-    """The ratio of two medians; each interval has half of the permitted error (Bonferroni)."""
-    if min(len(native), len(auto)) < FEWEST:
-        return Interval(median(native) / median(auto), nan, nan)
-    over, under = (median_interval(samples, 0.975) for samples in (native, auto))
-    return Interval(over.median / under.median, over.low / under.high, over.high / under.low)
-
-
-def cells(document: dict[str, Any], after_last_always: bool = False) -> Iterator[Cell]:
-    """The cells of one collective. Times after the last arrival count where every rank waits for
-    all, or always."""
-    for row in document["rows"]:
-        of_all = row["algorithms"]
-        after_last = ((after_last_always or waits_for_all(row["collective"]))
-                      and all("after_last_arrival_us" in line for line in of_all))  # fmt: skip
-        native, auto, *others = (times(line, after_last) for line in of_all)
-        natives = [of for line, of in zip(of_all[2:], others, strict=True)
-                   if line["name"] == "native"]  # fmt: skip
-        rest = {line["name"]: of for line, of in zip(of_all[2:], others, strict=True)
-                if line["name"] != "native"}  # fmt: skip
-        again = median(natives[0]) if natives else nan
-        name, of_list = fastest(rest or {"native": native})
-        _, best = fastest({"native": native, **rest})
-        of_native, of_auto = median(native), median(auto)
-        yield Cell(
-            row["collective"], row["distribution"], row["block"] * row["element_bytes"],
-            of_native / 1000, of_auto / 1000, gain(native, auto),
-            of_all[0]["median_us"] / of_all[1]["median_us"], of_list / 1000, name, best / of_auto,
-            best / again, of_native / again, of_all[1]["ran"].partition(": ")[0],
-        )  # fmt: skip
-
-
-TITLES = [">cells", ">native / `auto`", ">fastest / `auto`", ">at least 0.95", ">slower",
-          ">native / native", ">fastest / native", ">at least 0.95"]  # fmt: skip
-
-
-def row(found: list[Cell]) -> list[str]:
-    """The figures of some cells: how many, three of `auto`, and the same of native once more."""
-    again = [cell for cell in found if not isnan(cell.control)]
-    near = sum(cell.of_best >= 0.95 for cell in found) / len(found)
-    lost = sum(cell.gain.high < 0.97 for cell in found)
-    controls = ["", "", ""]
-    if again:
-        as_near = sum(cell.control >= 0.95 for cell in again) / len(again)
-        controls = [f"{geometric_mean([cell.native_again for cell in again]):.2f}",
-                    f"{geometric_mean([cell.control for cell in again]):.2f}", f"{as_near:.0%}"]  # fmt: skip
-    return [
-        str(len(found)), f"{geometric_mean([cell.native / cell.auto for cell in found]):.2f}",
-        f"{geometric_mean([cell.of_best for cell in found]):.2f}", f"{near:.0%}", str(lost), *controls,
-    ]  # fmt: skip
-
-
-def summary(found: dict[str, list[Cell]]) -> list[str]:
-    """The figures that a selection is judged by: of all cells, of long calls, and of short ones,
-    without exchanges that stall in the switch."""
-    lines: list[str] = []
-    for calls, holds in {
-        "All calls": lambda cell: True,
-        "Calls of 5 ms or more": lambda cell: is_steady(cell) and cell.native >= 5,
-        "Calls below 0.7 ms": lambda cell: is_steady(cell) and cell.native < 0.7,
-    }.items():
-        groups = {where: [cell for cell in of_all if holds(cell)] for where, of_all in found.items()}
-        rows = [[where, *row(group)] for where, group in groups.items() if group]
-        lines += [*lab_page.table([calls, *TITLES], rows), ""]
-    return lines
-
-
-def is_steady(cell: Cell) -> bool:
-    """Does nothing stall in the switch?"""
-    return not (cell.collective.startswith("alltoall") and cell.native >= 1)
-
-
-def interval(ratio: Interval) -> str:
-    """Its ends; empty if there were too few calls."""
-    return "" if isnan(ratio.low) else f"{ratio.low:.2f} to {ratio.high:.2f}"
-
-
-def table(found: list[Cell]) -> list[str]:
-    """A row for each cell."""
-    titles = ["collective", ">bytes", ">native, ms", ">native / `auto`", "95 %", ">from the first arrival",
-              ">native / native", "fastest of the list",
-              ">native / fastest", "`auto` ran"]  # fmt: skip
-    rows = []
-    for cell in found:
-        spread = "" if cell.distribution in ("", "same") else f" ({cell.distribution})"
-        rows.append([
-            f"{cell.collective}{spread}", f"{cell.bytes:,}", f"{cell.native:.3f}",
-            f"{cell.gain.median:.2f}", interval(cell.gain),
-            f"{cell.whole_gain:.2f}", "" if isnan(cell.native_again) else f"{cell.native_again:.2f}",
-            f"`{cell.fastest_name}`", f"{cell.native / cell.fastest:.2f}", f"`{cell.ran}`",
-        ])  # fmt: skip
-    return lab_page.table(titles, rows)
-
-
 def machine(metadata: dict[str, str]) -> str:
     """What was measured, or simulated."""
     simulated = "platform" in metadata
@@ -296,6 +171,38 @@ def titles(groups: dict[str, dict[str, str]]) -> dict[str, str]:
             for group, metadata in groups.items()}  # fmt: skip
 
 
+def ages(groups: dict[str, list[dict[str, Any]]], headings: dict[str, str]) -> list[str]:
+    """When the files of each table were sampled, and how many calls of `auto` they timed."""
+    rows: list[list[str]] = []
+    for group, documents in groups.items():
+        days: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for document in documents:
+            lines = [line for row in document["rows"] for line in row["algorithms"]]
+            note = "" if selection_cells.has_after_last(lines) else "; from the first arrival, no sleep after untimed calls"
+            of = document["metadata"]
+            day = of.get("date", "").partition("T")[0] + (f", `{of['commit']}`" if "commit" in of else "")
+            days.setdefault((day, note), []).append(document)
+        for (day, note), of_day in sorted(days.items()):
+            names = sorted({row["collective"] for document in of_day for row in document["rows"]})
+            counts = [len(row["algorithms"][1]["samples_us"]) for document in of_day for row in document["rows"]]
+            rows.append([headings[group], ", ".join(names) if len(days) > 1 else f"all {len(names)}", day + note,
+                         selection_cells.span(counts, 0)])  # fmt: skip
+    return lab_page.table(["table", "collectives", "sampled", ">calls timed"], rows)
+
+
+def before(found: Kinds) -> list[str]:
+    """The table of what a model selected, beside the same machines today."""
+    rows = []
+    for old, shape in zip(BEFORE, ("8x1", "8x6"), strict=True):
+        rows.append(list(old))
+        today = found.get(f"Open MPI v4.1.4, {shape}")
+        if today:
+            gained = selection_cells.speed(today)
+            rows.append([f"{old[0].partition(',')[0]}, today", str(len(today)), f"{gained:.2f}",
+                         f"{gained / selection_cells.of_fastest(today):.2f}"])  # fmt: skip
+    return lab_page.table(["Open MPI 4.1.4", ">cells", ">native / `auto`", ">native / fastest"], rows)
+
+
 @app.command()
 def page(
     folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
@@ -306,19 +213,36 @@ def page(
     for path in sorted(folder.glob("selection-*.json")):
         group = path.stem.removeprefix("selection-").rpartition("-")[0]
         groups.setdefault(group, []).append(json.loads(path.read_text()))
-    found: dict[str, list[Cell]] = {}
     headings = titles({group: documents[0]["metadata"] for group, documents in groups.items()})
-    for group, documents in groups.items():
-        found[headings[group]] = [cell for document in documents for cell in cells(document)]
-    after_last = {where: [cell for document in documents for cell in cells(document, True)]
-                  for where, documents in zip(found, groups.values(), strict=True)}  # fmt: skip
-    calls = "All calls, after the last arrival where noted"
-    lines = ["## In figures", "", EXPLANATION, "", *summary(found),
-             *lab_page.table([calls, *TITLES], [[where, *row(of)] for where, of in after_last.items()]), ""]  # fmt: skip
+    found = {headings[group]: [cell for document in documents for cell in cells(document)]
+             for group, documents in groups.items()}  # fmt: skip
+    after_last = {headings[group]: [cell for document in documents for cell in cells(document, True)]
+                  for group, documents in groups.items()}  # fmt: skip
+    lines = ["## In short", "", *short_of(groups, headings, found), "", *BEFORE_TEXT.split("\n"), "", *before(found), "",
+             "## In figures", "", EXPLANATION, "", *selection_cells.summary(found, SUMMARIES),
+             *selection_cells.summary(after_last, {"All calls, after the last arrival where noted": SUMMARIES["All calls"]}),
+             *ages(groups, headings), ""]  # fmt: skip
     for where, of_all in found.items():
-        lines += [f"## {where}", "", *table(of_all), ""]
+        lines += [f"## {where}", "", *selection_cells.highlights(of_all), *selection_cells.table(of_all), ""]
     lines += ["## Whole programs", "", *lab_programs.table(folder), *lab_programs.losses(folder, LOSSES)]
     lab_page.write(lines, page)
+
+
+def short_of(groups: dict[str, list[dict[str, Any]]], headings: dict[str, str], found: Kinds) -> list[str]:
+    """What the figures say in short: of all tables with default settings."""
+    lab: Kinds = {}
+    simulated: Kinds = {}
+    alone: list[Cell] = []
+    for group, documents in groups.items():
+        where = headings[group]
+        parsed = GROUP.fullmatch(group)
+        suffix = parsed[3] if parsed else ""
+        if suffix == "-alone":
+            alone += found[where]
+        elif not suffix:
+            kind = simulated if "platform" in documents[0]["metadata"] else lab
+            kind[where] = found[where]
+    return selection_cells.in_short(lab, simulated, alone)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 HEAD = """# tutti-bench on one machine
 
-This page shows Tutti's gatherv and scatterv on one machine with more ranks than cores; `bench/results.sh`
+This page shows Tutti's gatherv and scatterv on one machine with more ranks than cores; `bench/results.sh build/all 8`
 writes it. Every sample is in the JSON files beside it. Ratios are Tutti's median time over native's in the same run:
 **bold** is significantly faster and ✗ significantly slower (95 % interval). `traff` is `ordered_tree`, `TUW` the paper's form of
 it, `auto` is Tutti's choice; blocks count ints.
