@@ -41,8 +41,11 @@ PAIRS = "2,256,8192"
 GROUP = re.compile(r"(.+)-(\d+x\d+)((?:-rules)?(?:-alone)?(?:-floats)?)")
 """Label, shape and suffix in the names of files, without the collective."""
 
-BEFORE = (["8 nodes of 1, before", "52", "0.96", "1.18"], ["8 nodes of 6, before", "12", "0.90", "1.67"])
+BEFORE = {"8x1": ["8 nodes of 1, before", "52", "0.96", "1.18"],
+          "8x6": ["8 nodes of 6, before", "12", "0.90", "1.67"]}  # fmt: skip
 """Cells, native / `auto` and native / fastest with Open MPI 4.1.4 when a model selected."""
+OLDER = "from the first arrival, no sleep after untimed calls"
+"""What holds for files without times after the last arrival."""
 SUMMARIES: dict[str, Callable[[Cell], bool]] = {
     "All calls": lambda cell: True,
     "Calls of 5 ms or more": lambda cell: cell.is_long,
@@ -175,26 +178,27 @@ def ages(groups: dict[str, list[dict[str, Any]]], headings: dict[str, str]) -> l
     """When the files of each table were sampled, and how many calls of `auto` they timed."""
     rows: list[list[str]] = []
     for group, documents in groups.items():
-        days: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        days: dict[str, list[dict[str, Any]]] = {}
         for document in documents:
             lines = [line for row in document["rows"] for line in row["algorithms"]]
-            note = "" if selection_cells.has_after_last(lines) else "; from the first arrival, no sleep after untimed calls"
             of = document["metadata"]
-            day = of.get("date", "").partition("T")[0] + (f", `{of['commit']}`" if "commit" in of else "")
-            days.setdefault((day, note), []).append(document)
-        for (day, note), of_day in sorted(days.items()):
-            names = sorted({row["collective"] for document in of_day for row in document["rows"]})
-            counts = [len(row["algorithms"][1]["samples_us"]) for document in of_day for row in document["rows"]]
-            rows.append([headings[group], ", ".join(names) if len(days) > 1 else f"all {len(names)}", day + note,
-                         selection_cells.span(counts, 0)])  # fmt: skip
+            sampled = of.get("date", "").partition("T")[0]
+            sampled += f", `{of['commit']}`" if "commit" in of else ""
+            sampled += "" if selection_cells.has_after_last(lines) else f"; {OLDER}"
+            days.setdefault(sampled, []).append(document)
+        for sampled, of_day in sorted(days.items()):
+            of_auto = [(row["collective"], row["algorithms"][1]) for document in of_day for row in document["rows"]]
+            names = sorted({name for name, _ in of_auto})
+            rows.append([headings[group], ", ".join(names) if len(days) > 1 else f"all {len(names)}", sampled,
+                         selection_cells.span((len(line["samples_us"]) for _, line in of_auto), 0)])  # fmt: skip
     return lab_page.table(["table", "collectives", "sampled", ">calls timed"], rows)
 
 
 def before(found: Kinds) -> list[str]:
     """The table of what a model selected, beside the same machines today."""
     rows = []
-    for old, shape in zip(BEFORE, ("8x1", "8x6"), strict=True):
-        rows.append(list(old))
+    for shape, old in BEFORE.items():
+        rows.append(old)
         today = found.get(f"Open MPI v4.1.4, {shape}")
         if today:
             gained = selection_cells.speed(today)
@@ -218,10 +222,10 @@ def page(
              for group, documents in groups.items()}  # fmt: skip
     after_last = {headings[group]: [cell for document in documents for cell in cells(document, True)]
                   for group, documents in groups.items()}  # fmt: skip
-    lines = ["## In short", "", *short_of(groups, headings, found), "", *BEFORE_TEXT.split("\n"), "", *before(found), "",
+    every = {"All calls, after the last arrival where noted": SUMMARIES["All calls"]}
+    lines = ["## In short", "", *short_of(groups, headings, found), "", BEFORE_TEXT, "", *before(found), "",
              "## In figures", "", EXPLANATION, "", *selection_cells.summary(found, SUMMARIES),
-             *selection_cells.summary(after_last, {"All calls, after the last arrival where noted": SUMMARIES["All calls"]}),
-             *ages(groups, headings), ""]  # fmt: skip
+             *selection_cells.summary(after_last, every), *ages(groups, headings), ""]  # fmt: skip
     for where, of_all in found.items():
         lines += [f"## {where}", "", *selection_cells.highlights(of_all), *selection_cells.table(of_all), ""]
     lines += ["## Whole programs", "", *lab_programs.table(folder), *lab_programs.losses(folder, LOSSES)]

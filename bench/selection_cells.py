@@ -200,7 +200,8 @@ def highlights(found: list[Cell]) -> list[str]:
 
     parts = (
         (f"Gains of {NOTABLE} and more", [cell for cell in gains if cell.gain.low > 1], gain),
-        ("The same, but too few calls, or an interval with 1", [cell for cell in gains if not cell.gain.low > 1], gain),
+        ("The same, but too few calls, or an interval with 1",
+         [cell for cell in gains if not cell.gain.low > 1], gain),
         (f"Missed: fastest {NOTABLE} times what ran, or more", missed,
          lambda cell: f"{1 / cell.of_best:.1f} (`{cell.best_name}`)"),
         ("Slower beyond doubt", [cell for cell in found if cell.is_lost],
@@ -236,34 +237,40 @@ def span(values: Iterable[float], digits: int) -> str:
 def in_short(lab: Kinds, simulated: Kinds, alone: list[Cell]) -> list[str]:
     """What the figures say: of tables with default settings in the lab, of simulated ones, and of one
     without the list."""
-    points = []
+    points = [*long_calls(lab), *short_calls(lab, alone)]
+    if simulated:
+        speeds = span(map(of_fastest, simulated.values()), 2)
+        shares = span((100 * near(of) for of in simulated.values()), 0)
+        points.append(f"*Without noise*, simulated by SimGrid, `auto` has {speeds} of the speed of the fastest, "
+                      f"and at least 0.95 in {shares} % of the cells.")  # fmt: skip
+    return [line for point in points for line in paragraph(f"- {point}", "  ")]
+
+
+def long_calls(lab: Kinds) -> list[str]:
+    """What long calls gain."""
     long = [of for of_all in lab.values() if (of := [cell for cell in of_all if cell.is_long])]
-    short = {where: of for where, of_all in lab.items() if (of := [cell for cell in of_all if cell.is_short])}
-    if long:
-        points.append(
-            f"*Long calls gain.* Calls of 5 ms or more are {span(map(speed, long), 1)} times as fast as the MPI's "
-            f"own, and have {span(map(of_fastest, long), 2)} of the speed of the fastest of the list."
-        )
-    if short:
-        lost = [cell for of in short.values() for cell in of if cell.is_lost]
+    return [
+        f"*Long calls gain.* Calls of 5 ms or more are {span(map(speed, long), 1)} times as fast as the "
+        f"MPI's own, and have {span(map(of_fastest, long), 2)} of the speed of the fastest of the list."
+    ] if long else []  # fmt: skip
+
+
+def short_calls(lab: Kinds, alone: list[Cell]) -> list[str]:
+    """What short calls lose, and all calls of a table without the list."""
+    short = {where: of for where, of_all in lab.items()
+             if (of := [cell for cell in of_all if cell.is_short])}  # fmt: skip
+    if not short:
+        return []
+    longer = span((100 / speed(of) - 100 for of in short.values()), 0)
+    lost = [cell for of in short.values() for cell in of if cell.is_lost]
+    text = (f"*Short calls lose in the lab* ([why](#what-short-calls-lose)). Calls below 0.7 ms take {longer} % "
+            f"longer. Slower beyond doubt are {len(lost)} of {sum(map(len, short.values()))} of them")  # fmt: skip
+    if lost:
         by_table = [f"{number} of {len(of)} with {where}" for where, of in short.items()
                     if (number := sum(cell.is_lost for cell in of))]  # fmt: skip
-        text = (
-            f"*Short calls lose in the lab* ([why](#what-short-calls-lose)). Calls below 0.7 ms take "
-            f"{span((100 / speed(of) - 100 for of in short.values()), 0)} % longer. Slower beyond doubt are "
-            f"{len(lost)} of {sum(map(len, short.values()))} of them"
-        )
-        if lost:
-            text += f" ({'; '.join(by_table)}), the worst {min(cell.gain.median for cell in lost):.2f}"
-        if alone:
-            losses = [cell for cell in alone if cell.is_lost]
-            named = f": {' and '.join(f'{cell.gain.median:.2f}' for cell in losses)}" if losses else ""
-            text += f". Beside native only, as in a program, it is {len(losses)} of {len(alone)} cells in all{named}"
-        points.append(text + ".")
-    if simulated:
-        points.append(
-            f"*Without noise*, simulated by SimGrid, `auto` has {span(map(of_fastest, simulated.values()), 2)} of the "
-            f"speed of the fastest, and at least 0.95 in {span((100 * near(of) for of in simulated.values()), 0)} % of "
-            "the cells."
-        )
-    return [line for point in points for line in paragraph(f"- {point}", "  ")]
+        text += f" ({'; '.join(by_table)}), the worst {min(cell.gain.median for cell in lost):.2f}"
+    if alone:
+        losses = [f"{cell.gain.median:.2f}" for cell in alone if cell.is_lost]
+        text += f". Beside native only, as in a program, it is {len(losses)} of {len(alone)} cells in all"
+        text += f": {' and '.join(losses)}" if losses else ""
+    return [f"{text}."]
