@@ -140,9 +140,10 @@ def run(command: Sequence[str], settings: Mapping[str, str]) -> None:
         raise RunFailed(f"{shlex.join(command)}: exit status {outcome.status}")
 
 
-def read(path: Path, expected: str = SCHEMA) -> dict[str, Any]:
-    """The results in a file of `tutti-bench --json`, or of another schema. Raises Refusal if the file
-    has another format."""
+def read(path: Path, *expected: str) -> dict[str, Any]:
+    """The results in a file of `tutti-bench --json`, or of one of the `expected` schemas. Raises Refusal
+    if the file has another format."""
+    expected = expected or (SCHEMA,)
     try:
         result: dict[str, Any] = json.loads(path.read_text())
     except OSError as error:
@@ -150,6 +151,6 @@ def read(path: Path, expected: str = SCHEMA) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise Refusal(f"{path}: not JSON: {error}") from None
     schema = result.get("schema") if isinstance(result, dict) else None
-    if schema != expected:
-        raise Refusal(f"{path}: invalid schema {schema}; expected {expected}")
+    if schema not in expected:
+        raise Refusal(f"{path}: invalid schema {schema}; expected {' or '.join(expected)}")
     return result
