@@ -11,15 +11,13 @@ every other round has them in reverse order.
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Annotated
 
 import lab_page
 import typer
-from lab_job import err, links
+from lab_job import err, links, output
 from rich.progress import track
 
 ROWS = ("native", "LS", "BNOM", "SLS", "SBN", "BSLS", "BSBN", "linear:runner=background",
@@ -29,21 +27,19 @@ TIMES = re.compile(r"total ([\d.]+) s, gather run ([\d.]+) ms, elapsed ([\d.]+) 
 app = typer.Typer(add_completion=False)
 
 
-def run(program: Path, nodes: int, algorithm: str, iterations: int) -> list[float]:
+def run(program: Path, nodes: int, algorithm: str, iterations: int, limit: float) -> list[float]:
     """Runs the FFT; returns total seconds, and run time, elapsed time and spread in milliseconds."""
     native = algorithm == "native"
     command = ["tutti", "lab", "run", *(["--native"] if native else []), "--nodes", str(nodes),
-               "--", str(program.resolve()), "-i", str(iterations)]  # fmt: skip
+               "--timeout", f"{limit:g}", "--", str(program.resolve()), "-i", str(iterations)]  # fmt: skip
     # Ranks share the cores of the machine, so threads must not spin.
     settings = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
     if not native:
         settings |= {"TUTTI_GATHER": algorithm, "TUTTI_BACKGROUND": "on"}
-    ended = subprocess.run(
-        command, env=os.environ | settings, capture_output=True, text=True, check=False
-    )
-    parsed = TIMES.search(ended.stdout)
-    if ended.returncode != 0 or parsed is None or "right" not in ended.stdout:
-        err.print(ended.stdout + ended.stderr)
+    said = output(command, settings)
+    parsed = TIMES.search(said)
+    if parsed is None or "right" not in said:
+        err.print(said)
         raise typer.Exit(1)
     return [float(word) for word in parsed.groups()]
 
@@ -55,13 +51,14 @@ def measure(
     nodes: Annotated[int, typer.Option(help="Number of nodes, with one rank each.")] = 8,
     iterations: Annotated[int, typer.Option(help="Total iterations of each algorithm.")] = 1000,
     rounds: Annotated[int, typer.Option(help="Number of runs that share them.")] = 5,
+    limit: Annotated[float, typer.Option("--timeout", help="Seconds of each run.")] = 600,
 ) -> None:
     """Measure all rows in rounds; the file has all complete rounds."""
     times: dict[str, list[list[float]]] = {name: [] for name in ROWS}
     each = iterations // rounds
     for done in track(range(1, rounds + 1), description="rounds", console=err):
         for name in ROWS if done % 2 else reversed(ROWS):
-            times[name].append(run(program, nodes, name, each))
+            times[name].append(run(program, nodes, name, each, limit))
         document = {"schema": "tutti-lab-fft/1", "nodes": nodes, "iterations": done * each,
                     "rounds": done, "metadata": links(), "times": times}  # fmt: skip
         file.write_text(json.dumps(document) + "\n")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rich.console import Console
 from tutti import mpis
 from tutti.refusal import Refusal
 from tutti.simgrid import platforms, running
+from tutti.supervised import terminable
 from tutti_lab import state
 from tutti_lab.layout import Layout, show_rate
 
@@ -83,6 +85,45 @@ def is_measured(path: Path, mpi: str, platform: str = "", **options: object) -> 
     return True
 
 
+def output(words: list[str], settings: Mapping[str, str]) -> str:
+    """Runs a command with further settings and returns its standard output. If it fails, prints all
+    that it said and raises Exit.
+
+    An interrupt, SIGTERM and SIGHUP end the command by SIGTERM and wait for it: `tutti lab run` needs
+    seconds to remove a run from the lab.
+    """
+    with terminable(), subprocess.Popen(
+        words, env=os.environ | settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    ) as started:  # fmt: skip
+        try:
+            out, said = started.communicate()
+        except KeyboardInterrupt:
+            started.terminate()
+            started.communicate()
+            raise
+    if started.returncode != 0:
+        err.print(out + said)
+        raise typer.Exit(started.returncode)
+    return out
+
+
+@contextmanager
+def _written(path: Path, added: Mapping[str, str]) -> Iterator[str]:
+    """The name of a file to write, which is then called `path`; after a failure it is removed. A file of
+    JSON gets the metadata `added`."""
+    unfinished = path.with_suffix(".part")
+    try:
+        yield str(unfinished)
+        if added and path.suffix == ".json":
+            document = json.loads(unfinished.read_text())
+            document["metadata"] = {**document.get("metadata", {}), **added}
+            unfinished.write_text(json.dumps(document) + "\n")
+        unfinished.rename(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def run(
     path: Path, words: list[str], settings: Mapping[str, str], added: Mapping[str, str] | None = None
 ) -> None:
@@ -90,22 +131,8 @@ def run(
 
     A file of JSON gets the metadata `added`.
     """
-    unfinished = path.with_suffix(".part")
-    ended = subprocess.run([*words, str(unfinished)], env=os.environ | settings,
-                           capture_output=True, text=True, check=False)  # fmt: skip
-    if ended.returncode != 0:
-        err.print(ended.stdout + ended.stderr)
-        unfinished.unlink(missing_ok=True)
-        raise typer.Exit(ended.returncode)
-    if added and path.suffix == ".json":
-        _add(unfinished, added)
-    unfinished.rename(path)
-
-
-def _add(file: Path, metadata: Mapping[str, str]) -> None:
-    document = json.loads(file.read_text())
-    document["metadata"] = {**document.get("metadata", {}), **metadata}
-    file.write_text(json.dumps(document) + "\n")
+    with _written(path, added or {}) as unfinished:
+        output([*words, unfinished], settings)
 
 
 def run_in_lab(
@@ -128,18 +155,14 @@ def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit
 
     `shape` is the platform, all of whose nodes have `per_node` ranks; the metadata names it.
     """
-    unfinished = path.with_suffix(".part")
     machine = platforms.platform(shape)
-    command = ("tutti-bench", *words, str(unfinished))
-    try:
-        running.output(running.Job(command, machine, machine.nodes * per_node, per_node),
-                       timeout=limit)  # fmt: skip
-    except Refusal as failure:
-        err.print(str(failure))
-        unfinished.unlink(missing_ok=True)
-        raise typer.Exit(1) from None
-    _add(unfinished, {"platform": shape})
-    unfinished.rename(path)
+    with _written(path, {"platform": shape}) as unfinished:
+        command = ("tutti-bench", *words, unfinished)
+        try:
+            running.output(running.Job(command, machine, machine.nodes * per_node, per_node), timeout=limit)
+        except Refusal as failure:
+            err.print(str(failure))
+            raise typer.Exit(1) from None
 
 
 def use_machine(folder: Path, label: str, shape: str, program: str, **job: Any) -> None:

@@ -14,9 +14,7 @@ another pattern. Where it prints a digest, all runs must print the same.
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -25,7 +23,7 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err, links
+from lab_job import err, links, output
 from rich.progress import track
 
 DIGEST = re.compile(r"digest ([0-9a-f]+)")
@@ -40,15 +38,9 @@ def run(words: list[str], place: list[str], contender: str, rules: Path | None) 
         report = Path(folder) / "report.json"
         how = {"native": ["--native"], REPORTED: ["--report", str(report)]}.get(contender, [])
         settings = {} if rules is None else {"TUTTI_RULES": str(rules.resolve())}
-        ended = subprocess.run(
-            ["tutti", "lab", "run", *how, *place, "--", *words],
-            env=os.environ | settings, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if ended.returncode != 0:
-            err.print(ended.stdout + ended.stderr)
-            raise typer.Exit(1)
+        said = output(["tutti", "lab", "run", *how, *place, "--", *words], settings)
         seen = json.loads(report.read_text()) if report.exists() else {}
-    return {"output": ended.stdout, "tuning": exploration(seen)}
+    return {"output": said, "tuning": exploration(seen)}
 
 
 def exploration(report: dict[str, Any]) -> dict[str, Any]:
@@ -78,12 +70,14 @@ def measure(
     per_node: Annotated[int, typer.Option(help="Ranks on each.")] = 1,
     mapping: Annotated[str, typer.Option(help="As in tutti lab run --mapping.")] = "block",
     rounds: Annotated[int, typer.Option(help="Runs of each contender.")] = 5,
+    limit: Annotated[float, typer.Option("--timeout", help="Seconds of each run.")] = 600,
     rules: Annotated[Path | None, typer.Option(help="Rules file: one more contender.")] = None,
     total: Annotated[str, typer.Option(help="Pattern of the seconds in all.")] = r"total ([\d.]+)",
 ) -> None:
     """Measure a program in rounds."""
     contenders = {"native": None, "auto": None, REPORTED: None} | ({} if rules is None else {"rules": rules})
-    place = ["--nodes", str(nodes), "--ranks-per-node", str(per_node), "--mapping", mapping]
+    place = ["--nodes", str(nodes), "--ranks-per-node", str(per_node), "--mapping", mapping,
+             "--timeout", f"{limit:g}"]  # fmt: skip
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in contenders}
     in_turn = list(contenders.items())
     for number in track(range(rounds), description=words[0], console=err):

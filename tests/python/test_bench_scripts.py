@@ -119,7 +119,7 @@ def test_every_other_round_is_in_reverse_order(tmp_path, monkeypatch):
     ran = []
     monkeypatch.setattr(lab_job.state, "load", lambda: State(Layout(4, 10**8), complete=True))
     links = {"rate": "100 Mbit/s", "switches": "1", "uplink": "100 Mbit/s"}
-    monkeypatch.setattr(lab_fft, "run", lambda program, nodes, name, each: ran.append(name) or [1, 1, 1, 1])
+    monkeypatch.setattr(lab_fft, "run", lambda program, nodes, name, *_: ran.append(name) or [1, 1, 1, 1])
     lab_fft.measure(Path("fft"), tmp_path / "fft.json", nodes=8, iterations=4, rounds=2)
     assert ran == [*lab_fft.ROWS, *reversed(lab_fft.ROWS)]
     document = json.loads((tmp_path / "fft.json").read_text())
