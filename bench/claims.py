@@ -19,6 +19,8 @@ from typing import Annotated, Any
 import lab_page
 import typer
 
+from tutti.bench import read
+
 Figures = dict[str, float]
 CLAIMS = json.loads((Path(__file__).parent / "claims.json").read_text())
 app = typer.Typer(add_completion=False)
@@ -27,8 +29,8 @@ app = typer.Typer(add_completion=False)
 def rows(folder: Path, *patterns: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """The rows of tutti-bench, each with its first line of each contender."""
     for pattern in patterns:
-        for path in sorted(folder.glob(f"{pattern}.json")):
-            for row in json.loads(path.read_text())["rows"]:
+        for path in lab_page.files(folder, f"{pattern}.json"):
+            for row in read(path)["rows"]:
                 yield row, {line["name"]: line for line in reversed(row["algorithms"])}
 
 
@@ -42,7 +44,7 @@ def extremes(name: str, values: list[float]) -> Figures:
 
 def tree(folder: Path) -> Figures:
     """A row of the reproduced tables: simulated times and, with a gap, by closed form."""
-    tables = json.loads((folder / "reproduced.json").read_text())["tables"]
+    tables = read(folder / "reproduced.json", "tutti-reproduced-1")["tables"]
     table = next(each for each in tables if (each["paper"], each["name"]) == ("traff", "table-1"))
     row = table["views"][0]["numbers"][table["problems"].index("decreasing 100")]
     grown = row["ordered_tree"]
@@ -66,7 +68,7 @@ def late_ranks(folder: Path) -> Figures:
 
 
 def fft(folder: Path) -> Figures:
-    times = json.loads((folder / "lab-fft-openmpi-8.json").read_text())["times"]
+    times = read(folder / "lab-fft-openmpi-8.json", "tutti-lab-fft/1")["times"]
     runs = {name: mean(run for _, run, *_ in each) for name, each in times.items()}
     return {"gain": runs["native"] / runs["auto"]}
 
@@ -111,7 +113,7 @@ def one_sided(folder: Path) -> Figures:
 
 def defaults(folder: Path) -> Figures:
     def ratio(samples: str) -> float:
-        runs = json.loads((folder / f"{samples}.json").read_text())["runs"]
+        runs = read(folder / f"{samples}.json", "tutti-lab-programs/2", "tutti-lab-programs/1")["runs"]
         native, auto = (median(run["seconds"] for run in runs[name]) for name in ("native", "auto"))
         return auto / native
 
@@ -158,16 +160,16 @@ def check(folder: Folder, pages: Pages) -> None:
 @app.command()
 def page(folder: Folder, into: lab_page.Page = None) -> None:
     """Write the table of all claims, as Markdown."""
-    lines = ["| claim | samples | setting | recomputed | verdict |",
-             "| --- | --- | --- | --- | --- |"]  # fmt: skip
+    cells = []
     for claim in CLAIMS:
         figures = FIGURES[claim["figures"]](folder)
         names = re.findall(r"{(\w+)", claim["text"])
         values = ", ".join(f"{figures[name]:.6g}" for name in names) or "-"
-        lines.append(f"| {claim['text'].format_map(figures)} | {claim['samples']} |"
-                     f" {claim['setting']} | {values} | {claim['verdict']} |")  # fmt: skip
-    lab_page.write(lines, into)
+        cells.append([claim["text"].format_map(figures), claim["samples"], claim["setting"], values,
+                      claim["verdict"]])  # fmt: skip
+    titles = ["claim", "samples", "setting", "recomputed", "verdict"]
+    lab_page.write(lab_page.table(titles, cells), into)
 
 
 if __name__ == "__main__":
-    app()
+    lab_page.main(app)

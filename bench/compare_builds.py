@@ -10,7 +10,6 @@ BEFORE and AFTER are prefixes with bin/tutti-bench-openmpi. Both run in turn, ea
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import tempfile
@@ -86,11 +85,11 @@ def measure(
     after: Annotated[Path, typer.Argument(help="Prefix of the other.")],
     output: Annotated[Path, typer.Argument(help="File for the results.")],
     ranks: Annotated[int, typer.Option(help="All on this machine.")] = 4,
-    rounds: Annotated[int, typer.Option(help="Runs of each build and collective.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="Runs of each build and collective.")] = 5,
     repetitions: Annotated[int, typer.Option(help="Timed calls of each algorithm.")] = 50,
 ) -> None:
     """Run both builds in turn, every collective with every algorithm."""
-    os.environ["TUTTI_MACHINE"] = "built-in"
+    lab_page.refuse_unwritable(output)
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     names = [name for name in _engine.collectives() if not name.startswith("rma_")]
     metadata: dict[str, str] = {}
@@ -156,4 +155,4 @@ def page(
 
 
 if __name__ == "__main__":
-    app()
+    lab_page.main(app)

@@ -13,8 +13,6 @@ are skipped, so an interrupted measurement can continue; those of another MPI ar
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import geometric_mean
@@ -23,6 +21,8 @@ from typing import Annotated, Any
 import lab_page
 import typer
 from lab_job import err, is_measured, label_of, run, run_in_lab
+
+from tutti.bench import read
 
 BLOCKS = "1,100,1000,10000"
 """In ints: 4 B to 40 KB."""
@@ -69,7 +69,6 @@ def measure(
     """Measure every case, with alternating calls of the MPI's own and `auto`."""
     label = label_of(label, mpi)
     folder.mkdir(parents=True, exist_ok=True)
-    os.environ["TUTTI_MACHINE"] = "built-in"
     for case in CASES:
         path = folder / f"default-{label}-{case.name}.json"
         if is_measured(path, mpi):
@@ -96,18 +95,18 @@ def section(case: Case, document: dict[str, Any]) -> list[str]:
     lines = [f"## {case.title}", "",
              f"{lab_page.library(metadata)}, {metadata['repetitions']} repetitions, load before "
              f"{metadata['load before']}. Geometric mean {geometric_mean(ratios):.3f}; cells beyond "
-             f"doubt above 1.05: {slower} of {len(rows)}.", "",
-             "| sizes | bytes of a block | native, ms | auto / native | 95 % | what ran |",
-             "| --- | ---: | ---: | ---: | --- | --- |"]  # fmt: skip
+             f"doubt above 1.05: {slower} of {len(rows)}.", ""]  # fmt: skip
+    cells = []
     for row in rows:
         native, auto = row["algorithms"]
         times = ratio(row)
-        lines.append(
-            f"| {row['distribution']} | {row['block'] * row['element_bytes']:,} "
-            f"| {native['median_us'] / 1000:.3f} | {times['median']:.2f} "
-            f"| {times['low']:.2f} to {times['high']:.2f} | {auto['ran'].partition(':')[0]} |"
-        )
-    return [*lines, ""]
+        cells.append([
+            row["distribution"], f"{row['block'] * row['element_bytes']:,}",
+            f"{lab_page.milliseconds(native):.3f}", f"{times['median']:.2f}",
+            f"{times['low']:.2f} to {times['high']:.2f}", lab_page.ran(auto["ran"]),
+        ])  # fmt: skip
+    titles = ["sizes", ">bytes of a block", ">native, ms", ">auto / native", "95 %", "what ran"]
+    return [*lines, *lab_page.table(titles, cells), ""]
 
 
 @app.command()
@@ -116,12 +115,14 @@ def page(
     page: lab_page.Page = None,
 ) -> None:
     """Write the tables of all measured cases."""
+    found = lab_page.files(folder, "default-*.json")
     lines: list[str] = []
     for case in CASES:
-        for path in sorted(folder.glob(f"default*-{case.name}.json")):
-            lines += section(case, json.loads(path.read_text()))
+        for path in found:
+            if path.stem.endswith(f"-{case.name}"):
+                lines += section(case, read(path))
     lab_page.write(lines, page)
 
 
 if __name__ == "__main__":
-    app()
+    lab_page.main(app)

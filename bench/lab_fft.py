@@ -20,6 +20,10 @@ import typer
 from lab_job import err, links, output
 from rich.progress import track
 
+from tutti import mpis
+from tutti.bench import read
+
+SCHEMA = "tutti-lab-fft/1"
 ROWS = ("native", "LS", "BNOM", "SLS", "SBN", "BSLS", "BSBN", "linear:runner=background",
         "linear_pull:flight=4,runner=background", "auto")  # fmt: skip
 TIMES = re.compile(r"total ([\d.]+) s, gather run ([\d.]+) ms, elapsed ([\d.]+) ms, "
@@ -50,17 +54,19 @@ def measure(
     file: Annotated[Path, typer.Argument(help="JSON file for the times.")],
     nodes: Annotated[int, typer.Option(help="Number of nodes, with one rank each.")] = 8,
     iterations: Annotated[int, typer.Option(help="Total iterations of each algorithm.")] = 1000,
-    rounds: Annotated[int, typer.Option(help="Number of runs that share them.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of runs that share them.")] = 5,
     limit: Annotated[float, typer.Option("--timeout", help="Seconds of each run.")] = 600,
 ) -> None:
     """Measure all rows in rounds; the file has all complete rounds."""
+    lab_page.refuse_unwritable(file)
+    metadata = {"library": str(mpis.find(str(program.resolve()), None)), **links()}
     times: dict[str, list[list[float]]] = {name: [] for name in ROWS}
     each = iterations // rounds
     for done in track(range(1, rounds + 1), description="rounds", console=err):
         for name in ROWS if done % 2 else reversed(ROWS):
             times[name].append(run(program, nodes, name, each, limit))
-        document = {"schema": "tutti-lab-fft/1", "nodes": nodes, "iterations": done * each,
-                    "rounds": done, "metadata": links(), "times": times}  # fmt: skip
+        document = {"schema": SCHEMA, "nodes": nodes, "iterations": done * each,
+                    "rounds": done, "metadata": metadata, "times": times}  # fmt: skip
         file.write_text(json.dumps(document) + "\n")
 
 
@@ -70,10 +76,9 @@ def page(
     into: lab_page.Page = None,
 ) -> None:
     """Write the table, as Markdown."""
-    document = json.loads(file.read_text())
+    document = read(file, SCHEMA)
     rounds = document["rounds"]
-    lines = ["| gather | total, s | run, ms | elapsed, ms | native's run / it | rounds in which it"
-             " beats native |", "| --- |" + " ---: |" * 5]  # fmt: skip
+    rows = []
     native = document["times"]["native"]
     for name, times in document["times"].items():
         total = sum(one[0] for one in times)
@@ -81,10 +86,11 @@ def page(
         quotient = sum(one[1] for one in native) / rounds / runs
         wins = sum(one[1] < other[1] for one, other in zip(times, native, strict=True))
         won = "" if name == "native" else f"{wins} of {rounds}"
-        lines.append(f"| `{name}` | {total:.1f} | {runs:.1f} | {elapsed:.1f} | {quotient:.2f} |"
-                     f" {won} |")  # fmt: skip
-    lab_page.write(lines, into)
+        rows.append([f"`{name}`", f"{total:.1f}", f"{runs:.1f}", f"{elapsed:.1f}", f"{quotient:.2f}", won])
+    titles = ["gather", ">total, s", ">run, ms", ">elapsed, ms", ">native's run / it",
+              ">rounds in which it beats native"]  # fmt: skip
+    lab_page.write(lab_page.table(titles, rows), into)
 
 
 if __name__ == "__main__":
-    app()
+    lab_page.main(app)

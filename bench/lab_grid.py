@@ -6,21 +6,26 @@
 
 This needs a lab (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each delay writes
 FOLDER/lab-<collective>-<mpi>-<nodes>-<rate>mbit-<delay>ms.json. Runs with an existing file are
-skipped, so an interrupted measurement can continue; those of another MPI or lab are refused.
+skipped, whatever sizes and budget they have, so an interrupted measurement can continue; those of
+another MPI or lab are refused.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import current, err, is_measured, label_of, run_in_lab, use_machine
+from lab_job import err, is_measured, label_of, run_in_lab, use_machine
+from lab_page import numbers
 from rich.progress import Progress
+from tutti_lab import state
 from tutti_lab.layout import show_rate
 from tutti_reproduce.tables import published
+
+from tutti.bench import read
+from tutti.refusal import Refusal
 
 PAPER = published("proficz")
 PAPER_RATE = 1000
@@ -84,11 +89,12 @@ def measure(
     """Measure with the paper's delays, multiplied by the slowdown of the links."""
     if collective not in ALGORITHMS:
         raise typer.BadParameter(f"{collective}: scatter or gather", param_hint="collective")
-    if current().rate != rate * 1e6:
-        raise typer.BadParameter(f"--rate {rate:g}: the lab's links have {show_rate(current().rate)}")
+    links = state.current().layout.rate
+    if links != rate * 1e6:
+        raise Refusal(f"--rate {rate:g}: the lab's links have {show_rate(links)}")
     scale = slowdown(rate)
-    chosen = [float(word) for word in delays.split(",")] if delays else PAPER["delays_ms"]
-    kilofloats = [int(word) for word in sizes.split(",")] if sizes else PAPER["kilofloats"]
+    chosen = numbers("--delays", delays, float) if delays else PAPER["delays_ms"]
+    kilofloats = numbers("--sizes", sizes, int) if sizes else PAPER["kilofloats"]
     totals = [1024 * FLOAT * size for size in kilofloats]
     algorithms = ALGORITHMS[collective]
     label = label_of(label, mpi)
@@ -119,7 +125,7 @@ class Grid:
     def __init__(self, files: list[Path], nodes: str, rate: float) -> None:
         self.nodes = nodes
         self.rate = rate
-        self.documents = [json.loads(path.read_text()) for path in files]
+        self.documents = [read(path) for path in files]
         self.metadata = self.documents[0]["metadata"]
         self.cells: dict[tuple[int, float], dict[str, dict[str, Any]]] = {}
         self.repetitions: dict[float, int] = {}
@@ -153,10 +159,6 @@ def mean(lines: dict[str, dict[str, Any]], name: str) -> float:
     return lines[name]["mean_us"] / 1000  # type: ignore[no-any-return]
 
 
-def median(lines: dict[str, dict[str, Any]], name: str) -> float:
-    return lines[name]["median_us"] / 1000  # type: ignore[no-any-return]
-
-
 def of_bounds(lines: dict[str, dict[str, Any]], base: str, other: str) -> float:
     """The quotient of r / bound, which does not depend on the actual spreads of the calls."""
     return lines[base]["ratio_to_bound"] / lines[other]["ratio_to_bound"]  # type: ignore[no-any-return]
@@ -169,7 +171,7 @@ def quotient(base: str, other: str) -> Any:
     def cell(lines: dict[str, dict[str, Any]], _size: int, _delay: float) -> str:
         difference = mean(lines, other) - mean(lines, base)
         text = f"{difference:+.0f}<br>**{mean(lines, base) / mean(lines, other):.2f}**"
-        text += f" ({median(lines, base) / median(lines, other):.2f})"
+        text += f" ({lines[base]['median_us'] / lines[other]['median_us']:.2f})"
         return f"{text}<br>_{of_bounds(lines, base, other):.2f}_"
 
     return cell
@@ -194,7 +196,7 @@ def _section(grid: Grid) -> list[str]:
     def automatic(lines: dict[str, dict[str, Any]], _size: int, _delay: float) -> str:
         best = min(others, key=lambda name: float(lines[name]["ratio_to_bound"]))
         text = f"{of_bounds(lines, 'auto', best):.2f} of `{best.split(':')[0]}`"
-        ran = lines["auto"]["ran"].split(": ")[0] or "native"
+        ran = lab_page.ran(lines["auto"]["ran"])
         return f"{text}<br>ran `{ran.replace('runner=', '')}`"
 
     several = " ".join(f"`{name}`" for name in grid.names)
@@ -222,7 +224,7 @@ def page(
 ) -> None:
     """Write the tables of all results, as Markdown."""
     grids: dict[tuple[str, str, str, float], list[Path]] = {}
-    for path in sorted(folder.glob("lab-*-*-*-*mbit-*ms.json")):
+    for path in lab_page.files(folder, "lab-*-*-*-*mbit-*ms.json"):
         _, collective, mpi, nodes, rate, _ = path.stem.split("-")
         key = (collective, mpi, nodes, float(rate.removesuffix("mbit")))
         grids.setdefault(key, []).append(path)
@@ -237,4 +239,4 @@ def page(
 
 
 if __name__ == "__main__":
-    app()
+    lab_page.main(app)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from tutti.refusal import Refusal
 from tutti.simgrid import platforms, running
 from tutti.supervised import terminable
 from tutti_lab import state
-from tutti_lab.layout import Layout, show_rate
+from tutti_lab.layout import show_rate
 
 err = Console(stderr=True, markup=False)
 
@@ -38,12 +39,12 @@ def label_of(label: str, mpi: str, *, may_divide: bool = False) -> str:
     return name
 
 
-def current() -> Layout:
-    """The lab. Raises BadParameter if there is none."""
-    lab = state.load()
-    if lab is None:
-        raise typer.BadParameter("no lab; make one, such as: tutti lab up 48 --rate 100mbit")
-    return lab.layout
+def shape_of(text: str) -> tuple[int, int]:
+    """The nodes and the ranks on each that a shape has, such as 8x6. Raises Refusal for other text."""
+    found = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", text)
+    if not found:
+        raise Refusal(f"shape {text}: expected nodes x ranks on each, such as 8x6")
+    return int(found[1]), int(found[2])
 
 
 def links() -> dict[str, str]:
@@ -154,20 +155,18 @@ def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit
     """The same in SimGrid, where `words` are the arguments of tutti-bench.
 
     `shape` is the platform, all of whose nodes have `per_node` ranks; the metadata names it.
+    Raises Refusal if the run fails.
     """
     machine = platforms.platform(shape)
     with _written(path, {"platform": shape}) as unfinished:
         command = ("tutti-bench", *words, unfinished)
-        try:
-            running.output(running.Job(command, machine, machine.nodes * per_node, per_node), timeout=limit)
-        except Refusal as failure:
-            err.print(str(failure))
-            raise typer.Exit(1) from None
+        running.output(running.Job(command, machine, machine.nodes * per_node, per_node), timeout=limit)
 
 
 def use_machine(folder: Path, label: str, shape: str, program: str, **job: Any) -> None:
-    """Measures the machine file for the following runs, unless it exists. The lab's rate is in its name."""
-    path = folder / f"machine-{label}-{shape}-{current().rate / 1e6:g}mbit"
+    """Measures the machine file for the following runs, unless it exists. The lab's rate is in its
+    name. Raises Refusal if there is no lab."""
+    path = folder / f"machine-{label}-{shape}-{state.current().layout.rate / 1e6:g}mbit"
     if not path.exists():
         run_in_lab(path, [program, "machine", "--output"], **job)
     os.environ["TUTTI_MACHINE"] = str(path.resolve())

@@ -6,13 +6,13 @@
     bench/lab_levels.py page FOLDER docs/results/levels-lab.md
 
 `measure` writes FOLDER/lab-levels-<mpi>-<nodes>x<ranks>-<collective>.json. Existing files are
-skipped, so an interrupted measurement can continue; those of another MPI or lab are refused.
+skipped, whatever blocks and budget they have, so an interrupted measurement can continue; those of
+another MPI, lab or number of repetitions are refused.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import geometric_mean, median
@@ -20,8 +20,11 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import SETTLE, err, is_measured, label_of, run_in_lab, use_machine
+from lab_job import SETTLE, err, is_measured, label_of, run_in_lab, shape_of, use_machine
+from lab_page import numbers
 from rich.progress import Progress
+
+from tutti.bench import read
 
 LEADERS = (1, 2, 4)
 BLOCKS = (8, 64, 512, 4096, 16384, 65536)
@@ -63,12 +66,13 @@ def measure(
     """Measure native, hierarchical with 1, 2 and 4 leaders, and `auto`."""
     label = label_of(label, mpi)
     folder.mkdir(parents=True, exist_ok=True)
-    sizes = [int(word) for word in blocks.split(",")]
-    runs = list(itertools.product(shapes.split(","), collectives.split(",")))
+    sizes = numbers("--blocks", blocks, int)
+    nodes_of = {shape: shape_of(shape) for shape in shapes.split(",")}
+    runs = list(itertools.product(nodes_of, collectives.split(",")))
     with Progress(console=err) as progress:
         task = progress.add_task("", total=len(runs))
         for shape, collective in runs:
-            nodes, per_node = (int(word) for word in shape.split("x"))
+            nodes, per_node = nodes_of[shape]
             progress.update(task, description=f"{shape} {collective}")
             job = {"nodes": nodes, "per_node": per_node, "mpi": mpi}
             use_machine(folder, label, shape, program, **job)
@@ -94,7 +98,7 @@ class Table:
 
     def __init__(self, path: Path) -> None:
         _, _, self.mpi, self.shape, self.collective = path.stem.split("-")
-        document = json.loads(path.read_text())
+        document = read(path)
         self.metadata: dict[str, str] = document["metadata"]
         ranks = int(self.metadata["ranks"])
         self.rows: dict[int, Lines] = {}
@@ -130,24 +134,21 @@ class Table:
                 interval = f"{ratio['low']:.2f} to {ratio['high']:.2f}" if known else "-"
                 certain = known and ratio["low"] > SLOWER
                 yield [self.mpi, self.title(), str(block), f"{ratio['median']:.2f}", interval,
-                       _ran(auto), "yes" if certain else ""]  # fmt: skip
+                       lab_page.ran(auto["ran"]), "yes" if certain else ""]  # fmt: skip
 
     def title(self) -> str:
         return f"{self.collective}, {self.shape.replace('x', ' nodes of ')}"
 
     def text(self) -> list[str]:
-        heads = " | ".join(f"`{name.removeprefix('native:')}`" for name in self.names[1:])
-        lines = [f"### {self.title()}", "",
-                 f"| bytes | native, ms | native / bound | {heads} |",
-                 "| ---: |" + " ---: |" * (len(self.names) + 1)]  # fmt: skip
+        others = self.names[1:]
+        rows = []
         for block, row in sorted(self.rows.items()):
             native = row["native"]["median_us"]
-            cells = " | ".join(f"{native / row[name]['median_us']:.2f}" for name in self.names[1:])
-            bound = native / self.bounds[block]
-            lines.append(f"| {block} | {native / 1000:.3g} | {bound:.2f} | {cells} |")
-        means = " | ".join(_mean(self.gains(name)) for name in self.names[1:])
-        lines += [f"| mean | | | {means} |", "", self._verdict(), ""]
-        return lines
+            gains = (f"{native / row[name]['median_us']:.2f}" for name in others)
+            rows.append([str(block), f"{native / 1000:.3g}", f"{native / self.bounds[block]:.2f}", *gains])
+        rows.append(["mean", "", "", *(_mean(self.gains(name)) for name in others)])
+        titles = [">bytes", ">native, ms", ">native / bound", *(f">`{name.removeprefix('native:')}`" for name in others)]
+        return [f"### {self.title()}", "", *lab_page.table(titles, rows), "", self._verdict(), ""]
 
     def _repetitions(self) -> str:
         counts = sorted({len(row["native"]["samples_us"]) for row in self.rows.values()})
@@ -156,13 +157,9 @@ class Table:
     def _verdict(self) -> str:
         worst = min(row["native"]["median_us"] / row["auto"]["median_us"]
                     for row in self.rows.values())  # fmt: skip
-        ran = sorted({_ran(row["auto"]) for row in self.rows.values()})
+        ran = sorted({lab_page.ran(row["auto"]["ran"]) for row in self.rows.values()})
         return (f"{self._repetitions()} repetitions. `auto` ran {', '.join(ran)}; its"
                 f" worst cell is {worst:.2f} of native's speed.")  # fmt: skip
-
-
-def _ran(line: dict[str, Any]) -> str:
-    return str(line["ran"]).split(": ")[0] or "native"
 
 
 def _mean(gains: list[float]) -> str:
@@ -170,8 +167,7 @@ def _mean(gains: list[float]) -> str:
 
 
 def _targets(tables: list[Table]) -> list[str]:
-    lines = ["| collective | shape | MPI | best mean gain | `auto` | target |",
-             "| --- | --- | --- | ---: | ---: | ---: |"]  # fmt: skip
+    rows = []
     for table in tables:
         if table.collective not in TARGETS:
             continue
@@ -180,10 +176,13 @@ def _targets(tables: list[Table]) -> list[str]:
         if not means:
             continue
         best = max(means, key=lambda name: means[name])
-        lines.append(f"| {table.collective} | {table.shape} | {table.mpi} | {geometric_mean(table.gains(best)):.2f}"
-                     f" with `{best.removeprefix('native:')}` | {_mean(table.gains('auto'))} |"
-                     f" {TARGETS[table.collective]:.0f} |")
-    return [*lines, ""]
+        rows.append([
+            table.collective, table.shape, table.mpi,
+            f"{geometric_mean(table.gains(best)):.2f} with `{best.removeprefix('native:')}`",
+            _mean(table.gains("auto")), f"{TARGETS[table.collective]:.0f}",
+        ])  # fmt: skip
+    titles = ["collective", "shape", "MPI", ">best mean gain", ">`auto`", ">target"]
+    return [*lab_page.table(titles, rows), ""]
 
 
 def _slower(tables: list[Table]) -> list[str]:
@@ -205,9 +204,7 @@ def page(
     into: lab_page.Page = None,
 ) -> None:
     """Write the tables of all results, as Markdown."""
-    tables = [Table(path) for path in sorted(folder.glob("lab-levels-*-*x*-*.json"))]
-    if not tables:
-        raise typer.BadParameter(f"{folder} has no lab-levels-*.json", param_hint="folder")
+    tables = [Table(path) for path in lab_page.files(folder, "lab-levels-*-*x*-*.json")]
     first = tables[0].metadata
     lines = [f"Machine: {first['processor']}, {first['cores of a node']} cores for all nodes"
              " together.", "", *_targets(tables), *_slower(tables)]  # fmt: skip
@@ -221,4 +218,4 @@ def page(
 
 
 if __name__ == "__main__":
-    app()
+    lab_page.main(app)

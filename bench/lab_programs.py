@@ -26,6 +26,9 @@ import typer
 from lab_job import err, links, output
 from rich.progress import track
 
+from tutti.bench import read
+
+SCHEMA = "tutti-lab-programs/2"
 DIGEST = re.compile(r"digest ([0-9a-f]+)")
 REPORTED = "auto, with a report"
 """A contender: a report costs time of its own, and says what exploring cost."""
@@ -69,12 +72,13 @@ def measure(
     nodes: Annotated[int, typer.Option(help="Nodes of the lab.")] = 8,
     per_node: Annotated[int, typer.Option(help="Ranks on each.")] = 1,
     mapping: Annotated[str, typer.Option(help="As in tutti lab run --mapping.")] = "block",
-    rounds: Annotated[int, typer.Option(help="Runs of each contender.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="Runs of each contender.")] = 5,
     limit: Annotated[float, typer.Option("--timeout", help="Seconds of each run.")] = 600,
     rules: Annotated[Path | None, typer.Option(help="Rules file: one more contender.")] = None,
     total: Annotated[str, typer.Option(help="Pattern of the seconds in all.")] = r"total ([\d.]+)",
 ) -> None:
     """Measure a program in rounds."""
+    lab_page.refuse_unwritable(file)
     contenders = {"native": None, "auto": None, REPORTED: None} | ({} if rules is None else {"rules": rules})
     place = ["--nodes", str(nodes), "--ranks-per-node", str(per_node), "--mapping", mapping,
              "--timeout", f"{limit:g}"]  # fmt: skip
@@ -92,41 +96,42 @@ def measure(
     if len(digests) > 1:
         err.print(f"results differ: {sorted(digests)}")
         raise typer.Exit(1)
-    document = {"schema": "tutti-lab-programs/2", "words": [Path(words[0]).name, *words[1:]],
+    document = {"schema": SCHEMA, "words": [Path(words[0]).name, *words[1:]],
                 "nodes": nodes, "per_node": per_node, "metadata": {"mapping": mapping} | links(),
                 "runs": runs}  # fmt: skip
     file.write_text(json.dumps(document) + "\n")
 
 
-def table(folder: Path) -> list[str]:
+def documents(files: list[Path]) -> list[dict[str, Any]]:
+    """What was measured; older files lack metadata."""
+    return [read(path, SCHEMA, "tutti-lab-programs/1") for path in files]
+
+
+def table(programs: list[dict[str, Any]]) -> list[str]:
     """A row for each program and contender."""
-    lines = ["| program | nodes x ranks | contender | total, s: median (least to most) | native / it"
-             " | rounds won | spent exploring, s |",
-             "| --- | --- | --- | ---: | ---: | ---: | ---: |"]  # fmt: skip
-    for path in sorted(folder.glob("program-*.json")):
-        document = json.loads(path.read_text())
+    rows = []
+    for document in programs:
         native = [one["seconds"] for one in document["runs"]["native"]]
         for name, runs in document["runs"].items():
             seconds = [one["seconds"] for one in runs]
             wins = sum(one < other for one, other in zip(seconds, native, strict=True))
             explored = [one["tuning"]["exploring"] for one in runs if "exploring" in one["tuning"]]
-            lines.append(
-                f"| `{' '.join(document['words'])}` | {document['nodes']} x {document['per_node']} "
-                f"| {name} | {median(seconds):.2f} ({min(seconds):.2f} to {max(seconds):.2f}) "
-                f"| {median(native) / median(seconds):.2f} "
-                f"| {'' if name == 'native' else f'{wins} of {len(runs)}'} "
-                f"| {f'{median(explored):.2f}' if explored else ''} |"
-            )
-    return lines
+            rows.append([
+                f"`{' '.join(document['words'])}`", f"{document['nodes']} x {document['per_node']}", name,
+                f"{median(seconds):.2f} ({min(seconds):.2f} to {max(seconds):.2f})",
+                f"{median(native) / median(seconds):.2f}",
+                "" if name == "native" else f"{wins} of {len(runs)}",
+                f"{median(explored):.2f}" if explored else "",
+            ])  # fmt: skip
+    titles = ["program", "nodes x ranks", "contender", ">total, s: median (least to most)", ">native / it",
+              ">rounds won", ">spent exploring, s"]  # fmt: skip
+    return lab_page.table(titles, rows)
 
 
-def losses(folder: Path, explanation: str = "") -> list[str]:
+def losses(programs: list[dict[str, Any]]) -> list[str]:
     """A row for each collective of each program in runs with a report."""
-    lines = ["", explanation, "", "| program | collective | in it, s | lost by exploring, ms: median (most) | most / time in it"
-             " | its class with the most | calls | explored | lost, ms | lost / its time | selected |",
-             "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
-    for path in sorted(folder.glob("program-*.json")):
-        document = json.loads(path.read_text())
+    rows = []
+    for document in programs:
         tunings = [one["tuning"] for of in document["runs"].values() for one in of if "cases" in one["tuning"]]
         rounds: dict[str, list[dict[str, Any]]] = defaultdict(list)
         classes: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -138,17 +143,19 @@ def losses(folder: Path, explanation: str = "") -> list[str]:
         for name, of in rounds.items():
             seconds, lost = ([one[what] for one in of] for what in ("seconds", "exploring"))
             share = max(one["exploring"] / one["seconds"] for one in of)
-            start = (f"| `{' '.join(document['words'])}` | {name} | {median(seconds):.2f} | {1e3 * median(lost):.1f} "
-                     f"({1e3 * max(lost):.1f}) | {100 * share:.1f} % ")  # fmt: skip
+            start = [f"`{' '.join(document['words'])}`", name, f"{median(seconds):.2f}",
+                     f"{1e3 * median(lost):.1f} ({1e3 * max(lost):.1f})", f"{100 * share:.1f} %"]  # fmt: skip
             known = [one for one in classes[name] if one["native"]]
             if not known:
-                lines.append(start + "| | | | | | |")
+                rows.append([*start, *[""] * 6])
                 continue
             of_class = lambda one: one["exploring"] / (one["calls"] * one["native"])  # noqa: E731
             most = max(known, key=of_class)
-            lines.append(start + f"| {bytes_in_words(most['bytes'])} | {most['calls']:,} | {most['explored']} "
-                         f"| {1e3 * most['exploring']:.2f} | {100 * of_class(most):.1f} % | `{most['selected']}` |")
-    return lines
+            rows.append([*start, bytes_in_words(most["bytes"]), f"{most['calls']:,}", f"{most['explored']}",
+                         f"{1e3 * most['exploring']:.2f}", f"{100 * of_class(most):.1f} %", f"`{most['selected']}`"])
+    titles = ["program", "collective", ">in it, s", ">lost by exploring, ms: median (most)", ">most / time in it",
+              "its class with the most", ">calls", ">explored", ">lost, ms", ">lost / its time", "selected"]  # fmt: skip
+    return lab_page.table(titles, rows)
 
 
 def bytes_in_words(limits: list[int | None]) -> str:
@@ -160,8 +167,9 @@ def bytes_in_words(limits: list[int | None]) -> str:
 @app.command()
 def page(folder: Annotated[Path, typer.Argument(help="Folder of the results.")]) -> None:
     """Print the tables of all measured programs; lab_selection.py writes them into its page."""
-    lab_page.write([*table(folder), *losses(folder)], None)
+    programs = documents(lab_page.files(folder, "program-*.json"))
+    lab_page.write([*table(programs), "", *losses(programs)], None)
 
 
 if __name__ == "__main__":
-    app()
+    lab_page.main(app)

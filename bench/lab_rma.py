@@ -9,19 +9,22 @@
 This needs a lab (tutti lab up 48 --rate 1gbit). One run of tutti-bench for each shape writes
 FOLDER/lab-rma-<mpi>-<nodes>x<ranks>.json; with --figures, which takes the sizes, processes and
 contenders of figures 11 and 12, lab-rma-<mpi>-<nodes>x<ranks>-figures.json. Runs with an existing
-file are skipped, but files of another MPI, number of repetitions or contenders are refused.
+file are skipped, whatever sizes it has. Files of another MPI, lab or number of repetitions are
+refused; with --figures also those of other contenders, some of which older files lack otherwise.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err, is_measured, label_of, run_in_lab, use_machine
+from lab_job import err, is_measured, label_of, run_in_lab, shape_of, use_machine
+from lab_page import numbers
+
+from tutti.bench import read
 from tutti.plot import pyplot_for, save
 
 CONDITIONS = ("idle", "level", "puts reach a rank that computes")
@@ -69,40 +72,37 @@ def measure(
     label = label_of(label, mpi)
     folder.mkdir(parents=True, exist_ok=True)
     experiment = FIGURES if figures else GENERAL
+    totals = numbers("--sizes", sizes, int) if sizes else experiment.sizes
     # Older files lack contenders.
     same = {"algorithms": ", ".join(experiment.contenders)} if figures else {}
-    for shape in shapes.split(",") if shapes else experiment.shapes:
+    nodes_of = {shape: shape_of(shape) for shape in (shapes.split(",") if shapes else experiment.shapes)}
+    for shape, (nodes, per_node) in nodes_of.items():
         path = folder / f"lab-rma-{label}-{shape}{'-figures' if figures else ''}.json"
         if is_measured(path, mpi, repetitions=repetitions, **same):
             continue
         err.print(shape)
-        nodes, per_node = (int(word) for word in shape.split("x"))
         job = {"nodes": nodes, "per_node": per_node, "mpi": mpi}
         use_machine(folder, label, shape, program, **job)
         run_in_lab(path, [
             program, "rma_bcast", "--root", "first", "--quiet",
-            "--bytes", sizes or ",".join(map(str, experiment.sizes)),
+            "--bytes", ",".join(map(str, totals)),
             "--repetitions", str(repetitions), "--warmup", "2",
             *(word for each in experiment.contenders for word in ("--algorithm", each)), "--json",
         ], limit=limit, **job)  # fmt: skip
 
 
-def milliseconds(line: dict[str, Any]) -> float:
-    return float(line["median_us"]) / 1e3
-
-
 def cell(line: dict[str, Any]) -> str:
     """The measured time, and those of LogP and LogGP where the contender names an algorithm."""
     if "logp_us" not in line:
-        return f"{milliseconds(line):.2f}"
-    return f"{milliseconds(line):.2f} ({line['logp_us'] / 1e3:.2f}, {line['loggp_us'] / 1e3:.2f})"
+        return f"{lab_page.milliseconds(line):.2f}"
+    return f"{lab_page.milliseconds(line):.2f} ({line['logp_us'] / 1e3:.2f}, {line['loggp_us'] / 1e3:.2f})"
 
 
 def crossover(rows: list[dict[str, Any]], slow: str, fast: str) -> str:
     """The smallest size from which `fast` stays ahead of `slow`."""
     ahead = "none measured"
     for row in rows:
-        times = {line["name"]: milliseconds(line) for line in row["algorithms"]}
+        times = {line["name"]: lab_page.milliseconds(line) for line in row["algorithms"]}
         if times[fast] < times[slow]:
             ahead = f"{row['block']:,} bytes" if ahead == "none measured" else ahead
         else:
@@ -114,17 +114,14 @@ def section(document: dict[str, Any]) -> list[str]:
     """The section of one file of tutti-bench."""
     rows, metadata = document["rows"], document["metadata"]
     names = [line["name"] for line in rows[0]["algorithms"]]
-    library = metadata["library"].split(",")[0]
+    library = lab_page.library(metadata)
     smallest, largest = (f"{rows[i]['block']:,}" for i in (0, -1))
     where = f"{metadata['ranks']} ranks on {metadata['nodes']} nodes"
     lines = [f"## {where}, {smallest} to {largest} bytes, {library}", "",
              f"{metadata['repetitions']} repetitions, load before {metadata['load before']}."]  # fmt: skip
     lines += [f"{key.capitalize()}: {metadata[key]}." for key in CONDITIONS if key in metadata]
-    lines += ["", "| bytes | " + " | ".join(f"`{name}`" for name in names) + " |",
-              "| ---: |" + " ---: |" * len(names)]  # fmt: skip
-    for row in rows:
-        cells = " | ".join(map(cell, row["algorithms"]))
-        lines.append(f"| {row['block']:,} | {cells} |")
+    cells = ([f"{row['block']:,}", *map(cell, row["algorithms"])] for row in rows)
+    lines += ["", *lab_page.table([">bytes", *(f">`{name}`" for name in names)], cells)]
     lines += ["", f"`binomial` stays ahead of `linear` from: {crossover(rows, 'linear', 'binomial')};"
               f" of `paznikov` from: {crossover(rows, 'paznikov', 'binomial')}."]  # fmt: skip
     if WINDOWS in names:
@@ -134,7 +131,7 @@ def section(document: dict[str, Any]) -> list[str]:
 
 def measured(folder: Path) -> list[dict[str, Any]]:
     """The results of measure, by number of ranks."""
-    files = [json.loads(path.read_text()) for path in sorted(folder.glob("lab-rma-*.json"))]
+    files = [read(path) for path in lab_page.files(folder, "lab-rma-*.json")]
     return sorted(files, key=lambda document: int(document["metadata"]["ranks"]))
 
 
@@ -163,7 +160,7 @@ def figure(
     )
     for axis, document in zip(axes.flat, documents, strict=True):
         for name, style in STYLES.items():
-            points = [(row["block"], milliseconds(line)) for row in document["rows"]
+            points = [(row["block"], lab_page.milliseconds(line)) for row in document["rows"]
                       for line in row["algorithms"] if line["name"] == name]  # fmt: skip
             if not points:
                 continue
@@ -180,4 +177,4 @@ def figure(
 
 
 if __name__ == "__main__":
-    app()
+    lab_page.main(app)

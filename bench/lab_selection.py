@@ -15,7 +15,6 @@ can continue; those of another MPI, platform or number of repetitions are refuse
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter
@@ -27,10 +26,11 @@ import lab_page
 import lab_programs
 import selection_cells
 import typer
-from lab_job import SETTLE, err, is_measured, label_of, run_in_lab, run_simulated
+from lab_job import SETTLE, err, is_measured, label_of, run_in_lab, run_simulated, shape_of
 from selection_cells import Cell, Kinds, cells
 
 from tutti import _engine
+from tutti.bench import read
 
 VECTORS = "2,8192,262144"
 """In ints: 8 B, 32 KiB and 1 MiB of all."""
@@ -106,9 +106,8 @@ def measure(
     floats: Annotated[bool, typer.Option("--floats", help="Sums of floats: reductions only.")] = False,
 ) -> None:
     """Measure every collective; contenders alternate."""
+    nodes, per_node = shape_of(shape)
     folder.mkdir(parents=True, exist_ok=True)
-    nodes, per_node = (int(word) for word in shape.split("x"))
-    os.environ["TUTTI_MACHINE"] = "built-in"
     settle = SETTLE
     suffix = ""
     if rules is not None:
@@ -214,9 +213,9 @@ def page(
 ) -> None:
     """Write the tables of all measured shapes."""
     groups: dict[str, list[dict[str, Any]]] = {}
-    for path in sorted(folder.glob("selection-*.json")):
+    for path in lab_page.files(folder, "selection-*.json"):
         group = path.stem.removeprefix("selection-").rpartition("-")[0]
-        groups.setdefault(group, []).append(json.loads(path.read_text()))
+        groups.setdefault(group, []).append(read(path))
     headings = titles({group: documents[0]["metadata"] for group, documents in groups.items()})
     found = {headings[group]: [cell for document in documents for cell in cells(document)]
              for group, documents in groups.items()}  # fmt: skip
@@ -228,7 +227,9 @@ def page(
              *selection_cells.summary(after_last, every), *ages(groups, headings), ""]  # fmt: skip
     for where, of_all in found.items():
         lines += [f"## {where}", "", *selection_cells.highlights(of_all), *selection_cells.table(of_all), ""]
-    lines += ["## Whole programs", "", *lab_programs.table(folder), *lab_programs.losses(folder, LOSSES)]
+    if programs := lab_programs.documents(sorted(folder.glob("program-*.json"))):
+        lines += ["## Whole programs", "", *lab_programs.table(programs), "", LOSSES, "",
+                  *lab_programs.losses(programs)]  # fmt: skip
     lab_page.write(lines, page)
 
 
@@ -250,4 +251,4 @@ def short_of(groups: dict[str, list[dict[str, Any]]], headings: dict[str, str], 
 
 
 if __name__ == "__main__":
-    app()
+    lab_page.main(app)

@@ -69,6 +69,7 @@ def in_loggopsim(folder: Path, call: Call) -> float:
 
 def run(program: str, folder: Path, file: Path) -> None:
     """Measures all cells and writes them."""
+    lab_page.refuse_unwritable(file)
     samples = []
     for collective in COLLECTIVES:
         measured = in_simgrid(program, collective)
@@ -140,4 +141,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    lab_page.main(lambda: main(sys.argv[1:]))

@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
+
+import lab_page
+
+from tutti.bench import read
 
 HEAD = """# tutti-bench on one machine
 
@@ -38,7 +41,7 @@ METHOD = ("library", "ranks", "nodes", "cores of a node", "processor", "load bef
 def load(folder: Path, name: str) -> dict | None:
     """A file of tutti-bench, or None if that MPI was not measured."""
     path = folder / f"tutti-bench-{name}.json"
-    return json.loads(path.read_text()) if path.is_file() else None
+    return read(path) if path.is_file() else None
 
 
 def microseconds(value: float) -> str:
@@ -55,17 +58,11 @@ def cell(line: dict) -> str:
     return f"{mark}{ratio['median']:.3g}{closing}"
 
 
-def ran(line: dict) -> str:
-    return line["ran"].split(": ")[0] or "native"
-
-
 def collective_section(document: dict, collective: str, library: str) -> list[str]:
     rows = document["rows"]
     names = [line["name"] for line in rows[0]["algorithms"]]
     others = names[1:]
-    lines = [f"## {collective}, {library}", ""]
-    lines += ["| algorithm | faster than native | even | slower | best ratio | worst ratio |",
-              "| --- | ---: | ---: | ---: | --- | --- |"]  # fmt: skip
+    cells = []
     for name in others:
         found = [(row, next(a for a in row["algorithms"] if a["name"] == name)) for row in rows]
         verdicts = Counter(line["ratio_to_native"]["verdict"] for _, line in found)
@@ -77,42 +74,38 @@ def collective_section(document: dict, collective: str, library: str) -> list[st
             ratio = line["ratio_to_native"]["median"]
             return f"{ratio:.3g} ({row['distribution']}, {row['block']})"
 
-        lines.append(
-            f"| {name} | {verdicts['faster']} | {verdicts['even']}{unknown} | {verdicts['slower']} "
-            f"| {shown(ranked[0])} | {shown(ranked[-1])} |"
-        )
+        cells.append([name, f"{verdicts['faster']}", f"{verdicts['even']}{unknown}", f"{verdicts['slower']}",
+                      shown(ranked[0]), shown(ranked[-1])])  # fmt: skip
+    titles = ["algorithm", ">faster than native", ">even", ">slower", "best ratio", "worst ratio"]
+    lines = [f"## {collective}, {library}", "", *lab_page.table(titles, cells)]
     chosen = Counter(
-        ran(line) for row in rows for line in row["algorithms"] if line["name"] == "auto"
+        lab_page.ran(line["ran"]) for row in rows for line in row["algorithms"] if line["name"] == "auto"
     )
     if chosen:
         what = ", ".join(f"{name} in {count}" for name, count in chosen.most_common())
         lines += ["", f"Of {len(rows)} problems, `auto` ran {what}."]
-    lines += ["", "| distribution | block | bytes | native, median us | " + " | ".join(others)
-              + " | native / bound |", "| --- | ---: | ---: | ---: |" + " ---: |" * len(names)]  # fmt: skip
+    cells = []
     for row in rows:
         by_name = {line["name"]: line for line in row["algorithms"]}
         bound = by_name[names[0]]["ratio_to_bound"]
-        lines.append(
-            f"| {row['distribution']} | {row['block']} | {row['bytes']} | "
-            + " | ".join(cell(by_name[name]) for name in names)
-            + f" | {'-' if bound is None else f'{bound:.1f}'} |"
-        )
-    return [*lines, ""]
+        cells.append([row["distribution"], f"{row['block']}", f"{row['bytes']}",
+                      *(cell(by_name[name]) for name in names),
+                      "-" if bound is None else f"{bound:.1f}"])  # fmt: skip
+    titles = ["distribution", ">block", ">bytes", ">native, median us", *(f">{name}" for name in others),
+              ">native / bound"]  # fmt: skip
+    return [*lines, "", *lab_page.table(titles, cells), ""]
 
 
 def guidelines_section(document: dict, library: str) -> list[str]:
     names = [line["name"] for line in document["rows"][0]["algorithms"]]
     lines = [f"## Guidelines, {library}", "",
              "Medians in us. (1) Gather <= Gatherv for equal blocks; (2) Gatherv <= Allreduce + "
-             "Gather of padded blocks (Träff 2017, section 4). `tutti check` tests them by rank.",
-             "", "| distribution | block | m | " + " | ".join(names) + " |",
-             "| --- | ---: | ---: |" + " ---: |" * len(names)]  # fmt: skip
-    for row in document["rows"]:
-        medians = " | ".join(microseconds(line["median_us"]) for line in row["algorithms"])
-        lines.append(
-            f"| {row['distribution']} | {row['block']} | {row['total_elements']} | {medians} |"
-        )
-    return [*lines, ""]
+             "Gather of padded blocks (Träff 2017, section 4). `tutti check` tests them by rank.", ""]  # fmt: skip
+    cells = ([row["distribution"], f"{row['block']}", f"{row['total_elements']}",
+              *(microseconds(line["median_us"]) for line in row["algorithms"])]
+             for row in document["rows"])  # fmt: skip
+    titles = ["distribution", ">block", ">m", *(f">{name}" for name in names)]
+    return [*lines, *lab_page.table(titles, cells), ""]
 
 
 def latency_section(document: dict, library: str) -> list[str]:
@@ -120,17 +113,12 @@ def latency_section(document: dict, library: str) -> list[str]:
     for row in document["rows"]:
         native = row["algorithms"][0]["median_us"]
         title = row["collective"]
-        lines += [f"{title[0].upper()}{title[1:]}:", "",
-                  "| call | median ns | more than native | ratio |",
-                  "| --- | ---: | ---: | ---: |"]  # fmt: skip
+        cells = []
         for line in row["algorithms"]:
-            more = 1000 * (line["median_us"] - native)
-            lines.append(
-                f"| {line['name']} | {1000 * line['median_us']:.0f} | {more:.0f} | {cell(line)} |"
-                if line["ratio_to_native"]
-                else f"| {line['name']} | {1000 * line['median_us']:.0f} | | |"
-            )
-        lines.append("")
+            beside = [f"{1000 * (line['median_us'] - native):.0f}", cell(line)] if line["ratio_to_native"] else ["", ""]
+            cells.append([line["name"], f"{1000 * line['median_us']:.0f}", *beside])
+        titles = ["call", ">median ns", ">more than native", ">ratio"]
+        lines += [f"{title[0].upper()}{title[1:]}:", "", *lab_page.table(titles, cells), ""]
     return lines
 
 
@@ -139,10 +127,15 @@ def method(document: dict) -> list[str]:
     return [f" - {key}: {metadata[key]}" for key in METHOD if key in metadata]
 
 
-def main() -> int:
-    folder = Path(sys.argv[1])
+def main(words: list[str]) -> int:
+    """Writes the page."""
+    if not words:
+        print(__doc__, file=sys.stderr)
+        return 2
+    folder = Path(words[0])
+    lab_page.files(folder, "tutti-bench-*.json")
     text = [*HEAD.splitlines(), ""]
-    if note := " ".join(sys.argv[2:]):
+    if note := " ".join(words[1:]):
         text += [note, ""]
     for mpi, library in LIBRARIES.items():
         shown = False
@@ -163,4 +156,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    lab_page.main(lambda: main(sys.argv[1:]))

@@ -15,6 +15,9 @@ if [ ! -x "$bench-mpich" ] && [ ! -x "$bench-openmpi" ]; then
     "expected the folder of the build, such as build/all" >&2
   exit 2
 fi
+python=$source/.venv/bin/python
+[ -x "$python" ] || python=python3
+(cd "$source/bench" && "$python" -c "import results") # before the measurements: are its packages there?
 ranks=${2:-8}
 results=$source/docs/results
 mkdir -p "$results"
@@ -39,4 +42,4 @@ for mpi in mpich openmpi; do
     --json "$results/tutti-bench-latency-$mpi.json"
 done
 
-python3 "$source/bench/results.py" "$results" "${RESULTS_NOTE:-}"
+"$python" "$source/bench/results.py" "$results" "${RESULTS_NOTE:-}"

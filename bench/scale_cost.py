@@ -19,6 +19,7 @@ from typing import Any
 
 import lab_page
 import simgrid_auto
+from lab_page import numbers, size
 
 from tutti import Call
 from tutti.simgrid import platforms, running
@@ -71,14 +72,6 @@ def at(target: int, ranks: list[int], values: list[float]) -> float:
     (p, q), (a, b) = ranks[-2:], values[-2:]
     each = (b - a) / (grows(q) - grows(p)) if grows(q) > grows(p) else 0.0
     return b + each * (grows(target) - grows(q))
-
-
-def size(value: float) -> str:
-    """Bytes with a unit."""
-    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if value >= factor:
-            return f"{value / factor:.1f} {unit}"
-    return f"{value:.0f} B"
 
 
 def rows(samples: list[Sample]) -> list[tuple[str, list[float]]]:
@@ -185,7 +178,7 @@ def main(words: list[str]) -> int:
     """Runs `run` or `page`."""
     if words[:1] == ["run"] and len(words) in (2, 3):
         programs = Path(words[1]).resolve() / "bin"
-        ranks = [int(p) for p in (words[2] if len(words) == 3 else "64,256,1024,4096").split(",")]
+        ranks = numbers("RANKS", words[2], int) if len(words) == 3 else [64, 256, 1024, 4096]
         found = {"library": simgrid_auto.commit(), "plans": plans(programs), "simulated": []}
         for p in ranks:
             found["simulated"].append(measure(programs, p))
@@ -199,4 +192,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    lab_page.main(lambda: main(sys.argv[1:]))

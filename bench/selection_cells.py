@@ -118,7 +118,7 @@ def cells(document: dict[str, Any], after_last_always: bool = False) -> Iterator
             row["collective"], row["distribution"], row["block"] * row["element_bytes"],
             of_native / 1000, of_auto / 1000, gain(native, auto),
             of_all[0]["median_us"] / of_all[1]["median_us"], of_list / 1000, name, best / of_auto,
-            best_name, best / again, of_native / again, of_all[1]["ran"].partition(": ")[0],
+            best_name, best / again, of_native / again, lab_page.ran(of_all[1]["ran"]),
         )  # fmt: skip
 
 

@@ -7,13 +7,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
+import lab_page
 from lab_page import size
-from lab_page import table as table_of
+
+from tutti.bench import read
 
 HEAD = """# Shared results, measured
 
@@ -47,7 +48,7 @@ USES = {
 
 def time(line: dict[str, Any]) -> str:
     """Milliseconds, with the ratio to native if it is significant."""
-    text = f"{line['median_us'] / 1000:.3g}"
+    text = f"{lab_page.milliseconds(line):.3g}"
     ratio = line["ratio_to_native"]
     return text if not ratio or ratio["verdict"] in ("even", "unknown") else f"{text} ({ratio['median']:.2f})"
 
@@ -62,7 +63,7 @@ def memory(line: dict[str, Any], node: int) -> str:
 def table(rows: list[dict[str, Any]], cell: Any) -> list[str]:
     titles = [">result", *(f">`{line['name']}`" for line in rows[0]["algorithms"])]
     cells = ([size(row["bytes"]), *map(cell, row["algorithms"])] for row in rows)
-    return [*table_of(titles, cells), ""]
+    return [*lab_page.table(titles, cells), ""]
 
 
 def losses(rows: list[dict[str, Any]]) -> list[str]:
@@ -76,11 +77,15 @@ def losses(rows: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def main(file: str, node: str) -> None:
-    document = json.loads(Path(file).read_text())
+def main(words: list[str]) -> int:
+    """Prints the page."""
+    if len(words) != 2 or not words[1].isdecimal():
+        print(__doc__, file=sys.stderr)
+        return 2
+    file, node = words
+    document = read(Path(file))
     data, rows = document["metadata"], document["rows"]
-    library = data["library"].split(",")[0]
-    print(HEAD.format(**(data | {"library": library, "cores": data["cores of a node"]}), node=node))
+    print(HEAD.format(**(data | {"library": lab_page.library(data), "cores": data["cores of a node"]}), node=node))
     for use, title in USES.items():
         of_use = [row for row in rows if row["distribution"] == use]
         if not of_use:
@@ -91,7 +96,8 @@ def main(file: str, node: str) -> None:
         print("\n".join(table(of_use, lambda line: memory(line, int(node)))))
     print("## Losses\n\nSignificantly slower than the MPI's own call, with a copy for each rank:\n")
     print("\n".join(losses(rows) or ["- nowhere"]))
+    return 0
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    lab_page.main(lambda: main(sys.argv[1:]))

@@ -22,7 +22,7 @@ import selection_runs
 
 from tutti import _engine
 from tutti.refusal import Refusal
-from tutti.simgrid import platforms
+from tutti.simgrid import platforms, running
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
 SCANS = {"scan": "512", "exscan": "512"}
@@ -115,7 +115,9 @@ def measure(
 
 
 def run(program: str, file: Path, seconds: float, retry: bool) -> None:
-    """Measures what is missing until the time is over: `auto` with a run for each size."""
+    """Measures what is missing until the time is over: `auto` with a run for each size. Raises Refusal
+    if the program cannot start."""
+    running.check(program)
     library = commit()
     samples = json.loads(file.read_text()) if file.exists() else {}
     end = time.monotonic() + seconds
@@ -146,7 +148,7 @@ class Cell:
         self.own_mean = ours["native_mean"] / ours["auto_mean"]
         self.best = min(self.natives.values()) / self.auto
         self.best_mean = min(line["native_mean"] for line in by_selector.values()) / ours["auto_mean"]
-        self.selected = ours["selected"].partition(": ")[0]
+        self.selected = lab_page.ran(ours["selected"])
         self.settled, self.calls, self.commit = ours["settled"], ours["calls"], ours["commit"]
         lost = ours["spent"] - ours["calls"] * ours["native"]
         self.calls_by_default = max(self.calls, lost / (0.01 * ours["native"]))
@@ -240,4 +242,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    lab_page.main(lambda: main(sys.argv[1:]))

@@ -60,49 +60,6 @@ def test_a_build_that_fails_otherwise_is_no_list_of_algorithms(monkeypatch):
     assert compare_builds.known_to(Path("/p"), 4, "alltoall", ["native"]) == []
 
 
-@pytest.mark.parametrize("status", [0, 3])
-def test_a_failed_case_on_one_machine_is_said_and_not_done(tmp_path, monkeypatch, capsys, status):
-    monkeypatch.setenv("TUTTI_MACHINE", "")
-    for name in lab_default.MANY_RANKS:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(lab_default, "CASES", lab_default.CASES[-1:])
-    launcher = tmp_path / "mpirun"
-    launcher.write_text(
-        "#!/bin/sh\nfor last; do :; done\n"
-        f"echo $OMPI_ALLOW_RUN_AS_ROOT $OMPI_MCA_rmaps_base_oversubscribe >$last; echo no slots >&2; exit {status}\n"
-    )
-    launcher.chmod(0o755)
-    with pytest.raises(typer.Exit) if status else contextlib.nullcontext() as ended:
-        lab_default.measure(tmp_path, mpirun=str(launcher))
-    texts = [path.read_text() for path in tmp_path.glob("default-*.json")]
-    assert texts == ([] if status else ["1 1\n"])
-    if ended:
-        assert ended.value.exit_code == status and "no slots" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("preloaded", [True, False])
-@pytest.mark.parametrize("status", [0, 3])
-def test_a_run_in_the_lab_that_fails_leaves_no_results(tmp_path, monkeypatch, capsys, status, preloaded):
-    tutti, results = tmp_path / "bin" / "tutti", tmp_path / "results.json"
-    tutti.parent.mkdir()
-    lost = "[/usr/lib/libmpi.so] lost"  # brackets of MPIs are no markup
-    said = '{"metadata": {"command": "%s"}}'
-    tutti.write_text(
-        f"#!/bin/sh\nfor last; do :; done\nprintf '{said}' \"$*\" >\"$last\"\necho '{lost}'\nexit {status}\n"
-    )
-    tutti.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tutti.parent}:/usr/bin:/bin")
-    monkeypatch.setattr(lab_job.state, "load", lambda: State(Layout(4, 10**8, 2, 4 * 10**8), complete=True))
-    with pytest.raises(typer.Exit) if status else contextlib.nullcontext():
-        lab_job.run_in_lab(results, ["bench", "--json"], nodes=2, preloaded=preloaded)
-    assert list(tmp_path.glob("results*")) == ([] if status else [results])
-    assert (lost in capsys.readouterr().err) == (status != 0)
-    if status == 0:
-        metadata = json.loads(results.read_text())["metadata"]
-        assert ("--native" in metadata.pop("command").split()) == (not preloaded)
-        assert metadata == {"rate": "100 Mbit/s", "switches": "2", "uplink": "400 Mbit/s"}
-
-
 def test_runs_with_different_results_are_no_measurement(tmp_path, monkeypatch):
     outputs = iter(["total 1 s, digest a1", "total 1 s, digest b2", "total 1 s, digest a1"])
 
@@ -119,26 +76,29 @@ def test_every_other_round_is_in_reverse_order(tmp_path, monkeypatch):
     ran = []
     monkeypatch.setattr(lab_job.state, "load", lambda: State(Layout(4, 10**8), complete=True))
     links = {"rate": "100 Mbit/s", "switches": "1", "uplink": "100 Mbit/s"}
+    monkeypatch.setattr(mpis, "find", lambda program, chosen: OPENMPI4)
     monkeypatch.setattr(lab_fft, "run", lambda program, nodes, name, *_: ran.append(name) or [1, 1, 1, 1])
     lab_fft.measure(Path("fft"), tmp_path / "fft.json", nodes=8, iterations=4, rounds=2)
     assert ran == [*lab_fft.ROWS, *reversed(lab_fft.ROWS)]
     document = json.loads((tmp_path / "fft.json").read_text())
-    assert list(document["times"]) == list(lab_fft.ROWS) and document["metadata"] == links
+    assert list(document["times"]) == list(lab_fft.ROWS)
+    assert document["metadata"] == {"library": "Open MPI 4.1.4"} | links
     ran.clear()
 
     def run(words, place, contender, rules):
         ran.append(contender)
+        assert place[-2:] == ["--timeout", "60"]
         return {"output": "total 1.5 s", "tuning": {}}
 
     monkeypatch.setattr(lab_programs, "run", run)
-    lab_programs.measure(tmp_path / "program.json", ["./a"], rounds=3)
+    lab_programs.measure(tmp_path / "program.json", ["./a"], rounds=3, limit=60)
     turn = ["native", "auto", lab_programs.REPORTED]
     assert ran == [*turn, *reversed(turn), *turn]
     document = json.loads((tmp_path / "program.json").read_text())
     assert list(document["runs"]) == turn and document["metadata"] == {"mapping": "block"} | links
 
 
-def test_what_exploring_cost_is_told_by_collective_and_class(tmp_path):
+def test_what_exploring_cost_is_told_by_collective_and_class():
     case = {"collective": "bcast", "bytes": [5, 8], "selected": "linear", "calls": 100, "explored": 4,
             "exploring": 0.02, "saved": 0.5, "candidates": [{"median": 0.001}, {"median": 0.0005}]}  # fmt: skip
     report = {
@@ -151,11 +111,9 @@ def test_what_exploring_cost_is_told_by_collective_and_class(tmp_path):
     assert kept["exploring"] == 0.06 and "method" not in kept
     assert kept["collectives"][0] == {"collective": "bcast", "seconds": 2.0, "exploring": 0.06}
     runs = {"native": [{"seconds": 3.0, "tuning": {}}], lab_programs.REPORTED: [{"seconds": 2.0, "tuning": kept}]}
-    document = {"words": ["a"], "nodes": 8, "per_node": 1, "runs": runs}
-    (tmp_path / "program-a.json").write_text(json.dumps(document))
-    rows = lab_programs.losses(tmp_path)
+    rows = lab_programs.losses([{"words": ["a"], "nodes": 8, "per_node": 1, "runs": runs}])
     assert "| `a` | bcast | 2.00 | 60.0 (60.0) | 3.0 % | 5 to 8 B | 100 | 4 | 20.00 | 20.0 % | `linear` |" in rows
-    assert "| `a` | scan | 0.10 | 0.0 (0.0) | 0.0 % | | | | | | |" in rows
+    assert "| `a` | scan | 0.10 | 0.0 (0.0) | 0.0 % |  |  |  |  |  |  |" in rows
     assert lab_programs.exploration({}) == {}
 
 
@@ -268,14 +226,14 @@ def test_results_of_a_lab_with_other_links_are_refused(tmp_path, monkeypatch, na
 
 
 def test_the_rate_of_the_grid_is_that_of_the_lab(lab, tmp_path):
-    with pytest.raises(typer.BadParameter, match="--rate 100: the lab's links have 1 Gbit/s"):
+    with pytest.raises(Refusal, match="--rate 100: the lab's links have 1 Gbit/s"):
         lab_grid.measure("gather", tmp_path, nodes=8, delays="0")
     assert not list(tmp_path.iterdir())
 
 
 def test_without_a_lab_no_machine_is_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(lab_job.state, "load", lambda: None)
-    with pytest.raises(typer.BadParameter, match="no lab; make one"):
+    with pytest.raises(Refusal, match="no lab; make one"):
         lab_job.use_machine(tmp_path, "mpich", "2x1", "tutti-bench", nodes=2)
 
 
@@ -341,6 +299,7 @@ def test_failed_samples_are_measured_again_if_that_is_wanted(tmp_path, monkeypat
     monkeypatch.setattr(simgrid_auto, "measure", measure)
     file = tmp_path / "samples.json"
     file.write_text(json.dumps({simgrid_auto.key(group, "ompi", "8"): "crashed"}))
+    monkeypatch.setattr(simgrid_auto.running, "check", lambda word: None)
     assert simgrid_auto.main(["run", *(["--retry"] if retry else []), "program", str(file)]) == 0
     assert measured == ([("8", "abc")] if retry else []) + [("16", "abc")]
     assert len(commits) == 1
@@ -349,8 +308,17 @@ def test_failed_samples_are_measured_again_if_that_is_wanted(tmp_path, monkeypat
 
 def test_outside_a_checkout_nothing_is_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(simgrid_auto, "SOURCE", tmp_path)
+    monkeypatch.setattr(simgrid_auto.running, "check", lambda word: None)
     with pytest.raises(SystemExit, match="expected a checkout of Tutti"):
         simgrid_auto.run("program", tmp_path / "samples.json", 1, retry=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_program_that_cannot_start_leaves_no_samples(tmp_path, monkeypatch):
+    monkeypatch.setattr(simgrid_auto.running, "smpimain", Path)
+    monkeypatch.setattr(simgrid_auto.running, "front", Path)
+    with pytest.raises(Refusal, match="/none/tutti-selection: no such program"):
+        simgrid_auto.run("/none/tutti-selection", tmp_path / "samples.json", 1, retry=False)
     assert not list(tmp_path.iterdir())
 
 

@@ -55,7 +55,8 @@ def test_noise_that_selects_leaders_does_not_enter_their_mean(tmp_path):
              line("native:level=node,leaders=2", 100, 50, 100, 50), line("auto", 100, 50, 100, 50)]  # fmt: skip
     row = {"bytes": 8, "bound_together_us": 60, "algorithms": lines}
     metadata = {"ranks": "4", "processor": "one", "cores of a node": "4", "library": "an MPI"}
-    (tmp_path / "lab-levels-openmpi-2x2-allgather.json").write_text(json.dumps({"metadata": metadata, "rows": [row]}))
+    document = {"schema": "tutti-bench/1", "metadata": metadata, "rows": [row]}
+    (tmp_path / "lab-levels-openmpi-2x2-allgather.json").write_text(json.dumps(document))
     page = write_page("lab_levels", tmp_path).stdout
     assert "| allgather | 2x2 | openmpi | 0.50 with `level=node,leaders=1` | **1.00** | 2 |" in page
 
@@ -72,7 +73,7 @@ def measured_broadcasts(tmp_path):
     rows[-1]["algorithms"][-1] |= {"logp_us": 150, "loggp_us": 390}
     metadata = {"ranks": "8", "nodes": "8", "library": "an MPI", "repetitions": "3",
                 "load before": "0.10", "idle": "0.30 % of a core"}  # fmt: skip
-    document = {"metadata": metadata, "rows": rows}
+    document = {"schema": "tutti-bench/1", "metadata": metadata, "rows": rows}
     (tmp_path / "lab-rma-openmpi-8.json").write_text(json.dumps(document))
     return tmp_path
 

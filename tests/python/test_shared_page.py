@@ -39,7 +39,7 @@ def test_the_page_has_times_memory_of_a_node_and_losses(tmp_path):
                 "processor": "one",
                 "cores of a node": "2"}  # fmt: skip
     file = tmp_path / "shared.json"
-    file.write_text(json.dumps({"metadata": metadata, "rows": rows}))
+    file.write_text(json.dumps({"schema": "tutti-bench/1", "metadata": metadata, "rows": rows}))
     page = page_of(file)
     assert "| 8 MiB | 4 | 2 (0.50) |" in page
     assert "| 8 MiB | 32 MiB | 8 MiB (8 MiB) |" in page
