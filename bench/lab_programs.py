@@ -77,7 +77,7 @@ def measure(
     rules: Annotated[Path | None, typer.Option(help="Rules file: one more contender.")] = None,
     total: Annotated[str, typer.Option(help="Pattern of the seconds in all.")] = r"total ([\d.]+)",
 ) -> None:
-    """Measure a program in rounds."""
+    """Measure a program in rounds; the file has all complete rounds."""
     lab_page.refuse_unwritable(file)
     contenders = {"native": None, "auto": None, REPORTED: None} | ({} if rules is None else {"rules": rules})
     place = ["--nodes", str(nodes), "--ranks-per-node", str(per_node), "--mapping", mapping,
@@ -92,14 +92,14 @@ def measure(
                 raise typer.BadParameter(f"no {total!r} in the output: {one['output']}")
             one["seconds"] = float(found.group(1))
             runs[name].append(one)
-    digests = {d for all_of in runs.values() for one in all_of for d in DIGEST.findall(one["output"])}
-    if len(digests) > 1:
-        err.print(f"results differ: {sorted(digests)}")
-        raise typer.Exit(1)
-    document = {"schema": SCHEMA, "words": [Path(words[0]).name, *words[1:]],
-                "nodes": nodes, "per_node": per_node, "metadata": {"mapping": mapping} | links(),
-                "runs": runs}  # fmt: skip
-    file.write_text(json.dumps(document) + "\n")
+        digests = {tuple(DIGEST.findall(one["output"])) for of in runs.values() for one in of}
+        if len(digests) > 1:
+            err.print(f"results differ: {sorted(digests)}")
+            raise typer.Exit(1)
+        document = {"schema": SCHEMA, "words": [Path(words[0]).name, *words[1:]],
+                    "nodes": nodes, "per_node": per_node, "metadata": {"mapping": mapping} | links(),
+                    "runs": runs}  # fmt: skip
+        file.write_text(json.dumps(document) + "\n")
 
 
 def documents(files: list[Path]) -> list[dict[str, Any]]:

@@ -60,16 +60,25 @@ def test_a_build_that_fails_otherwise_is_no_list_of_algorithms(monkeypatch):
     assert compare_builds.known_to(Path("/p"), 4, "alltoall", ["native"]) == []
 
 
-def test_runs_with_different_results_are_no_measurement(tmp_path, monkeypatch):
-    outputs = iter(["total 1 s, digest a1", "total 1 s, digest b2", "total 1 s, digest a1"])
-
-    def run(*_, **__):
-        return {"output": next(outputs), "tuning": {}}
-
-    monkeypatch.setattr(lab_programs, "run", run)
-    with pytest.raises(typer.Exit):
-        lab_programs.measure(tmp_path / "program.json", ["./a"], rounds=1)
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize(
+    ("digests", "rounds"),
+    [
+        (["a1 digest b2", "a1 digest b2", "a1 digest b2"], 1),
+        (["a1", "b2", "a1"], 0),
+        (["a1 digest b2", "b2 digest a1", "a1 digest b2"], 0),
+        (["a1", "a1", "a1", "a1", "b2", "a1"], 1),
+    ],
+)
+def test_a_round_with_different_results_is_no_measurement(tmp_path, monkeypatch, digests, rounds):
+    outputs = iter(digests)
+    monkeypatch.setattr(lab_job.state, "load", lambda: None)
+    monkeypatch.setattr(lab_programs, "run",
+                        lambda *_: {"output": f"total 1 s, digest {next(outputs)}", "tuning": {}})  # fmt: skip
+    file = tmp_path / "program.json"
+    with pytest.raises((typer.Exit, StopIteration)):  # no outputs are left after equal ones
+        lab_programs.measure(file, ["./a"], rounds=3)
+    kept = json.loads(file.read_text())["runs"]["native"] if file.exists() else []
+    assert len(kept) == rounds
 
 
 def test_every_other_round_is_in_reverse_order(tmp_path, monkeypatch):
