@@ -164,9 +164,13 @@ def run_simulated(path: Path, words: list[str], shape: str, per_node: int, limit
 
 
 def use_machine(folder: Path, label: str, shape: str, program: str, **job: Any) -> None:
-    """Measures the machine file for the following runs, unless it exists. The lab's rate is in its
+    """Measures the machine file for the following runs, unless it exists. The lab's links are in its
     name. Raises Refusal if there is no lab."""
-    path = folder / f"machine-{label}-{shape}-{state.current().layout.rate / 1e6:g}mbit"
+    layout = state.current().layout
+    name = f"machine-{label}-{shape}-{layout.rate / 1e6:g}mbit"
+    if layout.switches > 1:
+        name += f"-{layout.switches}x{(layout.uplink or layout.rate) / 1e6:g}mbit"
+    path = folder / name
     if not path.exists():
         run_in_lab(path, [program, "machine", "--output"], **job)
     os.environ["TUTTI_MACHINE"] = str(path.resolve())

@@ -246,6 +246,14 @@ def test_without_a_lab_no_machine_is_measured(tmp_path, monkeypatch):
         lab_job.use_machine(tmp_path, "mpich", "2x1", "tutti-bench", nodes=2)
 
 
+def test_machines_of_labs_with_other_links_are_others(lab, tmp_path, monkeypatch):
+    for layout in (Layout(8, 10**8), Layout(8, 10**8, 2), Layout(8, 10**8, 2, 10**7)):
+        monkeypatch.setattr(lab_job.state, "load", lambda layout=layout: State(layout, complete=True))
+        lab_job.use_machine(tmp_path, "mpich", "8x1", "tutti-bench", nodes=8)
+    names = ["100mbit", "100mbit-2x100mbit", "100mbit-2x10mbit"]
+    assert {path.name for path in tmp_path.iterdir()} == {f"machine-mpich-8x1-{name}" for name in names}
+
+
 def test_the_page_of_the_default_has_every_mpi(tmp_path, capsys):
     for name in ("", "mpich-"):
         shutil.copy(ROOT / "docs/results/default-8x6-gatherv.json", tmp_path / f"default-{name}8x6-gatherv.json")
