@@ -105,7 +105,7 @@ def by_distance(folder: Path) -> Figures:
 
 
 def one_sided(folder: Path) -> Figures:
-    cells = rows(folder, "lab-rma-*[0-9]")
+    cells = rows(folder, "lab-rma-openmpi5-*[0-9]")
     found = extremes("ratio", [quotient(lines, "auto", "native") for _, lines in cells])
     *_, (_, largest) = rows(folder, "lab-rma-openmpi5-48x1")
     return found | {name: median(largest[name]["samples_us"]) / 1000 for name in ("auto", "native")}

@@ -50,6 +50,16 @@ def test_a_figure_of_no_claim_is_found(tmp_path):
     assert "17 times faster" in ended.stderr
 
 
+def test_samples_of_another_mpi_are_of_no_claim(tmp_path):
+    folder = Path(shutil.copytree(RESULTS, tmp_path / "results"))
+    document = json.loads((folder / "lab-rma-openmpi5-48x1.json").read_text())
+    for line in document["rows"][-1]["algorithms"]:
+        line["samples_us"] = [each if line["name"] == "native" else 9 * each for each in line["samples_us"]]
+    (folder / "lab-rma-mpich5-48x1.json").write_text(json.dumps(document))
+    ended = run("check", folder, folder / "README.md")
+    assert ended.returncode == 0, ended.stderr
+
+
 def test_a_changed_sample_is_found(tmp_path):
     folder = Path(shutil.copytree(RESULTS, tmp_path / "results"))
     samples = folder / "lab-rma-openmpi5-48x1.json"
