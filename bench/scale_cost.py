@@ -22,6 +22,7 @@ import simgrid_auto
 from lab_page import numbers, size
 
 from tutti import Call
+from tutti.refusal import Refusal
 from tutti.simgrid import platforms, running
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -179,10 +180,11 @@ def main(words: list[str]) -> int:
     if words[:1] == ["run"] and len(words) in (2, 3):
         programs = Path(words[1]).resolve() / "bin"
         ranks = numbers("RANKS", words[2], int) if len(words) == 3 else [64, 256, 1024, 4096]
-        found = {"library": simgrid_auto.commit(), "plans": plans(programs), "simulated": []}
-        for p in ranks:
-            found["simulated"].append(measure(programs, p))
-            SAMPLES.write_text(json.dumps(found, indent=1) + "\n")
+        if len(set(ranks)) < 2:
+            raise Refusal(f"RANKS {words[2]}: expected two or more numbers, between which costs grow")
+        found = {"library": simgrid_auto.commit(), "plans": plans(programs),
+                 "simulated": [measure(programs, p) for p in ranks]}  # fmt: skip
+        SAMPLES.write_text(json.dumps(found, indent=1) + "\n")
         return 0
     if words == ["page"]:
         lab_page.write(sections(json.loads(SAMPLES.read_text())), PAGE)

@@ -342,6 +342,14 @@ def test_a_program_that_cannot_start_leaves_no_samples(tmp_path, monkeypatch):
 # Costs on many ranks
 
 
+@pytest.mark.parametrize("ranks", ["64", "64,64", "64,x"])
+def test_fewer_than_two_numbers_of_ranks_have_no_growth(tmp_path, monkeypatch, ranks):
+    monkeypatch.setattr(scale_cost, "SAMPLES", tmp_path / "samples.json")
+    with pytest.raises(Refusal, match=f"RANKS {ranks}: expected"):
+        scale_cost.main(["run", str(tmp_path), ranks])
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_tables_of_costs_have_what_was_measured():
     found = json.loads(scale_cost.SAMPLES.read_text())
     assert "\n".join(scale_cost.sections(found)) in scale_cost.PAGE.read_text()
