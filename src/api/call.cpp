@@ -114,7 +114,9 @@ Bytes block_bytes(const MpiCall& call, const Communicator& communicator) {
   if (is_gather_or_scatter(call.collective)) return own_block(call, communicator).value_or(0);
   if (!looks_valid(call, communicator)) return 0;
   Bytes sum = 0;
-  for_each_block(call.contribution(), communicator.p(), [&](Rank, Bytes bytes) { sum += bytes; });
+  for_each_block(call.contribution(), communicator.p(), [&](Rank rank, Bytes bytes) {
+    if (rank != communicator.rank()) sum += bytes;
+  });
   return sum;
 }
 

@@ -88,8 +88,8 @@ template <class... Kinds, class... Arguments>
 [[nodiscard]] bool may_explore(const MpiCall& call, const Decision& decision,
                                const Communicator& communicator);
 
-/// For collectives without a common block: bytes of all blocks that this rank sends, in a scatter
-/// of the block that it receives; 0 if its arguments are invalid. O(p).
+/// For collectives without a common block: bytes of all blocks that this rank sends to others, in a
+/// gather or scatter of its own block; 0 if its arguments are invalid. O(p).
 [[nodiscard]] Bytes block_bytes(const MpiCall& call, const Communicator& communicator);
 
 /// The communicator of a call of the program, whose record begins: call it before anything that may

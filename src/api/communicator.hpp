@@ -61,9 +61,11 @@ struct Decision {
 /// The arrivals that all ranks expect in a call; null: unknown.
 using Profile = std::shared_ptr<const ArrivalEpoch>;
 
-/// The mean block, rounded up, of a call whose ranks have blocks of `sum` bytes altogether.
+/// The mean block, rounded up, of a call whose ranks have blocks of `sum` bytes altogether. A block
+/// that an alltoallv leaves with its rank does not count, because nothing moves it.
 [[nodiscard]] constexpr Bytes mean_of_blocks(Collective collective, Bytes sum, int p) {
-  const Bytes blocks = Bytes{p} * (block_kind(collective) == BlockKind::pairs ? p : 1);
+  const int of_each = block_kind(collective) == BlockKind::pairs && p > 1 ? p - 1 : 1;
+  const Bytes blocks = Bytes{p} * of_each;
   return (sum + blocks - 1) / blocks;
 }
 

@@ -59,7 +59,8 @@ struct ByteRange {
 ///
 /// The size of a call is that of one block of its contract: what a rank contributes to a gather or
 /// allgather, what it has for one other rank in an alltoall, and the whole vector of a bcast or
-/// reduction. Of an irregular collective it is the mean block over all ranks.
+/// reduction. Of an irregular collective it is the mean block over all ranks, of an alltoallv
+/// without the blocks that stay with their rank.
 using SizeClass = int;
 
 inline constexpr SizeClass size_classes = 65;

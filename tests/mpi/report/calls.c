@@ -85,6 +85,29 @@ __attribute__((noinline)) static void reduce_often(MPI_Comm comm, int times) {
   for (int i = 0; i < times; ++i) MPI_Allreduce(own, all, 1024, MPI_INT, MPI_MAX, comm);
 }
 
+/* Every rank has 100 bytes for each other one, and keeps 100,000. */
+__attribute__((noinline)) static void keep_most(MPI_Comm comm, int times) {
+  int rank, p, total = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &p);
+  int* counts = malloc((size_t)p * sizeof *counts);
+  int* places = malloc((size_t)p * sizeof *places);
+  for (int i = 0; i < p; ++i) {
+    counts[i] = i == rank ? 100000 : 100;
+    places[i] = total;
+    total += counts[i];
+  }
+  char* sent = calloc((size_t)total, 1);
+  char* received = calloc((size_t)total, 1);
+  for (int i = 0; i < times; ++i) {
+    MPI_Alltoallv(sent, counts, places, MPI_CHAR, received, counts, places, MPI_CHAR, comm);
+  }
+  free(received);
+  free(sent);
+  free(places);
+  free(counts);
+}
+
 static int run_session(int times) {
 #if MPI_VERSION >= 4
   MPI_Session session;
@@ -124,6 +147,8 @@ int main(int argc, char** argv) {
     persist(MPI_COMM_WORLD, times);
   } else if (strcmp(mode, "often") == 0) {
     reduce_often(MPI_COMM_WORLD, 200 * times);
+  } else if (strcmp(mode, "kept") == 0) {
+    keep_most(MPI_COMM_WORLD, 100 * times);
   } else if (strcmp(mode, "freed") == 0) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -188,6 +188,16 @@ def check_candidates(runner: Runner, mode: str) -> None:
     check_rules(runner, mode, candidates[-1]["name"])
 
 
+def check_kept(runner: Runner) -> None:
+    """Checks that the blocks which an alltoallv leaves with their rank are no part of its message
+    size, neither in the list of sizes nor for the tuner."""
+    (report,), _ = runner.run("kept", TUTTI_EXPLORE="1")
+    lines = [line for line in report["calls"] if line["collective"] == "alltoallv"]
+    assert {size["bytes"] for line in lines for size in line["sizes"]} == {100}, lines
+    classes = [case["bytes"] for case in report["tuning"]["cases"]]
+    assert [65, 128] in classes and max(classes) == [65, 128], report["tuning"]
+
+
 def check_rules(runner: Runner, mode: str, algorithm: str) -> None:
     """Checks that the report cites a rule, and counts savings by its times."""
     rules = runner.report.with_name("rules.json")
@@ -240,6 +250,7 @@ def main() -> None:
         check_persistent(runner)
         check_candidates(runner, "often")
         check_candidates(runner, "freed")
+        check_kept(runner)
         check_environment_of_one_rank(runner)
         check_no_place(runner)
         check_partial(runner, "halves", 2, RANKS // 2)
