@@ -68,11 +68,15 @@ Json json_of_calls(const ReportedCalls& line) {
   const bool timed = line.timed > 0;
   const bool split = line.split > 0;
   const double irregularity = line.irregularity_sum / static_cast<double>(line.calls);
+  const auto calls_of_root = [](const RootCalls& one) {
+    return json_list(std::array<std::int64_t, 2>{one.root, one.calls});
+  };
   const auto size = [&](const SizedCalls& sized) {
+    const bool rooted = has_root(line.collective);
     return json_object("p", sized.p, "bytes", sized.bytes / sized.calls, "calls", sized.calls,
                        "irregularity", sized.irregularity_sum / static_cast<double>(sized.calls),
-                       "seconds", sized.seconds, "root",
-                       has_root(line.collective) ? sized.root() : no_rank);
+                       "seconds", sized.seconds, "root", rooted ? sized.root() : no_rank, "roots",
+                       rooted ? json_list(sized.roots, calls_of_root) : Json());
   };
   return json_object(
       "collective", name_of(line.collective), "site", line.site, "other_sites",

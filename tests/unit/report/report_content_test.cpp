@@ -23,7 +23,7 @@ SiteCalls write_calls() {
   calls.irregularity_sum = 4 * 3.25;
   calls.irregularity_max = 9;
   calls.sizes = {{16, 20, 1, 524288, 1, 0.0005, {{2, 1}}},
-                 {16, 19, 3, 786432, 12, 0.006, {{2, 3}}}};
+                 {16, 19, 3, 786432, 12, 0.006, {{5, 1}, {2, 2}}}};
   calls.measured = calls.timed = 4;
   calls.elapsed_sum = 4 * 0.0015;
   calls.run_sum = 4 * 0.0025;
@@ -228,8 +228,10 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       R"({"collective":"gatherv","site":"particles+0x114c",)"
       R"("other_sites":["particles+0x11f0"],"calls":4,"explored":0,"bytes":5242880,)"
       R"("irregularity":{"mean":3.25,"max":9},"sizes":[)"
-      R"({"p":16,"bytes":262144,"calls":3,"irregularity":4,"seconds":0.006,"root":2},)"
-      R"({"p":16,"bytes":524288,"calls":1,"irregularity":1,"seconds":5e-04,"root":2}],)"
+      R"({"p":16,"bytes":262144,"calls":3,"irregularity":4,"seconds":0.006,"root":2,)"
+      R"("roots":[[5,1],[2,2]]},)"
+      R"({"p":16,"bytes":524288,"calls":1,"irregularity":1,"seconds":5e-04,"root":2,)"
+      R"("roots":[[2,1]]}],)"
       R"("other_sizes":{"calls":0,"rank_seconds":0},"algorithm":"ordered_tree",)"
       R"("reason":"requested","seconds":{"mean":0.0025,"max":0.125},)"
       R"("elapsed":{"mean":0.0015,"sum":0.006},"spread":{"median":0.0015,"max":0.0115},)"
