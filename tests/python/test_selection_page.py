@@ -61,7 +61,7 @@ def test_what_the_figures_say_in_short(found):
 def test_each_table_says_how_old_its_samples_are(tmp_path):
     def write(collective, date, rows):
         metadata = {"library": "Open MPI v4.1.4, x", "date": f"{date}T01:00:00Z"}
-        document = {"metadata": metadata, "rows": rows}
+        document = {"schema": "tutti-bench/1", "metadata": metadata, "rows": rows}
         (tmp_path / f"selection-openmpi-8x1-{collective}.json").write_text(json.dumps(document))
 
     older = row("scan", 8, 100, 100, "native", FEW, linear=100)
