@@ -9,13 +9,13 @@
 
 `measure` writes the distances between ranks to FOLDER/lab-distances-<mpi>-<nodes>.json. For each
 numbering of the ranks (--seeds) it writes the results of tutti-bench to
-FOLDER/lab-place-<mpi>-<nodes>-<seed>-small.json and -large.json. Existing files are skipped, so an
-interrupted measurement can continue; those of another MPI, lab or number of repetitions are refused.
+FOLDER/lab-place-<mpi>-<nodes>-<seed>-small.json and -large.json. Existing files are skipped, whatever
+--largest was, so an interrupted measurement can continue; those of another MPI, lab or number of
+repetitions are refused.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
@@ -26,7 +26,10 @@ from typing import Annotated, Any
 import lab_page
 import typer
 from lab_job import err, is_measured, label_of, run_in_lab
+from lab_programs import SCHEMA as PROGRAMS
 from tutti_lab.launch import ProcessMapping
+
+from tutti.bench import read
 
 SHAPES = {
     "ring": ("ring", "RMH", "ring:order=distance"),
@@ -116,13 +119,9 @@ class Numbering:
         return sum(a <= half < b for a, b in zip(nodes, [*nodes[1:], nodes[0]], strict=True))
 
 
-def _ms(line: dict[str, Any]) -> float:
-    return float(line["median_us"]) / 1000
-
-
 def _table(numbering: Numbering) -> list[str]:
     names = numbering.names
-    cells = ([lab_page.size(block), *(f"{_ms(row[name]):.3g}" for name in names)]
+    cells = ([lab_page.size(block), *(f"{lab_page.milliseconds(row[name]):.3g}" for name in names)]
              for block, row in sorted(numbering.rows.items()))  # fmt: skip
     return [*lab_page.table([">block", *(f">`{name}`" for name in names)], cells), ""]
 
@@ -140,7 +139,8 @@ def _gains(numberings: list[Numbering]) -> list[str]:
 
 def _ratio(numberings: list[Numbering], block: int, one: str, other: str) -> float:
     """The ratio of the times of two contenders, as the geometric mean over the numberings."""
-    return geometric_mean([_ms(n.rows[block][one]) / _ms(n.rows[block][other]) for n in numberings])
+    rows = (numbering.rows[block] for numbering in numberings)
+    return geometric_mean([row[one]["median_us"] / row[other]["median_us"] for row in rows])
 
 
 def _reordered(numberings: list[Numbering]) -> list[str]:
@@ -167,7 +167,7 @@ def _slower(numberings: list[Numbering]) -> list[str]:
     for numbering in numberings:
         for block, row in sorted(numbering.rows.items()):
             for shape, (natural, _, ours) in SHAPES.items():
-                ratio = _ms(row[ours]) / _ms(row[natural])
+                ratio = row[ours]["median_us"] / row[natural]["median_us"]
                 if ratio > 1.05:
                     found.append(f"- {shape}, {lab_page.size(block)}, `shuffled:{numbering.seed}`: {ratio:.2f}")
     if not found:
@@ -190,14 +190,14 @@ def _beside_paper(numberings: list[Numbering]) -> list[str]:
 
 
 def _distances(path: Path) -> str:
-    return str(json.loads(path.read_text())["method"])
+    return str(read(path, "tutti-distances-1")["method"])
 
 
 def _by_default(folder: Path) -> list[str]:
     """The mean time of a call in each tenth of a program's calls, by contender."""
     lines = []
     for path in sorted(folder.glob("place-learned-*.json")):
-        document = json.loads(path.read_text())
+        document = read(path, PROGRAMS)
         tenths = {
             name: re.findall(r"tenth +\d+: ([\d.]+) ms", runs[0]["output"])
             for name, runs in document["runs"].items()
@@ -207,14 +207,19 @@ def _by_default(folder: Path) -> list[str]:
             "## By default", "",
             f"`{words}`, {document['nodes']} nodes of {document['per_node']}, mapping "
             f"{links['mapping']}, links of {links['rate']}, {links['switches']} switches joined by "
-            f"{links['uplink']}; one run of each, ms a call:", "",
-            "| calls | " + " | ".join(tenths) + " |", "| --- |" + " ---: |" * len(tenths),
+            f"{links['uplink']}; {_of_how_many(document)}, ms a call:", "",
         ]  # fmt: skip
-        for number, row in enumerate(zip(*tenths.values(), strict=True), 1):
-            lines.append(f"| tenth {number} | " + " | ".join(f"{float(one):.1f}" for one in row) + " |")
+        rows = [[f"tenth {number}", *(f"{float(one):.1f}" for one in row)]
+                for number, row in enumerate(zip(*tenths.values(), strict=True), 1)]  # fmt: skip
         totals = (f"{runs[0]['seconds']:.0f} s" for runs in document["runs"].values())
-        lines += ["| in all | " + " | ".join(totals) + " |", ""]
+        lines += [*lab_page.table(["calls", *(f">{name}" for name in tenths)], [*rows, ["in all", *totals]]), ""]
     return lines
+
+
+def _of_how_many(document: dict[str, Any]) -> str:
+    """How many runs of each contender there are."""
+    count = len(document["runs"]["native"])
+    return "one run of each" if count == 1 else f"the first of {count} runs of each"
 
 
 @app.command()
@@ -224,17 +229,15 @@ def page(
 ) -> None:
     """Write the tables of all results, as Markdown."""
     groups: dict[tuple[str, str], dict[str, list[Path]]] = {}
-    for path in sorted(folder.glob("lab-place-*-*-*-*.json")):
+    for path in lab_page.files(folder, "lab-place-*-*-*-*.json"):
         _, _, mpi, nodes, seed, _ = path.stem.split("-")
         groups.setdefault((mpi, nodes), {}).setdefault(seed, []).append(path)
     lines: list[str] = []
     for (mpi, nodes), seeds in sorted(groups.items()):
         numberings = [
-            Numbering(seed, [json.loads(path.read_text()) for path in paths])
-            for seed, paths in sorted(seeds.items())
+            Numbering(seed, [read(path) for path in paths]) for seed, paths in sorted(seeds.items())
         ]
-        library = numberings[0].metadata["library"].split(",")[0]
-        lines += [f"## {library}, {nodes} nodes", ""]
+        lines += [f"## {lab_page.library(numberings[0].metadata)}, {nodes} nodes", ""]
         lines += [f"Distances: {_distances(folder / f'lab-distances-{mpi}-{nodes}.json')}.", ""]
         lines += _gains(numberings) + _reordered(numberings) + _slower(numberings)
         lines += _beside_paper(numberings)
@@ -249,4 +252,4 @@ def page(
 
 
 if __name__ == "__main__":
-    app()
+    lab_page.main(app)
