@@ -37,11 +37,6 @@ Leaders leaders_of(const Problem& problem) {
   return leaders;
 }
 
-/// True if the blocks fit into a notification.
-bool are_carried(const ScheduleBuilder& schedule, const Problem& problem, BlockRange blocks) {
-  return schedule.bytes(blocks) <= problem.parameters.carry;
-}
-
 /// The k-nomial tree with the problem's k, large subtrees first.
 TreeShape knomial_shape(const Problem& problem) {
   return [k = problem.parameters.k](Position v, int n) {
@@ -76,24 +71,26 @@ TreeEdges family_of(const Problem& problem, const TreeShape& shape) {
   return edges;
 }
 
-/// Puts a part into the memory of all children, then notifies each child after a flush of its put,
-/// because notifications may overtake puts. A part that fits into a notification travels in it,
-/// without put and flush. Serves `children` in their sequence. Carried notifications come after
-/// `awaited`, the await of the part, because a part may be empty; `awaited` is none at the root.
-void serve_together(ScheduleBuilder& schedule, const Problem& problem, BlockRange part,
-                    const std::vector<Rank>& children, StepId awaited) {
-  const bool carried = are_carried(schedule, problem, part);
+/// Gives each child its blocks, in the sequence of `children`: puts them into its memory, then
+/// notifies it after a flush of the put, because notifications may overtake puts. Blocks that are
+/// not put travel in a notification. That comes after `awaited`, the await of this rank's blocks,
+/// because blocks may be empty; `awaited` is none at the root.
+template <class BlocksOf, class IsPut>
+void serve(ScheduleBuilder& schedule, const std::vector<Rank>& children, StepId awaited,
+           BlocksOf blocks_of, IsPut is_put) {
   for (const Rank child : children) {
-    if (carried) {
-      schedule.after(schedule.notify(child, part, true), awaited);
+    const BlockRange blocks = blocks_of(child);
+    if (is_put(blocks)) {
+      schedule.put(child, blocks);
     } else {
-      schedule.put(child, part);
+      schedule.after(schedule.notify(child, blocks, true), awaited);
     }
   }
-  if (carried) return;
   for (const Rank child : children) {
+    const BlockRange blocks = blocks_of(child);
+    if (!is_put(blocks)) continue;
     const StepId flushed = schedule.flush(child);
-    schedule.after(schedule.notify(child, part), flushed);
+    schedule.after(schedule.notify(child, blocks), flushed);
   }
 }
 
@@ -117,15 +114,19 @@ Schedule broadcast_along(const Problem& problem, const TreeShape& shape, int par
   const Problem cut = problem.cut(parts);
   ScheduleBuilder schedule(cut);
   const TreeEdges family = family_of(problem, shape);
+  const auto is_put = [&](BlockRange blocks) {
+    return schedule.bytes(blocks) > problem.parameters.carry;
+  };
   StepId awaited = ScheduleBuilder::none;
   for (int part = 0; part < cut.parts; ++part) {
     const BlockRange blocks = {part, part + 1};
     if (family.parent != no_rank) {  // awaits parts one after the other
       const StepId before = awaited;
-      awaited = schedule.await(family.parent, blocks, are_carried(schedule, problem, blocks));
+      awaited = schedule.await(family.parent, blocks, !is_put(blocks));
       schedule.after(awaited, before);
     }
-    serve_together(schedule, problem, blocks, family.children, awaited);
+    serve(
+        schedule, family.children, awaited, [&](Rank) { return blocks; }, is_put);
   }
   return with_done_counter(schedule, problem, awaited);
 }
@@ -245,30 +246,18 @@ Schedule answers_linear(const Problem& problem) {
 ///            +- 3
 Schedule rma_scatter_knomial(const Problem& problem) {
   ScheduleBuilder schedule(problem);
+  const TreeEdges family = family_of(problem, knomial_shape(problem));
   const Knomial tree(problem.p, problem.parameters.k);
-  const Position me = problem.position();
-  StepId awaited = ScheduleBuilder::none;
+  const auto blocks_of = [&](Rank rank) { return tree.subtree(problem.order.position_of(rank)); };
   const auto is_put = [&](BlockRange blocks) {
     return blocks.count() == 1 && schedule.bytes(blocks) > problem.parameters.carry;
   };
-  if (me != 0) {
-    const BlockRange blocks = tree.subtree(me);
-    awaited = schedule.await(problem.rank_at(tree.parent(me)), blocks, !is_put(blocks));
+  StepId awaited = ScheduleBuilder::none;
+  if (family.parent != no_rank) {
+    const BlockRange own = blocks_of(problem.rank);
+    awaited = schedule.await(family.parent, own, !is_put(own));
   }
-  std::vector<Position> puts;
-  for (const Position child : tree.children(me) | std::views::reverse) {
-    const BlockRange blocks = tree.subtree(child);
-    if (is_put(blocks)) {
-      schedule.put(problem.rank_at(child), blocks);
-      puts.push_back(child);
-    } else {
-      schedule.after(schedule.notify(problem.rank_at(child), blocks, true), awaited);
-    }
-  }
-  for (const Position child : puts) {
-    const StepId flushed = schedule.flush(problem.rank_at(child));
-    schedule.after(schedule.notify(problem.rank_at(child), tree.subtree(child)), flushed);
-  }
+  serve(schedule, family.children, awaited, blocks_of, is_put);
   return with_done_counter(schedule, problem, awaited);
 }
 
