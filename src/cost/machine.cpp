@@ -2,10 +2,10 @@
 /// locale.
 #include "cost/machine.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "core/numbers.hpp"
+#include "core/words.hpp"
 
 namespace tutti {
 
@@ -45,32 +45,23 @@ constexpr std::array<MachineField, 14> machine_fields = {{
     {"signal", &Machine::signal, 1e-10, 1, "seconds until another rank's signal is seen", "flag"},
 }};
 
-/// Removes and returns the first word of a line; empty if there is none.
-std::string_view take_word(std::string_view& line) {
-  constexpr std::string_view blanks = " \t\r\v\f";
-  line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
-  const std::string_view word = line.substr(0, line.find_first_of(blanks));
-  line.remove_prefix(word.size());
-  return word;
-}
-
 }  // namespace
 
 Result<Machine> machine_from_text(std::string_view text) {
   Machine machine;
   bool is_empty = true;
-  for (int number = 1; !text.empty(); ++number) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    std::string_view rest = line.substr(0, line.find('#'));
-    const std::string_view name = take_word(rest);
+  int number = 0;
+  for (const std::string_view line : split(text, "\n")) {
+    ++number;
+    std::vector<std::string_view> words = split(line.substr(0, line.find('#')), " \t\r\v\f");
+    std::erase(words, std::string_view());
     for (const MachineField& field : machine_fields) {
-      if (name.empty() || (field.name != name && field.former != name)) continue;
-      const std::string_view word = take_word(rest);
+      if (words.empty() || (field.name != words[0] && field.former != words[0])) continue;
       double value = 0;
-      if (!read_number(word, value) || !(value >= field.min && value <= field.max)) {
+      if (words.size() < 2 || !read_number(words[1], value) ||
+          !(value >= field.min && value <= field.max)) {
         return Error{"line " + std::to_string(number) + ", \"" + std::string(line) +
-                     "\": expected " + std::string(name) + " from " + in_characters(field.min) +
+                     "\": expected " + std::string(words[0]) + " from " + in_characters(field.min) +
                      " to " + in_characters(field.max)};
       }
       machine.*field.value = value;

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -18,6 +17,7 @@
 
 #include "core/hash.hpp"
 #include "core/numbers.hpp"
+#include "core/words.hpp"
 #include "run/file.hpp"
 
 namespace tutti {
@@ -219,21 +219,14 @@ bool each_rank_has_a_core() {
 
 std::vector<int> processors_in(std::string_view list) {
   std::vector<int> processors;
-  const char* at = list.data();
-  const char* const end = at + list.size();
-  while (at < end) {
+  for (const std::string_view item : split(list)) {
+    const std::size_t dash = std::min(item.find('-'), item.size());
+    const std::string_view end = dash < item.size() ? item.substr(dash + 1) : item;
     int first = 0;
-    const auto number = std::from_chars(at, end, first);
-    if (number.ec != std::errc() || first < 0 || first >= max_processors) return {};
-    int last = first;
-    at = number.ptr;
-    if (at < end && *at == '-') {
-      const auto bound = std::from_chars(at + 1, end, last);
-      if (bound.ec != std::errc() || last < first || last >= max_processors) return {};
-      at = bound.ptr;
-    }
+    int last = 0;
+    if (!read_number(item.substr(0, dash), first) || !read_number(end, last)) return {};
+    if (first < 0 || last < first || last >= max_processors) return {};
     for (int processor = first; processor <= last; ++processor) processors.push_back(processor);
-    if (at < end && *at++ != ',') return {};
   }
   std::ranges::sort(processors);
   return processors;
