@@ -23,7 +23,6 @@ class RequestsInWindows {
   Schedule of(const Schedule& schedule) {
     made_ = schedule;
     made_.steps.clear();
-    first_.clear();
     for (const Step& step : schedule.steps) {
       first_.push_back(next());
       add(step);
@@ -67,13 +66,6 @@ class RequestsInWindows {
   Schedule made_;
   std::vector<StepId> first_;  ///< by step of the original: its first one
 };
-
-std::vector<Schedule> with_requests_in_windows(std::span<const Schedule> schedules) {
-  std::vector<Schedule> all;
-  RequestsInWindows requests;
-  for (const Schedule& schedule : schedules) all.push_back(requests.of(schedule));
-  return all;
-}
 
 }  // namespace
 
@@ -151,7 +143,10 @@ Result<double> price(std::span<const Schedule> schedules, const Machine& machine
   if (model == PriceModel::logp || model == PriceModel::loggp) {
     engine.service = EngineModel::Service::eager;
     if (notifications == Notifications::windows) {
-      schedules = requests = with_requests_in_windows(schedules);
+      for (const Schedule& schedule : schedules) {
+        requests.push_back(RequestsInWindows().of(schedule));
+      }
+      schedules = requests;
     }
   }
   double last = arrivals.empty() ? 0 : *std::ranges::max_element(arrivals);
