@@ -33,10 +33,20 @@ struct HierarchicalView {
     return part_of(whole, chunk, call.chunks, call.unit);
   }
   /// The whole block of `rank`, or the vector.
-  [[nodiscard]] Bytes size(Rank rank) const;
-  /// What local rank `local` sends to `to`, or receives from `from`.
-  [[nodiscard]] Bytes sent(int local, Rank to) const;
-  [[nodiscard]] Bytes received(int local, Rank from) const;
+  [[nodiscard]] Bytes size(Rank rank) const { return call.sizes.of(rank); }
+  /// What local rank `local` sends to `other`, or receives from it.
+  [[nodiscard]] Bytes sent(int local, Rank other) const {
+    return of_pair(call.sizes.sent, local, other);
+  }
+  [[nodiscard]] Bytes received(int local, Rank other) const {
+    return of_pair(call.sizes.received, local, other);
+  }
+
+ private:
+  /// Empty `sizes`: all are equal.
+  [[nodiscard]] Bytes of_pair(const std::vector<Bytes>& sizes, int local, Rank other) const {
+    return sizes.empty() ? call.sizes.each : sizes[index(local) * index(nodes.p()) + index(other)];
+  }
 };
 
 /// A part of node memory with pieces in sequence by lane, and in each lane by node.

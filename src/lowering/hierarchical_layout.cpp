@@ -47,18 +47,6 @@ ByteRange part_of(Bytes bytes, int i, int count, Bytes unit) {
   return {elements * i / count * unit, i + 1 == count ? bytes : elements * (i + 1) / count * unit};
 }
 
-Bytes HierarchicalView::size(Rank rank) const { return call.sizes.of(rank); }
-
-Bytes HierarchicalView::sent(int local, Rank to) const {
-  if (call.collective == Collective::alltoall) return call.sizes.each;
-  return call.sizes.sent[index(local) * index(nodes.p()) + index(to)];
-}
-
-Bytes HierarchicalView::received(int local, Rank from) const {
-  if (call.collective == Collective::alltoall) return call.sizes.each;
-  return call.sizes.received[index(local) * index(nodes.p()) + index(from)];
-}
-
 InnerBuffer LaneLayout::end(int lane, Bytes base) const {
   InnerBuffer end = lanes[index(lane)];
   end.at += base;
