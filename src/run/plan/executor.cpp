@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "run/process.hpp"
+
 namespace tutti {
 
 namespace {
@@ -20,6 +22,15 @@ struct Abandon {
 /// Abandons open messages when a run ends early, by an error or an exception: unless it is
 /// released.
 using OpenMessages = std::unique_ptr<Transport, Abandon>;
+
+/// A protocol that is never freed if it ends with open messages, whose words the MPI may still use.
+struct RunningProtocol {
+  Protocol protocol;
+  const std::size_t& open;
+  ~RunningProtocol() {
+    if (open > 0) leak(protocol);
+  }
+};
 
 Transfer transfer_of(const Exchange::Message& message, bool sends, int tag_base) {
   void* words = const_cast<std::int64_t*>(message.words.data());
@@ -51,6 +62,7 @@ void Executor::begin(const Program& program, Buffers& buffers, Transport& transp
   queue_.clear();
   served_ = 0;
   slots_in_use_ = 0;
+  completed_.clear();
   next_ = 0;
   all_done_ = 0;
   examined_ = 0;
@@ -63,10 +75,7 @@ int Executor::progress(bool& moved) {
   const std::size_t open = open_;
   const std::size_t next = next_;
   OpenMessages messages(transport_);
-  int error = poll();
-  complete_received();
-  if (error == 0) error = start_ready();
-  if (error == 0) error = advance();
+  const int error = go_on(poll());
   moved = open_ != open || next_ != next;
   if (error == 0) static_cast<void>(messages.release());
   return error;
@@ -77,14 +86,8 @@ int Executor::finish() {
   OpenMessages messages(transport_);
   for (const int number : held_) check_needs(number);
   held_.clear();
-  int error = start_ready();
-  if (error == 0) error = advance();
-  while (error == 0 && open_ > 0) {
-    error = await();
-    complete_received();
-    if (error == 0) error = start_ready();
-    if (error == 0) error = advance();
-  }
+  int error = go_on(0);
+  while (error == 0 && open_ > 0) error = go_on(await());
   if (error != 0) return error;
   static_cast<void>(messages.release());
   return damage_;
@@ -201,9 +204,13 @@ void Executor::complete(int number) {
   }
 }
 
-void Executor::complete_received() {
+/// Completes the messages that the last poll found. Without an `error` of it, starts what can
+/// start.
+int Executor::go_on(int error) {
   for (const int number : completed_) complete(number);
   completed_.clear();
+  if (error == 0) error = start_ready();
+  return error == 0 ? advance() : error;
 }
 
 int Executor::poll() {
@@ -228,10 +235,12 @@ bool Executor::is_over(const Operation& wait) {
 }
 
 int Executor::run(Protocol protocol, Transport& transport) {
+  open_ = 0;
+  RunningProtocol running = {std::move(protocol), open_};
   OpenMessages messages(&transport);
   transport_ = &transport;
   damage_ = 0;
-  while (const Exchange* const exchange = protocol.next()) {
+  while (const Exchange* const exchange = running.protocol.next()) {
     int slot = 0;
     int error = 0;
     open_ = exchange->recvs.size() + exchange->sends.size();

@@ -65,6 +65,7 @@ class Executor {
   int progress(bool& moved);
   /// Runs all remaining operations, after the rank has arrived.
   int finish();
+  /// False after a run that has left messages open: then the MPI may still use their memory.
   [[nodiscard]] bool is_done() const { return open_ == 0; }
   /// The first error of an operation that others waited for, which ended all the same.
   [[nodiscard]] int damage() const { return damage_; }
@@ -72,7 +73,7 @@ class Executor {
   /// The operations and needs that the last run has examined. A run takes O(operations + needs).
   [[nodiscard]] std::int64_t examined() const { return examined_; }
 
-  /// Runs one rank's side of a protocol to its end.
+  /// Runs one rank's side of a protocol to its end. Errors are those of run().
   int run(Protocol protocol, Transport& transport);
 
  private:
@@ -91,7 +92,7 @@ class Executor {
   int start(int number);
   int copy(const Operation& operation, int& error);
   void complete(int number);
-  void complete_received();
+  int go_on(int error);
   int await();
   int poll();
   [[nodiscard]] bool is_over(const Operation& wait);
