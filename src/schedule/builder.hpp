@@ -23,8 +23,6 @@ class ScheduleBuilder {
   StepId recv(Rank from, const Blocks& blocks) {
     return part(StepKind::recv, from, blocks, 0, bytes(blocks));
   }
-  StepId send(Rank to, BlockRange blocks) { return send(to, Blocks(blocks)); }
-  StepId recv(Rank from, BlockRange blocks) { return recv(from, Blocks(blocks)); }
   /// Sends or receives the bytes [offset, offset + bytes) of the packed blocks.
   StepId part(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset, Bytes bytes);
 
@@ -39,9 +37,6 @@ class ScheduleBuilder {
   /// recv_staged(), then combine(). Returns the step that combines, or `none`.
   StepId reduce(Rank from, const Blocks& blocks, Operand operand) {
     return combine(recv_staged(from, blocks), operand);
-  }
-  StepId reduce(Rank from, BlockRange blocks, Operand operand) {
-    return reduce(from, Blocks(blocks), operand);
   }
 
   /// Sends or receives a message without bytes.

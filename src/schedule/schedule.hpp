@@ -47,6 +47,7 @@ struct Blocks {
 
   Blocks() = default;
   Blocks(BlockRange r) : range(r) {}
+  Blocks(BlockIndex begin, BlockIndex end) : range{begin, end} {}
   Blocks(BlockRange r, std::vector<BlockRange> h) : range(r), holes(std::move(h)) {}
 
   /// The blocks with these numbers, each given once. O(n log n).
