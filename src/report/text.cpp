@@ -19,6 +19,11 @@ std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
+/// "1 rank", "2 ranks".
+std::string counted(std::int64_t number, const std::string& what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
 /// Equally wide for all units.
 std::string duration_in_column(double seconds) {
   const std::string text = duration(seconds);
@@ -82,12 +87,8 @@ std::string others_of(const std::vector<OtherCalls>& others) {
 }
 
 std::string header_of(const ReportContent& content) {
-  std::string ranks = content.ranks == 0 ? ""
-                                         : ", " + std::to_string(content.ranks) +
-                                               (content.ranks == 1 ? " rank" : " ranks");
-  if (content.nodes) {
-    ranks += " on " + std::to_string(*content.nodes) + (*content.nodes == 1 ? " node" : " nodes");
-  }
+  std::string ranks = content.ranks == 0 ? "" : ", " + counted(content.ranks, "rank");
+  if (content.nodes) ranks += " on " + counted(*content.nodes, "node");
   std::string text = wrapped("Tutti " + content.version + " with " + content.mpi + ranks);
   if (!content.partial.empty()) text += wrapped("partial: " + content.partial);
   text += wrapped("times: " + content.clock);
@@ -144,8 +145,7 @@ std::string to_text(const ReportContent& content) {
     }
   }
   if (explored > 0) {
-    text += wrapped("not listed: " + std::to_string(explored) +
-                    (explored == 1 ? " call" : " calls") + " that explored candidates");
+    text += wrapped("not listed: " + counted(explored, "call") + " that explored candidates");
   }
   return text + "\n" + std::string(legend) + "\n" + wrapped(account_of(content));
 }
