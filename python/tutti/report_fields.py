@@ -27,7 +27,7 @@ _BY_RANK = ("waiting", "held", "moving", "mean_delay", "last")
 _BY_BOTH = ("delays", "elapsed", "ahead", "progress_hint")
 _SIZE = {
     "p": _SOME, "bytes": COUNT, "calls": _SOME, "irregularity": _DIVISOR, "seconds": NUMBER,
-    "root": INTEGER,
+    "root": INTEGER, "roots": Maybe([(INTEGER, _SOME)]),
 }  # fmt: skip
 _LINE = {
     "collective": TEXT, "site": TEXT, "other_sites": Maybe([TEXT], null=False), "calls": COUNT,

@@ -23,12 +23,12 @@ from tutti.tuning_cells import RACE, SCAN, Cell, Cells, Measured, between
 
 _FINAL = 30
 """Repetitions of the last round of the race."""
-WIDTH = 4
-"""Bytes of the elements that tutti-bench sends."""
 WARMUP = 2
 """Calls before the timed ones."""
 SHARES = (0.6, 0.93, 1.0)
 """The ends of the three stages in shares of the budget."""
+FOR_TUNING = 0.8
+"""The share of a budget for the tuning; the check has the rest."""
 CHECK = "check"
 """Stands for a candidate's name where the check of a collective's rules failed."""
 _LEAST_SECONDS = 0.1
@@ -52,6 +52,8 @@ class Job:
     """Processor, cores and network of rank 0's node."""
     network: str = ""
     """Empty if it is unknown."""
+    cores: int = 0
+    """Of rank 0's node; 0 if they are unknown."""
 
 
 Measure = Callable[[str, Sequence[int], Sequence[str], int, float], list[dict[str, Any]]]
@@ -60,6 +62,16 @@ bound). Returns a row for each size: `bytes`, and `algorithms` with `name`, `ran
 
 Progress = Callable[[int, int, str], None]
 """Gets the finished and the planned number of runs, and what runs next."""
+
+
+def title(collective: str, irregularity: int) -> str:
+    """The name of a collective, with the irregularity of its blocks unless that is 1."""
+    return collective + (f" (irregularity {irregularity})" if irregularity > 1 else "")
+
+
+def planned_runs(cells: Cells) -> int:
+    """About as many runs of tutti-bench as a tuning of these cells needs."""
+    return 3 * sum(len(sizes) for sizes in cells.values()) + 3 * len(cells)
 
 
 def _is_slower(line: Measured, other: Measured) -> bool:
@@ -74,6 +86,7 @@ class Tuner:
         measure: runs tutti-bench.
         cells: what to measure, empty; the most important collective first.
         arrivals: collectives that are measured with ranks that arrive apart.
+        irregularity: that of the blocks; 1 where they are equal, or as in a program.
         budget: seconds for all measurements; 0 for no bound.
         start_up: seconds that a run takes before it measures.
         clock: seconds from any zero.
@@ -87,6 +100,7 @@ class Tuner:
         cells: Cells,
         *,
         arrivals: Collection[str] = (),
+        irregularity: int = 1,
         budget: float = 0,
         start_up: float = 0,
         clock: Callable[[], float],
@@ -97,6 +111,11 @@ class Tuner:
         """Candidates whose runs ended with an error, by collective and name; CHECK: the rules."""
         self.unfinished: list[str] = []
         """Collectives that the budget did not suffice for."""
+        self.irregularity = irregularity
+        self.runs = 0
+        """Runs of tutti-bench that have begun."""
+        self.seconds = 0.0
+        """That the tuning took."""
         self._measure = measure
         self._clock = clock
         self._progress = progress
@@ -112,9 +131,13 @@ class Tuner:
         self.cells = cells
 
     @property
-    def runs(self) -> int:
+    def done(self) -> int:
         """Finished runs of tutti-bench, and those that were not needed."""
         return self._done
+
+    def title(self, collective: str) -> str:
+        """The name of a collective with the irregularity of its blocks."""
+        return title(collective, self.irregularity)
 
     def run(self) -> None:
         """Measures. All collectives come through one stage before any enters the next, size by
@@ -127,6 +150,7 @@ class Tuner:
             self._done, self._left, before = before, planned, before + planned
             self._planned = sum(runs.values())
             stage()
+        self.seconds = self._clock() - start
 
     def _seconds(self) -> float:
         """What the next run may take for each size; 0 for any time."""
@@ -317,7 +341,8 @@ class Tuner:
             RunFailed: native alone fails, and no run has succeeded before.
         """
         where = _engine.range_text(str(sizes[0])) if len(sizes) == 1 else f"{len(sizes)} sizes"
-        text = f"{collective} {where}, {count(len(names), 'candidate')}"
+        text = f"{self.title(collective)} {where}, {count(len(names), 'candidate')}"
+        self.runs += 1
         self._progress(self._done, max(self._planned, self._done + 1), text)
         try:
             rows = self._measure(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from tutti import _engine
 from tutti.refusal import Refusal
-from tutti.rules import UNKNOWN_SIZES
 from tutti.site_totals import seconds_of
-from tutti.tuning import WIDTH, Cell
+from tutti.tuning_blocks import WIDTH, blocks_for, class_end
+from tutti.tuning_cells import Cell
 
 MIN_SHARE = 0.01
 """Calls with a smaller share of the time in collectives are not tuned."""
@@ -19,9 +21,8 @@ MIN_SPREAD = 200e-6
 """Seconds. Ranks whose arrivals are closer count as together: a sleep is not more precise."""
 _MAX_CALLS = 32
 """Recorded calls of a call site whose arrivals are replayed."""
-_REGULAR = 1.05
-_SEEDS = range(1, 9)
-_RHO = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+_MAX_ROOTS = 4
+"""Roots of one size that are replayed: each is a run of its own."""
 
 
 @dataclass
@@ -45,8 +46,9 @@ class Calls:
     """The number of these calls."""
     scale: float = 1.0
     """The ranks of the program for each rank of the call."""
-    delays: list[list[float]] = field(default_factory=list, repr=False)
-    """By recorded call and rank, seconds behind the first; empty if ranks arrive together."""
+    arrivals: list[tuple[int, list[float]]] = field(default_factory=list, repr=False)
+    """Of recorded calls: the root, and by rank the seconds behind the first. Empty if ranks arrive
+    together."""
 
     @property
     def bytes(self) -> int:
@@ -82,17 +84,30 @@ class Calls:
         self.seconds += seconds
         self._bytes += calls * size["bytes"]
         self._irregularity += calls * size["irregularity"]
-        self.root_calls[size["root"]] = self.root_calls.get(size["root"], 0) + calls
+        for root, number in size.get("roots") or [(size["root"], calls)]:
+            self.root_calls[root] = self.root_calls.get(root, 0) + number
+
+    def roots(self) -> list[tuple[int, float]]:
+        """The roots that stand for those of the calls, each with its share: of 4 equal parts of the
+        calls in ascending order of roots, the roots in the middle. Where arrivals are replayed, of
+        the recorded calls. O(calls)."""
+        counted = Counter(root for root, _ in self.arrivals) or self.root_calls
+        roots = sorted(counted)
+        ends = dict(zip(roots, accumulate(counted[root] for root in roots), strict=True))
+        last = ends[roots[-1]]
+        places = [last * (2 * number + 1) / (2 * _MAX_ROOTS) for number in range(_MAX_ROOTS)]
+        found = Counter(next(root for root, end in ends.items() if place < end) for place in places)
+        return [(root, number / _MAX_ROOTS) for root, number in found.items()]
+
+    def delays(self, root: int) -> list[list[float]]:
+        """By recorded call with this root and rank, seconds behind the first: of at most 32 calls."""
+        known = [delays for of, delays in self.arrivals if of == root]
+        return known[:: max(1, len(known) // _MAX_CALLS)][:_MAX_CALLS]
 
     def is_tunable(self) -> bool:
         """True if the collective moves data between ranks that all call it."""
         is_empty = self.most == 0 and self.collective != "barrier"
         return not is_empty and self.ranks > 1 and not self.collective.startswith("rma_")
-
-
-def class_end(size: int) -> int:
-    """The largest message size of the class of a size: the next power of 2; 0 of 0."""
-    return 1 << (size - 1).bit_length() if size > 0 else 0
 
 
 def _checked(
@@ -110,14 +125,13 @@ def _checked(
             yield report, line
 
 
-def _delays(line: dict[str, Any], ranks: int) -> list[list[float]]:
+def _arrivals(line: dict[str, Any], ranks: int) -> list[tuple[int, list[float]]]:
     pattern, spread = line.get("pattern"), line.get("spread")
     if not pattern or not spread or len(pattern["ranks"]) != ranks:
         return []
     if spread["median"] < MIN_SPREAD:
         return []
-    delays: list[list[float]] = pattern["delays"]
-    return delays[:: max(1, len(delays) // _MAX_CALLS)][:_MAX_CALLS]
+    return list(zip(pattern["roots"], pattern["delays"], strict=True))
 
 
 def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
@@ -143,7 +157,7 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
             calls.add(size, seconds, line)
             if seconds > longest.get(key, 0):
                 longest[key] = seconds
-                calls.delays = _delays(line, p)
+                calls.arrivals = _arrivals(line, p)
         if rest["calls"]:
             key = (line["site"], line["collective"], 0, 0)
             others = found.setdefault(key, Calls(*key))
@@ -156,7 +170,7 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
 class Replay:
     """One message size of one collective as tutti-bench makes it again.
 
-    Where several call sites share them, that with the most time gives root, arrivals and blocks.
+    Where several call sites share them, that with the most time gives roots, arrivals and blocks.
     """
 
     collective: str
@@ -184,63 +198,21 @@ class Replay:
         most = max(site.most for site in self.sites)
         first = min(site.most for site in self.sites)
         least = first // 2 + 1 if first > 1 else first
-        late = max((max(call) for call in self.main.delays), default=0.0)
+        late = max((max(delays) for _, delays in self.main.arrivals), default=0.0)
         made = Cell(self.size, span=(least, most), weight=self.seconds)
         made.seconds = late + sum(site.a_call * site.calls for site in self.sites) / self.calls
         return made
 
-    def words(self, ranks: int, size: int) -> list[str]:
-        """What tutti-bench takes for such calls of `size` bytes, except the arrivals."""
+    def words(self, ranks: int, size: int, root: int) -> list[str]:
+        """What tutti-bench takes for such calls of `size` bytes with one root, except the arrivals."""
         words: list[str] = []
         if self.size > 0:
             words = ["--block", str(max(1, size // WIDTH))]
         if _engine.is_irregular(self.collective):
-            words = _blocks(self.collective, ranks, max(1, size // WIDTH), self.main.irregularity)
-        root = max(self.main.root_calls, key=lambda root: self.main.root_calls[root])
+            words = blocks_for(self.collective, ranks, size, self.main.irregularity)
         if root >= 0 and _engine.has_root(self.collective):
             words += ["--root", str(root)]
         return words
-
-
-def _blocks(collective: str, ranks: int, block: int, irregularity: float) -> list[str]:
-    """The distribution of tutti-bench whose max/mean block is nearest to that of the calls.
-
-    Where all ranks know the mean block it must stay in the class, so that the rule matches.
-    """
-    fits: list[tuple[float, list[str]]] = []
-    for name, seed, rho in _distributions(ranks, irregularity, collective in UNKNOWN_SIZES):
-        asked = block
-        for _ in range(2):  # the first time with the block itself, then corrected by its mean
-            blocks = _engine.distribute(name, ranks, asked, seed, rho)
-            mean = sum(blocks) / ranks
-            if mean <= 0 or asked == max(1, round(asked * block / mean)):
-                break
-            asked = max(1, round(asked * block / mean))
-        blocks = _engine.distribute(name, ranks, asked, seed, rho)
-        mean = sum(blocks) / ranks
-        if mean <= 0:
-            continue
-        off = abs(math.log(max(blocks) / mean / irregularity)) + 2 * abs(math.log(mean / block))
-        off += class_end(int(mean * WIDTH)) != class_end(block * WIDTH)
-        words = ["--distribution", name.replace("_", "-"), "--block", str(asked)]
-        fits.append((off, [*words, "--seed", str(seed), "--rho", str(rho)]))
-    return min(fits, key=lambda fit: fit[0])[1]
-
-
-def _distributions(
-    ranks: int, irregularity: float, any_mean: bool
-) -> Iterator[tuple[str, int, int]]:
-    """Name, seed and rho of the distributions that may fit."""
-    yield "same", 1, 5
-    if irregularity < _REGULAR:
-        return
-    yield "alternating", 1, 5
-    yield "decreasing", 1, 5
-    if any_mean:
-        yield "two_blocks", 1, 5
-    for seed in _SEEDS:
-        yield "random", seed, 5
-        yield from (("spikes", seed, rho) for rho in _RHO if rho <= ranks)
 
 
 def replays_of(calls: Sequence[Calls], ranks: int, names: Sequence[str]) -> list[Replay]:

@@ -50,6 +50,9 @@ class Cell:
     lines: dict[str, Measured] = field(default_factory=dict)
     choice: str = ""
     """What the rules of a check select; afterwards it may only become native. Empty before."""
+    is_usual: bool = False
+    """The choice is that of rules for other blocks too: only if it is slower beyond doubt, the check
+    refutes it."""
     is_refuted: bool = False
     """The check has not confirmed that its choice is faster than the MPI's own algorithm."""
     span: tuple[int, int] | None = None
@@ -66,19 +69,24 @@ class Cell:
 
     def native_of(self, line: Measured) -> Measured:
         """The MPI's own algorithm in the run that has measured the line."""
-        return Measured("native", line.beside) if line.beside else self.native
+        return Measured("native", line.beside, line.beside) if line.beside else self.native
 
     def ratio(self, line: Measured) -> float:
         """Its median over that of the MPI's own in the same run."""
         return line.median / self.native_of(line).median
 
+    def beats(self, line: Measured, other: Measured) -> bool:
+        """True if an algorithm is faster than another one beyond doubt: the intervals of the medians
+        do not overlap, and the gain is MIN_GAIN or more, or much more if only the scan measured one."""
+        number = min(len(line.samples), len(other.samples))
+        most = 1 - MIN_GAIN if number >= RACE else 1 / _CLEAR
+        is_apart = line.interval.high < other.interval.low
+        return number >= SCAN and is_apart and self.ratio(line) <= most * self.ratio(other)
+
     def is_faster(self, line: Measured) -> bool:
-        """True if the algorithm beats the MPI's own beyond doubt: the intervals of the medians do
-        not overlap, and the gain is MIN_GAIN or more, or much more if only the scan measured it."""
-        if line.name == "native" or self.is_refuted or len(line.samples) < SCAN:
-            return False
-        most = 1 - MIN_GAIN if len(line.samples) >= RACE else 1 / _CLEAR
-        return self.ratio(line) <= most and line.interval.high < self.native_of(line).interval.low
+        """True if the algorithm beats the MPI's own."""
+        is_candidate = line.name != "native" and not self.is_refuted
+        return is_candidate and self.beats(line, self.native_of(line))
 
     @property
     def winner(self) -> str:

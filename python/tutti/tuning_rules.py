@@ -34,21 +34,42 @@ class Span:
         """The size at which the winner gains least."""
         return max(self.cells, key=lambda cell: cell.ratio(cell.lines[self.use]))
 
+    def holds(self, size: int) -> bool:
+        """Is a message size one of these?"""
+        return self.least <= size and (self.most is None or size <= self.most)
 
-def rules_of(tuner: Tuner, date: str, command: str) -> list[dict[str, Any]]:
-    """Rules for all measured sizes; the MPI's own algorithm where nothing beats it."""
-    made: list[dict[str, Any]] = []
+
+def spans_of(tuner: Tuner) -> dict[str, list[Span]]:
+    """By collective, what is selected at all measured sizes: the MPI's own algorithm where nothing
+    beats it."""
+    found = {}
     for name, done in _measured(tuner).items():
         choices = _choices(name, done)
         if name in UNKNOWN_SIZES or done[0].bytes == 0:
             use = choices[0] if len(set(choices)) == 1 else "native"
-            spans = [_span_of(done, use, 0, None)]
+            found[name] = [_span_of(done, use, 0, None)]
         elif done[0].span is not None:
-            spans = _spans_of_calls(done, choices)
+            found[name] = _spans_of_calls(done, choices)
         else:
-            spans = _spans(done, choices)
+            found[name] = _spans(done, choices)
+    return found
+
+
+def rules_of(
+    tuner: Tuner, date: str, command: str, before: Sequence[tuple[str, str, Span]] = ()
+) -> list[dict[str, Any]]:
+    """Rules for all measured sizes. First come those `before`, each with its collective and
+    irregularity."""
+    made = [_rule(tuner.job, name, span, date, command, text) for name, text, span in before]
+    for name, spans in spans_of(tuner).items():
         made += [_rule(tuner.job, name, span, date, command) for span in spans]
     return made
+
+
+def mpi_of(job: Job) -> tuple[str, str]:
+    """The MPI that rules hold for, and the first two numbers of its version."""
+    mpi, version = _engine.mpi_version(job.library)
+    return mpi, ".".join(version.split(".")[:2])
 
 
 def settle(tuner: Tuner) -> None:
@@ -72,21 +93,25 @@ def _choices(collective: str, cells: list[Cell]) -> list[str]:
     """What rules select at each size."""
     if all(cell.choice for cell in cells):
         return ["native" if cell.is_refuted else cell.choice for cell in cells]
-    return [_common(cells)] * len(cells) if collective in UNKNOWN_SIZES else _smoothed(cells)
+    return [_common(cells)] * len(cells) if collective in UNKNOWN_SIZES else smoothed(cells)
 
 
-def _rule(job: Job, collective: str, span: Span, date: str, command: str) -> dict[str, Any]:
-    mpi, version = _engine.mpi_version(job.library)
+def _rule(
+    job: Job, collective: str, span: Span, date: str, command: str, irregularity: str = ""
+) -> dict[str, Any]:
+    mpi, version = mpi_of(job)
     rule: dict[str, Any] = {
         "collective": collective,
         "p": job.ranks,
         "nodes": job.nodes,
         "ranks_per_node": job.ranks_per_node,
     }
+    if irregularity:
+        rule["irregularity"] = irregularity
     if span.least > 0 or span.most is not None:
         most = "inf" if span.most is None else str(span.most)
         rule["bytes"] = _engine.range_text(f"{span.least}..{most}")
-    rule |= {"mpi": mpi, "version": ".".join(version.split(".")[:2]), "use": span.use}
+    rule |= {"mpi": mpi, "version": version, "use": span.use}
     return rule | {"evidence": _evidence(job, span) | {"date": date, "command": command}}
 
 
@@ -116,7 +141,7 @@ def _span_of(cells: list[Cell], use: str, least: int, most: int | None) -> Span:
     return Span(use, least, most, [cell for cell in cells if use in cell.lines])
 
 
-def _smoothed(cells: list[Cell]) -> list[str]:
+def smoothed(cells: list[Cell]) -> list[str]:
     """The winners by size; the winner of the size before stays if it is as good as the new one."""
     winners: list[str] = []
     for cell in cells:

@@ -1,14 +1,13 @@
-"""Runs a tuning: starts tutti-bench, keeps what it has measured for a later --resume, checks."""
+"""Runs a tuning: starts tutti-bench, and keeps what it has measured for a later --resume."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import json
-import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,18 +15,14 @@ from tutti import _engine, bench
 from tutti.fields import COUNT, NUMBER, TEXT, Each, fault_of
 from tutti.refusal import Refusal
 from tutti.rules import UNKNOWN_SIZES
-from tutti.tuning import CHECK, WARMUP, WIDTH, Job, Progress, Tuner
-from tutti.tuning_cells import Cell, Measured
-from tutti.tuning_rules import settle
+from tutti.tuning import WARMUP, Job
+from tutti.tuning_blocks import WIDTH
 
-STATE_SCHEMA = "tutti-tune-state-6"
-_CHECKS = 20
-_RULES = ["native", "auto"]
-"""What a check compares: with rules, auto runs what they select."""
+STATE_SCHEMA = "tutti-tune-state-7"
 _LEAST_US = 0.001
 """Of a clock's resolution; a time of 0 has no ratio."""
 
-_ALONE = {
+ALONE = {
     "TUTTI": "on", "TUTTI_RULES": "none", "TUTTI_REPORT": "none", "TUTTI_LEARN": "off",
     "TUTTI_MACHINE": "built-in",
 }  # fmt: skip
@@ -46,12 +41,16 @@ def under(mpirun: str) -> Run:
 
 def job_of(run: Run) -> Job:
     """The job that the launcher starts."""
-    found = run(["barrier", "--repetitions", "1", "--warmup", "0"], _ALONE)
+    found = run(["barrier", "--repetitions", "1", "--warmup", "0"], ALONE)
     known = found["metadata"]
-    numbers = (int(known[name]) for name in ("ranks", "nodes", "ranks of a node"))
+    names = ("ranks", "nodes", "ranks of a node", "cores of a node")
+    ranks, nodes, ranks_per_node, cores = (int(known[name]) for name in names)
     network = known["network"]
-    machine = f"{known['processor']}, {known['cores of a node']} cores, {network}"
-    return Job(*numbers, known["library"], machine, "" if network == "unknown" else network)
+    machine = f"{known['processor']}, {cores} cores, {network}"
+    is_known = network != "unknown"
+    return Job(
+        ranks, nodes, ranks_per_node, known["library"], machine, network if is_known else "", cores
+    )
 
 
 _ROW = {"bytes": COUNT, "algorithms": [{"name": TEXT, "ran": TEXT, "samples_us": [NUMBER]}]}
@@ -64,7 +63,7 @@ def settings() -> dict[str, str]:
         "MVP_", "UCX_", "FI_",
     )  # fmt: skip
     found = {name: value for name, value in sorted(os.environ.items()) if name.startswith(names)}
-    return {name: value for name, value in found.items() if name not in _ALONE}
+    return {name: value for name, value in found.items() if name not in ALONE}
 
 
 def _different(old: Any, new: Any) -> tuple[Any, Any]:
@@ -161,17 +160,32 @@ class State:
         self.path.unlink(missing_ok=True)
 
 
-Shape = Callable[[str, int], list[str]]
-"""What tutti-bench takes for a collective and message size: blocks, root, arrivals."""
+@dataclass(frozen=True)
+class Variant:
+    """Calls of one root, which one run of tutti-bench measures."""
+
+    words: list[str]
+    """What tutti-bench takes for them: blocks, root, arrivals."""
+    share: float = 1.0
+    """Of the calls of their size; the shares of all variants add up to 1."""
 
 
-def equal_blocks(collective: str, size: int) -> list[str]:
+Shape = Callable[[str, int], list[Variant]]
+"""How calls of a collective and message size are measured."""
+
+
+def equal_blocks(collective: str, size: int) -> list[Variant]:
     """The Shape of a tuning for any program."""
     words = ["--block", str(max(1, size // WIDTH))] if size > 0 else []
     if _engine.is_irregular(collective):
         # Where ranks know the mean block it must be what was asked for.
         words += ["--distribution", "random" if collective in UNKNOWN_SIZES else "same"]
-    return words
+    return [Variant(words)]
+
+
+def budget_words(seconds: float) -> list[str]:
+    """What tutti-bench takes for a bound of the time for each size."""
+    return ["--budget", f"{max(seconds, 0.05) * 1e3:.0f}ms"]
 
 
 def arguments_of(collective: str, algorithms: Sequence[str], repetitions: int) -> list[str]:
@@ -183,7 +197,22 @@ def arguments_of(collective: str, algorithms: Sequence[str], repetitions: int) -
 
 
 def measuring(run: Run, state: State, shape: Shape = equal_blocks) -> Any:
-    """A tutti.tuning.Measure that passes over what the state has. Each size is a run of its own."""
+    """A tutti.tuning.Measure that passes over what the state has. Each variant of a size is a run of
+    its own."""
+
+    def measure_variant(
+        collective: str, size: int, words: list[str], repetitions: int, seconds: float
+    ) -> dict[str, Any]:
+        key = " ".join(words)
+        rows = state.get(key) or []
+        # A budget cuts runs short. What is left of one becomes less from run to run.
+        is_cut = not all(_has(row, repetitions) for row in rows)
+        if not rows or (is_cut and not 0 < seconds <= 2 * state.bound(key)):
+            bound = budget_words(seconds) if seconds else []
+            found = run([*words, "--no-check", *bound], ALONE)
+            rows = [kept(row, size, samples_of(collective, words)) for row in found["rows"]]
+            state.put(key, rows, seconds)
+        return rows[0]
 
     def measure(
         collective: str,
@@ -192,19 +221,17 @@ def measuring(run: Run, state: State, shape: Shape = equal_blocks) -> Any:
         repetitions: int,
         seconds: float,
     ) -> list[dict[str, Any]]:
-        bound = ["--budget", f"{max(seconds, 0.05) * 1e3:.0f}ms"] if seconds else []
         measured = []
         for size in sizes:
-            words = arguments_of(collective, algorithms, repetitions) + shape(collective, size)
-            key = " ".join(words)
-            rows = state.get(key)
-            # A budget cuts runs short. What is left of one becomes less from run to run.
-            is_cut = rows is not None and not all(_has(row, repetitions) for row in rows)
-            if rows is None or (is_cut and not 0 < seconds <= 2 * state.bound(key)):
-                found = run([*words, "--no-check", *bound], _ALONE)
-                rows = [_kept(row, size, samples_of(collective, words)) for row in found["rows"]]
-                state.put(key, rows, seconds)
-            measured += rows
+            variants = shape(collective, size)
+            parts = []
+            for variant in variants:
+                words = arguments_of(collective, algorithms, repetitions) + variant.words
+                part = measure_variant(
+                    collective, size, words, repetitions, seconds / len(variants)
+                )
+                parts.append((variant.share, part))
+            measured.append(joined(parts))
         return measured
 
     return measure
@@ -237,7 +264,7 @@ def samples_of(collective: str, words: Sequence[str]) -> Samples:
     return samples
 
 
-def _kept(row: dict[str, Any], size: int, samples: Samples) -> dict[str, Any]:
+def kept(row: dict[str, Any], size: int, samples: Samples) -> dict[str, Any]:
     """What a tuning needs of a row that it has asked for by a message size."""
     lines = [
         {"name": line["name"], "ran": line.get("ran", ""), "samples_us": samples(line)}
@@ -246,136 +273,20 @@ def _kept(row: dict[str, Any], size: int, samples: Samples) -> dict[str, Any]:
     return {"bytes": size, "algorithms": lines}
 
 
-@dataclass(frozen=True)
-class Check:
-    """The times of one collective and size under the new rules, beside those without them."""
-
-    collective: str
-    bytes: int
-    native: Measured
-    rules: Measured
-    ran: str
-    """What Tutti ran by the rules."""
-    best: Measured
-    """The fastest of native, what the rules selected and what the tuning found fastest."""
-    refutes: bool = False
-    """The rules selected something that has not shown here to be better than native."""
-
-    @property
-    def is_native(self) -> bool:
-        """The rules selected the MPI's own algorithm."""
-        return self.ran.startswith("native: ")
-
-    @property
-    def speedup(self) -> float:
-        """Native's median over that of the rules; 1 where they ran native, as all else is noise."""
-        return 1.0 if self.is_native else self.native.median / self.rules.median
-
-    @property
-    def loss(self) -> float:
-        """What the rules take longer than the best, as a share of the best."""
-        least = min(self.native.median, self.rules.median)
-        return (least if self.is_native else self.rules.median) / self.best.median - 1
-
-    @property
-    def is_slower(self) -> bool:
-        """The rules are slower than native beyond doubt, by the intervals of the medians."""
-        return not self.is_native and self.rules.interval.low > self.native.interval.high
-
-
-def check(
-    tuner: Tuner, run: Run, rules: Path, left: Callable[[], float] = lambda: math.inf,
-    shape: Shape = equal_blocks, progress: Progress = lambda done, planned, text: None,
-) -> list[Check]:  # fmt: skip
-    """Measures native, the rules and the best found in turn, with received data compared.
-
-    `left` is the number of seconds that the checks may still take. Sizes for which the rules select
-    something else than native come first, since only these can be refuted. Where the rules fail,
-    what was checked of their collective is dropped. Where only the best found fails, it is left out.
-
-    Raises:
-        RunFailed: the MPI's own algorithm alone fails too.
-    """
-    cells = [
-        (collective, cell)
-        for collective, sizes in tuner.cells.items()
-        for _, cell in sorted(sizes.items())
-        if "native" in cell.lines
-    ]
-    settle(tuner)
-    order = sorted(range(len(cells)), key=lambda at: cells[at][1].choice == "native")
-    checks: dict[int, Check] = {}
-    for done, at in enumerate(order):
-        seconds = left()
-        if seconds <= 0:
-            break
-        collective, cell = cells[at]
-        if (collective, CHECK) in tuner.failed:
-            continue
-        progress(done, len(cells), f"check {collective} {_engine.range_text(str(cell.bytes))}")
-        names = [*_RULES, *({cell.best.name} - {"native"})]
-        further = shape(collective, cell.bytes)
-        if seconds < math.inf:
-            further += ["--budget", f"{max(50.0, seconds / (len(cells) - done) * 1e3):.0f}ms"]
-        found = _check_run(tuner, run, rules, collective, names, further)
-        for row in found["rows"][:1]:
-            checks[at] = _check_of(row, collective, cell, samples_of(collective, further))
-    return _refuted(tuner, [check for _, check in sorted(checks.items())])
-
-
-def _check_run(
-    tuner: Tuner, run: Run, rules: Path, collective: str, names: list[str], further: list[str]
-) -> dict[str, Any]:
-    """Runs native, the rules and perhaps the best found. Where that fails, finds out which is to
-    blame; no rows if it is the rules."""
-    settings = _ALONE | {"TUTTI_RULES": str(rules)}
-    try:
-        return run(arguments_of(collective, names, _CHECKS) + further, settings)
-    except bench.RunFailed as error:
-        if names != _RULES:
-            found = _check_run(tuner, run, rules, collective, _RULES, further)
-            if found["rows"]:
-                tuner.leave_out(collective, names[-1], str(error))
-            return found
-        run(arguments_of(collective, ["native"], _CHECKS) + further, _ALONE)
-        tuner.failed[collective, CHECK] = str(error)
-        return {"rows": []}
-
-
-def _refuted(tuner: Tuner, checks: list[Check]) -> list[Check]:
-    """Makes native what a check refutes, what lost its candidate, and collectives that failed. A rule
-    that holds for all sizes is refuted by one that is slower, or by no gain in the mean. Returns the
-    checks of what has not failed."""
-    for name, cells in tuner.cells.items():
-        own = [one for one in checks if one.collective == name]
-        lost = {one.bytes for one in own if one.refutes}
-        lost |= {size for size, cell in cells.items() if cell.choice not in ("", *cell.lines)}
-        gains = [one.speedup for one in own if not one.is_native]
-        gains_nothing = bool(gains) and geometric_mean(gains) <= 1
-        if (name, CHECK) in tuner.failed or (name in UNKNOWN_SIZES and (lost or gains_nothing)):
-            lost = set(cells)
-        for size in lost:
-            cells[size].is_refuted = True
-    return [
-        replace(one, refutes=not one.is_native and tuner.cells[one.collective][one.bytes].is_refuted)
-        for one in checks if (one.collective, CHECK) not in tuner.failed
-    ]  # fmt: skip
-
-
-def _check_of(row: dict[str, Any], collective: str, cell: Cell, samples: Samples) -> Check:
-    lines = {line["name"]: line for line in row["algorithms"]}
-    times = {name: Measured(name, tuple(samples(line))) for name, line in lines.items()}
-    best = min(times.values(), key=lambda line: line.median)
-    ran = lines["auto"].get("ran", "")
-    check = Check(collective, cell.bytes, times["native"], times["auto"], ran, best)
-    # Where the rule only was as fast as native, the times of the check fall on either side. So do
-    # those of some size among several with one rule.
-    was_faster = cell.choice in cell.lines and cell.is_faster(cell.lines[cell.choice])
-    was_faster = was_faster and collective not in UNKNOWN_SIZES
-    is_refuted = check.speedup <= 1 if was_faster else check.is_slower
-    return replace(check, refutes=is_refuted and not check.is_native)
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    """Of positive numbers; 1 without any."""
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else 1.0
+def joined(parts: Sequence[tuple[float, dict[str, Any]]]) -> dict[str, Any]:
+    """One row of those of several variants, each with its share: every time is the mean over the
+    variants. An algorithm that another one has replaced in some variant counts as replaced."""
+    if len(parts) == 1:
+        return parts[0][1]
+    lines = []
+    for of_variants in zip(*(row["algorithms"] for _, row in parts), strict=True):
+        name = of_variants[0]["name"]
+        runs = [line["ran"] for line in of_variants]
+        ran = next((one for one in runs if not one.startswith(f"{name}:")), runs[0])
+        columns = zip(*(line["samples_us"] for line in of_variants), strict=False)
+        samples = [
+            sum(share * time for (share, _), time in zip(parts, column, strict=True))
+            for column in columns
+        ]
+        lines.append({"name": name, "ran": ran, "samples_us": samples})
+    return {"bytes": parts[0][1]["bytes"], "algorithms": lines}

@@ -13,7 +13,7 @@ from tutti.tuning_rules import rules_of, to_text
 from tutti.tuning_run import waits_for_all
 
 JOB = Job(8, 1, 8, "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4",
-          "P, 8 cores, unknown")  # fmt: skip
+          "P, 8 cores, unknown", cores=8)  # fmt: skip
 SIZES = (8, 4 << 20)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulated_bench import JOB, Bench, Machine, linear, tuned
-from tutti import _engine, tuning_run
+from simulated_bench import JOB, Bench, Machine, linear, spans, tuned
+from tutti import _engine, tuning_check, tuning_run
 from tutti.bench import RunFailed
 from tutti.cli import app
 from tutti.commands import tune as command
@@ -117,7 +117,7 @@ def test_a_check_in_which_only_the_best_found_fails_keeps_the_rules(tmp_path: Pa
         return bench(words, settings)
 
     sizes = len(tuner.cells["bcast"])
-    assert len(tuning_run.check(tuner, run, tmp_path)) == sizes
+    assert len(tuning_check.check(tuner, run, tmp_path)) == sizes
     assert tuner.failed == {("bcast", "chain"): "exit status 1"}
     assert not any("chain" in cell.lines for cell in tuner.cells["bcast"].values())
 
@@ -148,7 +148,7 @@ def test_a_check_in_which_the_mpis_own_fails_ends_the_tuning(tmp_path: Path) -> 
         raise RunFailed("exit status 1")
 
     with pytest.raises(RunFailed):
-        tuning_run.check(tuner, run, tmp_path)
+        tuning_check.check(tuner, run, tmp_path)
 
 
 @pytest.mark.parametrize("ran", ["native: rules: measured", "chain: rules: measured"])
@@ -172,11 +172,11 @@ def test_a_check_ends_with_the_budget_and_begins_with_what_it_can_refute(tmp_pat
     tuner = tuned(machine, "bcast")
     bench = Bench(machine)
     left = [3.0, 0.0]
-    checks = tuning_run.check(tuner, bench, tmp_path, lambda: left.pop(0))
+    checks = tuning_check.check(tuner, bench, tmp_path, lambda: left.pop(0))
     assert [(one.collective, one.bytes) for one in checks] == [("bcast", 32768)]
     assert "--budget" in bench.runs[0]
     # Without a budget all sizes are checked and come in ascending order.
-    checks = tuning_run.check(tuner, bench, tmp_path)
+    checks = tuning_check.check(tuner, bench, tmp_path)
     assert [one.bytes for one in checks] == sorted(tuner.cells["bcast"])
     assert "--budget" not in bench.runs[-1]
 
@@ -211,7 +211,8 @@ def test_the_job_names_the_machine_of_a_state() -> None:
     metadata = {"ranks": "8", "nodes": "2", "ranks of a node": "4", "library": "MPI", "processor": "P",
                 "cores of a node": "16", "network": "ethernet 1000 Mb/s"}  # fmt: skip
     job = tuning_run.job_of(lambda words, settings: {"metadata": metadata})
-    assert job == Job(8, 2, 4, "MPI", "P, 16 cores, ethernet 1000 Mb/s", "ethernet 1000 Mb/s")
+    network = "ethernet 1000 Mb/s"
+    assert job == Job(8, 2, 4, "MPI", f"P, 16 cores, {network}", network, 16)
 
 
 def test_runs_that_a_budget_cut_short_serve_no_much_longer_one(tmp_path: Path) -> None:
@@ -241,8 +242,82 @@ def test_a_state_of_another_tuning_is_refused(bench: Bench, tmp_path: Path) -> N
     assert "nodes 4, this run has 1" in str(invoke("--output", str(output), "--resume").exception)
     state.write_text(json.dumps({"schema": tuning_run.STATE_SCHEMA, **identity}))
     assert "runs: expected an object" in str(invoke("--output", str(output), "--resume").exception)
-    state.unlink()
-    assert "No such file" in str(invoke("--output", str(output), "--resume").exception)
+
+
+def test_without_an_interrupted_tuning_resume_begins_one(bench: Bench, tmp_path: Path) -> None:
+    """A script of a batch system gives the same command each time."""
+    output = tmp_path / "rules.json"
+    words = ["--output", str(output), "--collective", "bcast", "--bytes", "8..1K", "--resume"]
+    done = invoke(*words)
+    assert done.exit_code == 0, done.output
+    assert f"nothing to resume, as there is no {output}.state: the tuning begins" in done.stderr
+    assert output.exists()
+
+
+def test_resume_without_an_interrupted_tuning_keeps_the_default_output(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rules.json").write_text("mine")
+    said = str(invoke("--collective", "bcast", "--resume").exception)
+    assert said.startswith("rules.json exists")
+    assert (tmp_path / "rules.json").read_text() == "mine"
+
+
+def test_where_no_terminal_shows_a_bar_lines_show_the_progress(bench: Bench, tmp_path: Path) -> None:
+    done = invoke("--output", str(tmp_path / "rules.json"), "--collective", "bcast", "--bytes", "8..1K")
+    (line,) = done.stderr.splitlines()
+    # 3 sizes: a scan and 2 rounds of the race each, 3 runs of a bisection, 3 checks.
+    assert line.startswith("tutti: run 1 of about 15: bcast 8, "), line
+
+
+def test_more_ranks_than_cores_are_named(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(words: list[str], settings: dict[str, str]) -> dict[str, Any]:
+        found = bench(words, settings)
+        found["metadata"]["cores of a node"] = "2"
+        return found
+
+    words = ["--output", str(tmp_path / "rules.json"), "--collective", "bcast", "--bytes", "8..1K"]
+    assert "share" not in invoke(*words).stderr
+    monkeypatch.setattr(tuning_run, "under", lambda mpirun: run)
+    said = "8 ranks of a node share 2 cores: times depend on the scheduler"
+    assert said in invoke(*words).stderr
+
+
+def test_the_summary_says_what_the_rules_hold_for(bench: Bench, tmp_path: Path) -> None:
+    bench.ran = "chain: rules: measured"
+    words = ["--output", str(tmp_path / "rules.json"), "--collective", "bcast", "--bytes", "8..1K"]
+    said = invoke(*words).stdout
+    assert "They hold for 8 ranks on 1 node with openmpi 4.1." in said
+    assert "Nothing is faster" not in said
+
+
+def test_a_tuning_without_a_winner_says_so(bench: Bench, tmp_path: Path) -> None:
+    bench.machine.times = {"native": linear(10, 1e-3), "auto": linear(10, 1e-3)}
+    output = tmp_path / "rules.json"
+    done = invoke("--output", str(output), "--collective", "bcast", "--bytes", "8..1K")
+    assert done.exit_code == 0, done.output
+    assert "Nothing is faster than the MPI's own algorithms here: " in " ".join(done.stdout.split())
+    assert [one.use for one in _engine.rules_from_text(output.read_text(), "").all] == ["native"]
+
+
+def test_a_budget_that_ends_at_once_leaves_rules_and_a_hint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Runs take 10 s: 20 s suffice for the barrier and the smallest bcast. Cells: 1 and 6.
+    machine = Machine({"native": linear(10, 0), "dissemination": linear(5, 0)}, seconds=10)
+    tuner = tuned(machine, "barrier", "bcast", budget=20)
+    path = tmp_path / "rules.json"
+    assert tuner.unfinished == ["bcast", "barrier"]
+    assert [use for _, use in spans(tuner)] == ["dissemination", "native"]
+    tune_output.show_checks(console(), [])
+    tune_output.show_summary(console(), [], [tuner], path, 25)
+    said = " ".join(capsys.readouterr().out.split())
+    # 21 runs in the three stages and 6 bisections, of 10 s each, in 80 % of the budget.
+    assert "did not suffice for: barrier, bcast. By the runs so far, --budget 6m would." in said
+    assert "size native" not in said
 
 
 def test_a_state_of_other_settings_is_refused_by_the_variables_that_differ(
@@ -357,11 +432,11 @@ def test_what_failed_and_what_the_budget_left_out_is_said(
 ) -> None:
     tuner = tuned(Machine({"native": linear(10, 1e-3)}), "bcast")
     tuner.failed["bcast", "ring"] = "exit status 9"
-    tuner.unfinished.append("scan")
-    tune_output.show_summary(console(), [], tuner, tmp_path / "rules.json")
+    tuner.unfinished.append("bcast")
+    tune_output.show_summary(console(), [], [tuner], tmp_path / "rules.json")
     said = " ".join(capsys.readouterr().out.split())
     assert "bcast ring failed and was left out: exit status 9" in said
-    assert "The budget did not suffice for: scan." in said
+    assert "The budget did not suffice for: bcast." in said
     sizes = len(tuner.cells["bcast"])
     assert f"The budget did not suffice to check {sizes} of {sizes} sizes: " in said
 

@@ -14,7 +14,8 @@ from tutti.cli import app
 from tutti.commands.tune_report import program_of
 from tutti.refusal import Refusal
 from tutti.tuning import Tuner
-from tutti.tuning_calls import calls_of, check_ranks, class_end, replays_of
+from tutti.tuning_blocks import class_end
+from tutti.tuning_calls import calls_of, check_ranks, replays_of
 from tutti.tuning_cells import Cell, Measured
 from tutti.tuning_rules import rules_of
 from typer.testing import CliRunner
@@ -92,7 +93,7 @@ def test_calls_without_data_and_one_sided_ones_are_left_out() -> None:
     )
     found = replays_of(calls, 8, _engine.collectives())
     assert [(one.collective, one.size) for one in found] == [("barrier", 0)]
-    assert found[0].words(8, 0) == []
+    assert found[0].words(8, 0, -1) == []
 
 
 def test_sizes_of_a_class_are_one_cell_whose_rule_holds_for_the_class() -> None:
@@ -119,12 +120,55 @@ def replay_of(collective: str, size: int, **changes: Any) -> Any:
     return found
 
 
-def test_the_root_of_most_calls_is_replayed() -> None:
+def test_the_roots_of_the_calls_are_replayed_by_their_shares() -> None:
     first = line("bcast", size_of(64, 10, 1.0, root=3))
     second = line("bcast", size_of(64, 20, 1.0, root=5), algorithm="chain")
     (found,) = replays_of(calls_of(report_of(first, second)), 8, ["bcast"])
-    assert found.words(8, 64) == ["--block", "16", "--root", "5"]
-    assert replay_of("allreduce", 64).words(8, 64) == ["--block", "16"]
+    assert found.main.roots() == [(3, 0.25), (5, 0.75)]
+    assert found.words(8, 64, 5) == ["--block", "16", "--root", "5"]
+    (root,) = replay_of("allreduce", 64).main.roots()
+    assert replay_of("allreduce", 64).words(8, 64, root[0]) == ["--block", "16"]
+
+
+@pytest.mark.parametrize(
+    ("calls_of_roots", "replayed"),
+    [
+        ([[2, 30]], [(2, 1.0)]),
+        ([[7, 3], [0, 97]], [(0, 1.0)]),  # rare ones do not count
+        ([[6, 50], [1, 50]], [(1, 0.5), (6, 0.5)]),
+        ([[root, 5] for root in range(8)], [(1, 0.25), (3, 0.25), (5, 0.25), (7, 0.25)]),
+    ],
+)
+def test_at_most_four_roots_stand_for_all(
+    calls_of_roots: list[list[int]], replayed: list[tuple[int, float]]
+) -> None:
+    number = sum(calls for _, calls in calls_of_roots)
+    size = size_of(64, number, 1.0, root=calls_of_roots[0][0], roots=calls_of_roots)
+    (calls,) = calls_of(report_of(line("bcast", size)))
+    assert calls.roots() == replayed
+
+
+def test_each_root_has_the_arrivals_of_its_own_calls() -> None:
+    late = late_rank(8, 8, 2, 0.002)
+    late[::2] = late_rank(8, 4, 5, 0.003)
+    one = line_of(late, collective="bcast", sizes=[size_of(64, 8, 1.0, root=5)])
+    one["pattern"]["roots"] = [5, 2] * 4
+    (calls,) = calls_of(report_of(one))
+    assert calls.roots() == [(2, 0.5), (5, 0.5)]
+    assert [call[2] for call in calls.delays(2)] == [0.002] * 4
+    assert [call[5] for call in calls.delays(5)] == [0.003] * 4
+
+
+def test_times_of_several_roots_count_by_their_shares() -> None:
+    def row(time: float, ran: str, number: int) -> dict[str, Any]:
+        names = {"native": "", "chain": ran}
+        lines = [{"name": name, "ran": ran, "samples_us": [time] * number} for name, ran in names.items()]
+        return {"bytes": 64, "algorithms": lines}
+
+    both = tuning_run.joined([(0.25, row(100.0, "chain: ", 3)), (0.75, row(20.0, "native: why", 2))])
+    assert both["bytes"] == 64
+    assert [line["samples_us"] for line in both["algorithms"]] == [[40.0, 40.0]] * 2
+    assert both["algorithms"][1]["ran"] == "native: why", "it did not run everywhere"
 
 
 @pytest.mark.parametrize("collective", ["gatherv", "alltoallv", "allgatherv"])
@@ -132,7 +176,7 @@ def test_the_root_of_most_calls_is_replayed() -> None:
 def test_the_distribution_has_the_irregularity_and_the_mean_of_the_calls(
     collective: str, irregularity: float
 ) -> None:
-    words = replay_of(collective, 40000, irregularity=irregularity).words(8, 40000)
+    words = replay_of(collective, 40000, irregularity=irregularity).words(8, 40000, -1)
     options = dict(zip(words[::2], words[1::2], strict=True))
     blocks = _engine.distribute(
         options["--distribution"], 8, int(options["--block"]), int(options["--seed"]),
@@ -149,7 +193,7 @@ def test_arrivals_are_replayed_if_they_are_farther_apart_than_a_sleep_is_precise
     def delays(late: float, ranks: int = 8) -> list[list[float]]:
         one = line_of(late_rank(ranks, 100, 2, late), sizes=[size_of(64, 100, 1.0)])
         one["spread"]["median"] = late
-        return calls_of(report_of(one))[0].delays
+        return calls_of(report_of(one))[0].delays(0)
 
     assert len(delays(0.002)) == 32
     assert delays(0.002)[0][2] == 0.002
@@ -243,6 +287,7 @@ def report(folder: Path) -> str:
         late_rank(8, 10, 2), collective="bcast", site="app: step+0x1", calls=10,
         sizes=[size_of(4096, 10, 0.1, root=2)], elapsed={"mean": 0.01, "sum": 0.1}, moving={"mean": 0.001},
     )  # fmt: skip
+    late["pattern"]["roots"] = [2] * 10
     small = line("bcast", size_of(64, 9, 0.1, root=2), size_of(64, 9, 0.1, p=4), site="app: init")
     return write_report(folder, late, small, ranks=8)
 
@@ -261,6 +306,7 @@ def test_the_command_writes_rules_for_the_calls_of_the_program(
     rules = _engine.rules_from_text((tmp_path / "rules.json").read_text(), "").all
     assert [(rule.collective, rule.bytes, rule.use) for rule in rules] == [("bcast", "33..4K", "chain")]
     told = json.loads(done.stdout)
+    assert [one["roots"] for one in told["sites"]] == [[2], [2]]
     sites = [(one["site"], one["bytes"], one["arrivals"], one["chosen"]) for one in told["sites"]]
     assert sites == [
         ("app: step+0x1", 4096, "recorded", "chain"), ("app: init", 64, "together", "chain"),
@@ -273,6 +319,33 @@ def test_the_command_writes_rules_for_the_calls_of_the_program(
     assert all(words[words.index("--root") + 1] == "2" for words in runs)
     assert all(("--delay" in words) == (words[words.index("--block") + 1] == "1024") for words in runs)
     assert {path.name for path in tmp_path.iterdir()} == {"report.json", "rules.json"}
+
+
+def test_an_algorithm_has_to_be_faster_over_all_roots(
+    bench: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With root 2 chain takes half of the time, with root 6 five times as long."""
+
+    def run(words: list[str], settings: dict[str, str]) -> dict[str, Any]:
+        found = bench(words, settings)
+        if "--root" in words and words[words.index("--root") + 1] == "6":
+            for one in (one for row in found["rows"] for one in row["algorithms"]):
+                if one["name"] in ("chain", "auto"):
+                    one["samples_us"] = [10 * time for time in one["samples_us"]]
+        return found
+
+    monkeypatch.setattr(tuning_run, "under", lambda mpirun: run)
+    size = size_of(4096, 10, 0.1, root=2, roots=[[2, 5], [6, 5]])
+    path = write_report(tmp_path, line("bcast", size), ranks=8)
+    output = tmp_path / "rules.json"
+    words = ["tune", "--mpirun", "mpirun -n 8", "--report", path, "--output", str(output)]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert [rule.use for rule in _engine.rules_from_text(output.read_text(), "").all] == ["native"]
+    roots = {words[words.index("--root") + 1] for words in bench.runs if "--root" in words}
+    assert roots == {"2", "6"}
+    checked = [words[words.index("--root") + 1] for words in bench.runs if "auto" in words]
+    assert checked == ["2", "6"]
 
 
 def test_a_folder_of_the_user_is_kept(bench: Program, tmp_path: Path) -> None:
@@ -319,7 +392,7 @@ def test_where_nothing_is_faster_the_command_promises_nothing(
     done = invoke(tmp_path)
     assert done.exit_code == 0, done.output
     said = " ".join(done.stdout.split())
-    assert "The rules change nothing in the" in said and "nothing is faster." in said
+    assert "The rules change nothing in the" in said and "Nothing is faster than the MPI's own" in said
     assert "The program saves" not in said
 
 

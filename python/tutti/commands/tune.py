@@ -15,24 +15,28 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from tutti import _engine, crossovers, reports, supervised, tuning_run
+from tutti import _engine, crossovers, reports, supervised, tuning_run, tuning_uneven
 from tutti.commands import tune_output, tune_report
 from tutti.commands.options import AsJson, Mpirun
 from tutti.commands.tune_report import Program
-from tutti.console import Refusal, console, is_utf_8, print_json, volume, why_not_writable, write
+from tutti.console import (
+    Refusal, console, count, is_utf_8, print_json, volume, why_not_writable, write,
+)  # fmt: skip
 from tutti.plot import check as check_plot
-from tutti.tuning import SHARES, Job, Tuner
+from tutti.tuning import FOR_TUNING, SHARES, Job, Progress, Tuner, planned_runs
+from tutti.tuning_blocks import Band
 from tutti.tuning_cells import MAX_BUFFER, Cells, grids
+from tutti.tuning_check import Check, check
 from tutti.tuning_rules import rules_of, to_text
-from tutti.tuning_run import Check, Run, Shape, State, equal_blocks
+from tutti.tuning_run import Run, Shape, State, equal_blocks
 from tutti.workload import bytes_of, collective_of
 
-_FOR_CHECK = 0.8
-"""The share of the budget for the tuning; the check has the rest."""
+_LINES_APART = 60.0
+"""Seconds between lines about the progress where no terminal shows a bar."""
 
 
 def _collectives(given: list[str] | None) -> list[str]:
@@ -66,14 +70,14 @@ def _range(text: str) -> tuple[int, int]:
     return sizes[0], sizes[1]
 
 
-class _Left(ProgressColumn):
+class _Left(bars.ProgressColumn):
     """The estimated time until the end, which is at most that of the budget."""
 
     def __init__(self, budget: float) -> None:
         self._budget = budget or math.inf
         super().__init__()
 
-    def render(self, task: Task) -> Text:
+    def render(self, task: bars.Task) -> Text:
         """The time as h:mm:ss; unknown at the start."""
         left = task.time_remaining
         if left is None:
@@ -83,15 +87,19 @@ class _Left(ProgressColumn):
 
 
 class _Bar:
-    """The progress of a tuning on standard error: runs done, those planned, the time left."""
+    """The progress of a tuning on standard error: runs done, those planned, the time left. Lines
+    now and then if no bar is shown."""
 
     def __init__(self, shown: bool, budget: float) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}"), BarColumn(12), TextColumn("{task.percentage:3.0f} %"),
-            TimeElapsedColumn(), TextColumn("left"), _Left(budget),
+        self._progress = bars.Progress(
+            bars.TextColumn("{task.description}"), bars.BarColumn(12),
+            bars.TextColumn("{task.percentage:3.0f} %"), bars.TimeElapsedColumn(),
+            bars.TextColumn("left"), _Left(budget),
             console=Console(stderr=True), disable=not shown, speed_estimate_period=600,
         )  # fmt: skip
         self._task = self._progress.add_task("start", total=None)
+        self._shown = shown
+        self._next_line = -math.inf
 
     def __enter__(self) -> _Bar:
         self._progress.start()
@@ -103,14 +111,35 @@ class _Bar:
     def show(self, done: int, planned: int, text: str) -> None:
         """Updates what runs, how many runs are over and how many there will be."""
         self._progress.update(self._task, completed=done, total=planned, description=text)
+        if not self._shown and time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + _LINES_APART
+            print(f"tutti: run {done + 1} of about {planned}: {text}", file=sys.stderr, flush=True)
+
+    def after(self, before: int, planned: int) -> Progress:
+        """What shows the progress of a part, before which so many runs of all those planned are over."""
+        return lambda done, _, text: self.show(before + done, max(planned, before + done + 1), text)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What to measure with one kind of blocks, and how."""
+
+    cells: Cells
+    shape: Shape = equal_blocks
+    band: Band | None = None
+    """The irregularity of blocks; None: they are equal, or as in the program."""
+
+    @property
+    def planned(self) -> int:
+        """About as many runs as the tuning and the check need."""
+        return planned_runs(self.cells) + sum(map(len, self.cells.values()))
 
 
 @dataclass(frozen=True)
 class _Work:
-    """What to measure, and how."""
+    """What to measure; rules for the first part hold for the others too, unless they have some."""
 
-    cells: Cells
-    shape: Shape = equal_blocks
+    parts: list[_Part]
     program: Program | None = None
 
 
@@ -145,35 +174,54 @@ class _Request:
         of_report = hashlib.sha256(self.report.read_bytes()).hexdigest()[:16] if self.report else ""
         identity = {"mpirun": self.mpirun, "bytes": list(self.sizes), "report": of_report,
                     "version": _engine.version, "settings": tuning_run.settings()}  # fmt: skip
-        return State(_state_of(self.output), {**identity, **asdict(job)}, self.resume)
+        path = _state_of(self.output)
+        exists = path.exists()
+        if self.resume and not exists:
+            print(f"tutti: nothing to resume, as there is no {path}: the tuning begins", file=sys.stderr)
+        return State(path, {**identity, **asdict(job)}, self.resume and exists)
 
     @contextlib.contextmanager
     def work(self, job: Job, start_up: float) -> Iterator[_Work]:
         """What to measure with this job, whose start-up takes so many seconds. Recorded arrivals
         are in files meanwhile."""
         if self.report is None:
-            scan = self.seconds * _FOR_CHECK * SHARES[0] if self.seconds else math.inf
+            scan = self.seconds * FOR_TUNING * SHARES[0] if self.seconds else math.inf
             # Measuring takes a run about as long as its start-up.
             runs = scan / max(2 * start_up, 1e-9)
             cells = grids(self.names, job.ranks, self.sizes, runs)
             if not any(cells.values()):
                 raise Refusal(f"--bytes {_engine.range_text('..'.join(map(str, self.sizes)))}: a rank would "
                               f"need more than {volume(MAX_BUFFER)} for {', '.join(cells)}")  # fmt: skip
-            yield _Work(cells)
+            yield _Work([_Part(cells), *_uneven_parts(cells, job.ranks)])
             return
         program = tune_report.program_of(self.report, job, self.names)
         folder = self.output.with_name(self.output.name + ".arrivals")
         try:
-            yield _Work(program.cells(), program.shape(job.ranks, folder), program)
+            yield _Work([_Part(program.cells(), program.shape(job.ranks, folder))], program)
         finally:
             program.remove_arrivals(folder)
 
-    def write(self, tuner: Tuner, path: Path) -> list[dict[str, Any]]:
+    def write(self, work: _Work, tuners: list[Tuner], path: Path) -> list[dict[str, Any]]:
         """Writes the rules to a file, and returns them."""
         date = datetime.date.today().isoformat()
-        rules = rules_of(tuner, date, self.command)
+        first, *others = tuners
+        of_uneven = [
+            span
+            for part, tuner in zip(work.parts[1:], others, strict=True) if part.band
+            for span in tuning_uneven.spans_beside(first, tuner, part.band)
+        ]  # fmt: skip
+        rules = rules_of(first, date, self.command, of_uneven)
         write(path, to_text(rules, date, self.command), "--output")
         return rules
+
+
+def _uneven_parts(equal: Cells, ranks: int) -> list[_Part]:
+    """What to measure after equal blocks."""
+    parts = [
+        _Part(tuning_uneven.cells_of(equal, ranks, band), tuning_uneven.shape_of(ranks, band), band)
+        for band in tuning_uneven.bands(ranks)
+    ]
+    return [part for part in parts if any(part.cells.values())]
 
 
 def _state_of(output: Path) -> Path:
@@ -199,7 +247,7 @@ def _request(
         reports.read(report)
     if output is None:
         output = Path("rules.json")
-        if output.exists() and not resume:
+        if output.exists() and not (resume and _state_of(output).exists()):
             raise Refusal(f"{output} exists; name the rules file to write with --output FILE")
     if reason := why_not_writable(output):
         raise Refusal(f"--output {output}: {reason}")
@@ -208,55 +256,77 @@ def _request(
 
 def _tuned(
     request: _Request, run: Run, job: Job, start_up: float, work: _Work, state: State, bar: _Bar
-) -> Tuner:
-    checks = sum(len(cells) for cells in work.cells.values())
-    tuner = Tuner(
-        job, tuning_run.measuring(run, state, work.shape), work.cells,
-        arrivals=work.program.with_arrivals if work.program else (),
-        budget=request.seconds * _FOR_CHECK, start_up=start_up, clock=time.monotonic,
-        progress=lambda done, planned, text: bar.show(done, planned + checks, text),
-    )  # fmt: skip
-    tuner.run()
-    return tuner
+) -> list[Tuner]:
+    """Measures one part after the other. The first one may take all of the budget."""
+    end = time.monotonic() + request.seconds * FOR_TUNING
+    planned = sum(part.planned for part in work.parts)
+    tuners: list[Tuner] = []
+    for part in work.parts:
+        before = sum(tuner.done for tuner in tuners)
+        left = max(1e-6, end - time.monotonic()) if request.seconds else 0
+        tuner = Tuner(
+            job, tuning_run.measuring(run, state, part.shape), part.cells,
+            arrivals=work.program.with_arrivals if work.program else (),
+            irregularity=part.band.irregularity if part.band else 1,
+            budget=left, start_up=start_up, clock=time.monotonic,
+            progress=bar.after(before, planned),
+        )  # fmt: skip
+        tuner.run()
+        tuners.append(tuner)
+    return tuners
 
 
 def _checked(
-    request: _Request, run: Run, work: _Work, tuner: Tuner, bar: _Bar, end: float
+    request: _Request, run: Run, work: _Work, tuners: list[Tuner], bar: _Bar, end: float
 ) -> tuple[list[dict[str, Any]], list[Check]]:
     """Checks the rules, and writes what the check leaves of them."""
     unchecked = request.output.with_name(request.output.name + ".unchecked")
+    done = sum(tuner.done for tuner in tuners)
+    planned = done + sum(len(cells) for tuner in tuners for cells in tuner.cells.values())
+    checks: list[Check] = []
     try:
-        request.write(tuner, unchecked)
-        checks = tuning_run.check(
-            tuner, run, unchecked, lambda: end - time.monotonic(), work.shape,
-            lambda done, left, text: bar.show(tuner.runs + done, tuner.runs + left, text),
-        )  # fmt: skip
+        for part, tuner in zip(work.parts, tuners, strict=True):
+            if part.band:
+                tuning_uneven.choose(tuners[0], tuner)
+            request.write(work, tuners, unchecked)
+            checks += check(
+                tuner, run, unchecked, lambda: end - time.monotonic(), part.shape,
+                bar.after(done + len(checks), planned),
+            )  # fmt: skip
     finally:
         unchecked.unlink(missing_ok=True)
-    return request.write(tuner, request.output), checks
+    return request.write(work, tuners, request.output), checks
+
+
+def _warn(job: Job) -> None:
+    """Says what makes the times of a job doubtful."""
+    if 0 < job.cores < job.ranks_per_node:
+        print(f"tutti: {count(job.ranks_per_node, 'rank')} of a node share {count(job.cores, 'core')}: times "
+              "depend on the scheduler, and rules hold for such jobs only", file=sys.stderr)  # fmt: skip
 
 
 def _measured(
     request: _Request, run: Run
-) -> tuple[_Work, Tuner, list[dict[str, Any]], list[Check]]:
+) -> tuple[_Work, list[Tuner], list[dict[str, Any]], list[Check]]:
     """Tunes, and writes the rules."""
     start = time.monotonic()
     end = start + (request.seconds or math.inf)
     job = tuning_run.job_of(run)
     start_up = time.monotonic() - start
     state = request.state(job)
+    _warn(job)
     bar = _Bar(sys.stderr.isatty(), request.seconds)
     try:
         with request.work(job, start_up) as work, bar:
-            tuner = _tuned(request, run, job, start_up, work, state, bar)
-            rules, checks = _checked(request, run, work, tuner, bar, end)
+            tuners = _tuned(request, run, job, start_up, work, state, bar)
+            rules, checks = _checked(request, run, work, tuners, bar, end)
     except (KeyboardInterrupt, Refusal):
         if state.path.exists():
             print("tutti: stopped; the same command with --resume continues from "
                   f"{state.path}", file=sys.stderr)  # fmt: skip
         raise
     state.remove()
-    return work, tuner, rules, checks
+    return work, tuners, rules, checks
 
 
 def tune(
@@ -282,7 +352,7 @@ def tune(
         typer.Option(metavar="TIME", help="About how long it may take, e.g. 10m. Default: no limit."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue a tuning that was interrupted.")
+        bool, typer.Option("--resume", help="Continue a tuning that was interrupted, if there is one.")
     ] = False,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Plot the crossovers (.svg, .png, .pdf).")
@@ -301,15 +371,15 @@ def tune(
     request = _request(mpirun, output, collective, sizes, budget, report, resume)
     with supervised.terminable(), tuning_run.alone(request.output):
         request.refuse_interrupted()
-        work, tuner, rules, checks = _measured(request, tuning_run.under(mpirun))
+        work, tuners, rules, checks = _measured(request, tuning_run.under(mpirun))
     if plot is not None:
-        crossovers.draw(tuner, plot)
+        crossovers.draw(tuners[0], plot)
     if as_json:
-        more = tune_report.as_json(work.program, tuner, checks) if work.program else {}
-        print_json(tune_output.as_json(tuner, rules, checks) | more)
+        more = tune_report.as_json(work.program, tuners[0], checks) if work.program else {}
+        print_json(tune_output.as_json(tuners, rules, checks) | more)
         return
     out = console()
     if work.program:
-        tune_report.show(out, work.program, tuner, checks)
+        tune_report.show(out, work.program, tuners[0], checks)
     tune_output.show_checks(out, checks)
-    tune_output.show_summary(out, checks, tuner, request.output)
+    tune_output.show_summary(out, checks, tuners, request.output, request.seconds)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +12,26 @@ from rich.console import Console
 
 from tutti import _engine
 from tutti.console import count, duration, percent, volume
-from tutti.tuning import CHECK, Tuner
+from tutti.tuning import CHECK, FOR_TUNING, Tuner, planned_runs, title
 from tutti.tuning_cells import MAX_BUFFER
-from tutti.tuning_run import Check, geometric_mean
+from tutti.tuning_check import Check, geometric_mean
+from tutti.tuning_rules import mpi_of
 
 
 def show_checks(out: Console, checks: list[Check]) -> None:
     """Prints a line for each size below its collective, in 80 columns."""
+    if not checks:
+        return
     heads = ("size", "native", "rules", "best", "speedup", "loss")
     widths = (7, 8, 8, 8, 7, 5)
     row = lambda cells: " ".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))  # noqa: E731
     out.print(f"{row(heads)}  the rules ran", style="bold dim")
-    collective = ""
+    heading = ""
     for check in checks:
-        if check.collective != collective:
-            collective = check.collective
-            out.print(collective, style="bold")
+        name = title(check.collective, check.irregularity)
+        if name != heading:
+            heading = name
+            out.print(heading, style="bold")
         times = (check.native, check.rules, check.best)
         cells = (
             _engine.range_text(str(check.bytes)),
@@ -38,8 +44,23 @@ def show_checks(out: Console, checks: list[Check]) -> None:
         out.print(f"{row(cells)}  {ran}", style=style, markup=False)
 
 
-def show_summary(out: Console, checks: list[Check], tuner: Tuner, output: Path) -> None:
-    """Prints what the rules gain, what is not in them, and how to use them."""
+def show_summary(
+    out: Console, checks: list[Check], tuners: Sequence[Tuner], output: Path, budget: float = 0
+) -> None:
+    """Prints what the rules gain, what is not in them, and how to use them. `budget`: in seconds."""
+    _show_gains(out, checks)
+    _show_missing(out, checks, tuners, budget)
+    here = Path.cwd()
+    name = shlex.quote(str(output.relative_to(here) if output.is_relative_to(here) else output))
+    # No console breaks the lines, which are copied; names of folders may look like markup.
+    out.print(f"Rules: {name}; tutti rules show {name} lists them.", markup=False, soft_wrap=True)
+    job = tuners[0].job
+    where = f"{count(job.ranks, 'rank')} on {count(job.nodes, 'node')}"
+    out.print(f"They hold for {where} with {' '.join(mpi_of(job)).strip()}.", markup=False)
+    out.print(f"To use them: TUTTI_RULES={name}", markup=False, soft_wrap=True)
+
+
+def _show_gains(out: Console, checks: list[Check]) -> None:
     speedups = [check.speedup for check in checks if not check.is_native]
     lost = sum(check.is_slower for check in checks)
     if speedups:
@@ -50,31 +71,60 @@ def show_summary(out: Console, checks: list[Check], tuner: Tuner, output: Path) 
         )
     if natives := len(checks) - len(speedups):
         out.print(f"The rules ran native in {count(natives, 'cell')}: differences there are noise.")
-    for (collective, name), why in tuner.failed.items():
-        what = "failed in the check, and its rules are native" if name == CHECK else f"{name} failed and was left out"
-        out.print(f"{collective} {what}: {why}", markup=False)
-    if skipped := [name for name, cells in tuner.cells.items() if not cells]:
+    if checks and not any(check.speedup > 1 and not check.refutes for check in checks):
+        out.print(
+            "[bold]Nothing is faster than the MPI's own algorithms here[/]: with these rules a program "
+            "runs them without exploring."
+        )
+
+
+def _show_missing(
+    out: Console, checks: list[Check], tuners: Sequence[Tuner], budget: float
+) -> None:
+    """What the rules do not have, and why."""
+    for tuner in tuners:
+        for (collective, name), why in tuner.failed.items():
+            what = f"{name} failed and was left out"
+            if name == CHECK:
+                what = "failed in the check, and its rules are native"
+            out.print(f"{tuner.title(collective)} {what}: {why}", markup=False)
+    if skipped := [name for name, cells in tuners[0].cells.items() if not cells]:
         out.print(f"Skipped, as a rank would need more than {volume(MAX_BUFFER)}: {', '.join(skipped)}.")
-    if tuner.unfinished:
-        out.print(f"The budget did not suffice for: {', '.join(tuner.unfinished)}.")
+    if unfinished := _unfinished(tuners):
+        out.print(f"The budget did not suffice for: {', '.join(unfinished)}.{_enough(tuners, budget)}")
     sizes = sum(
         "native" in cell.lines
-        for collective, cells in tuner.cells.items() if (collective, CHECK) not in tuner.failed
-        for cell in cells.values()
+        for tuner in tuners for collective, cells in tuner.cells.items()
+        if (collective, CHECK) not in tuner.failed for cell in cells.values()
     )  # fmt: skip
     if len(checks) < sizes:
         out.print(
             f"The budget did not suffice to check {sizes - len(checks)} of {count(sizes, 'size')}: "
             "their rules stand on the tuning alone."
         )
-    here = Path.cwd()
-    name = shlex.quote(str(output.relative_to(here) if output.is_relative_to(here) else output))
-    # No console breaks the lines, which are copied; names of folders may look like markup.
-    out.print(f"Rules: {name}; tutti rules show {name} lists them.", markup=False, soft_wrap=True)
-    out.print(f"To use them: TUTTI_RULES={name}", markup=False, soft_wrap=True)
 
 
-def as_json(tuner: Tuner, rules: list[dict[str, Any]], checks: list[Check]) -> dict[str, Any]:
+def _unfinished(tuners: Sequence[Tuner]) -> list[str]:
+    """What the budget did not suffice for."""
+    return [
+        tuner.title(name) for tuner in tuners for name in tuner.cells if name in tuner.unfinished
+    ]
+
+
+def _enough(tuners: Sequence[Tuner], budget: float) -> str:
+    """A sentence with the budget that suffices by the runs so far; empty if they do not say."""
+    runs = sum(tuner.runs for tuner in tuners)
+    whole = sum(planned_runs(tuner.cells) for tuner in tuners)
+    seconds = sum(tuner.seconds for tuner in tuners) * whole / max(1, runs) / FOR_TUNING
+    minutes = math.ceil(seconds / 60)
+    if seconds <= budget:
+        return ""
+    return f" By the runs so far, --budget {minutes}m would."
+
+
+def as_json(
+    tuners: Sequence[Tuner], rules: list[dict[str, Any]], checks: list[Check]
+) -> dict[str, Any]:
     """The measured times, the rules and their check."""
 
     def line(measured: Any) -> dict[str, Any]:
@@ -84,29 +134,35 @@ def as_json(tuner: Tuner, rules: list[dict[str, Any]], checks: list[Check]) -> d
             "low_us": interval.low, "high_us": interval.high, "repetitions": len(measured.samples),
         }  # fmt: skip
 
+    job = tuners[0].job
     return {
-        "ranks": tuner.job.ranks,
-        "nodes": tuner.job.nodes,
-        "mpi": tuner.job.library,
+        "ranks": job.ranks,
+        "nodes": job.nodes,
+        "mpi": job.library,
         "rules": rules,
         "measured": [
             {
-                "collective": name, "bytes": size, "winner": cell.winner,
+                "collective": name, "bytes": size, "irregularity": tuner.irregularity,
+                "winner": cell.winner,
                 "algorithms": [line(one) for one in cell.lines.values()],
             }
-            for name, cells in tuner.cells.items()
+            for tuner in tuners for name, cells in tuner.cells.items()
             for size, cell in sorted(cells.items()) if "native" in cell.lines
         ],
         "check": [
             {
-                "collective": check.collective, "bytes": check.bytes, "ran": check.ran,
+                "collective": check.collective, "bytes": check.bytes,
+                "irregularity": check.irregularity, "ran": check.ran,
                 "native": line(check.native), "rules": line(check.rules), "best": line(check.best),
                 "native_over_rules": check.speedup, "loss": check.loss, "refuted": check.refutes,
                 "slower_than_native": check.is_slower,
             }
             for check in checks
         ],
-        "failed": [{"collective": c, "name": n, "why": w} for (c, n), w in tuner.failed.items()],
-        "unfinished": tuner.unfinished,
-        "skipped": [name for name, cells in tuner.cells.items() if not cells],
+        "failed": [
+            {"collective": tuner.title(collective), "name": name, "why": why}
+            for tuner in tuners for (collective, name), why in tuner.failed.items()
+        ],
+        "unfinished": _unfinished(tuners),
+        "skipped": [name for name, cells in tuners[0].cells.items() if not cells],
     }  # fmt: skip

@@ -16,9 +16,10 @@ from rich.markup import escape
 from tutti import _engine, reports
 from tutti.console import Refusal, count, duration, percent, table, write
 from tutti.tuning import CHECK, Job, Tuner
-from tutti.tuning_cells import Cells
 from tutti.tuning_calls import MIN_SHARE, Calls, Replay, calls_of, check_ranks, replays_of
-from tutti.tuning_run import Check, Shape
+from tutti.tuning_cells import Cells
+from tutti.tuning_check import Check
+from tutti.tuning_run import Shape, Variant
 
 _MAX_LINES = 20
 _UNLIKE = 5
@@ -55,7 +56,7 @@ class Program:
         background thread, which rules need for that, is on."""
         if not _is_switched_on("TUTTI_BACKGROUND"):
             return set()
-        return {one.collective for one in self.replays if one.main.delays}
+        return {one.collective for one in self.replays if one.main.arrivals}
 
     def cells(self) -> Cells:
         """The empty cells, the collective with the most time first."""
@@ -67,36 +68,45 @@ class Program:
     def shape(self, ranks: int, folder: Path) -> Shape:
         """How tutti-bench makes calls of any size: as those of the nearest recorded size. `folder`
         gets the recorded arrivals."""
-        late: dict[tuple[str, int], list[str]] = {}
+        late: dict[tuple[str, int, int], list[str]] = {}
         for one in self.replays:
-            if not one.main.delays:
-                continue
-            folder.mkdir(exist_ok=True)
-            path = _arrivals_of(one, folder)
-            lines = [",".join(f"{late:.9g}" for late in call) for call in one.main.delays]
-            write(path, "\n".join(lines) + "\n", "--output")
-            words = ["--delay", f"recorded:{path}", "--compute", "0ms", "--edge", "0"]
-            late[one.collective, one.size] = words
+            for root, path in _files_of(one, folder):
+                folder.mkdir(exist_ok=True)
+                lines = [",".join(f"{seconds:.9g}" for seconds in call) for call in one.main.delays(root)]
+                write(path, "\n".join(lines) + "\n", "--output")
+                words = ["--delay", f"recorded:{path}", "--compute", "0ms", "--edge", "0"]
+                late[one.collective, one.size, root] = words
 
-        def words_of(collective: str, size: int) -> list[str]:
+        def variants(collective: str, size: int) -> list[Variant]:
             near = min(
                 (one for one in self.replays if one.collective == collective),
                 key=lambda one: abs(math.log(max(1, one.size) / max(1, size))),
             )
-            return near.words(ranks, size) + late.get((collective, near.size), [])
+            return [
+                Variant(
+                    near.words(ranks, size, root) + late.get((collective, near.size, root), []), share
+                )
+                for root, share in near.main.roots()
+            ]
 
-        return words_of
+        return variants
 
     def remove_arrivals(self, folder: Path) -> None:
         """Removes what `shape` has written, and no other file."""
         with contextlib.suppress(OSError):
             for one in self.replays:
-                _arrivals_of(one, folder).unlink(missing_ok=True)
+                for _, path in _files_of(one, folder):
+                    path.unlink(missing_ok=True)
             folder.rmdir()
 
 
-def _arrivals_of(one: Replay, folder: Path) -> Path:
-    return folder / f"{one.collective}-{one.size}.csv"
+def _files_of(one: Replay, folder: Path) -> list[tuple[int, Path]]:
+    """The roots with recorded arrivals, and the files for these."""
+    if not one.main.arrivals:
+        return []
+    return [
+        (root, folder / f"{one.collective}-{one.size}-{root}.csv") for root, _ in one.main.roots()
+    ]
 
 
 def program_of(path: Path, job: Job, names: Sequence[str]) -> Program:
@@ -153,7 +163,8 @@ def _rows(program: Program, tuner: Tuner, checks: Sequence[Check]) -> list[dict[
                 {
                     "site": site.site, "collective": one.collective, "bytes": site.bytes,
                     "calls": site.calls, "share": site.seconds / program.seconds,
-                    "arrivals": "recorded" if one.main.delays else "together",
+                    "arrivals": "recorded" if one.main.arrivals else "together",
+                    "roots": [root for root, _ in one.main.roots() if root >= 0],
                     "chosen": chosen if native or not check else check.ran.split(": ")[0],
                     "speedup": 1.0 if native or not check else check.speedup,
                 }
@@ -193,7 +204,7 @@ def show(out: Console, program: Program, tuner: Tuner, checks: Sequence[Check]) 
     seconds = saved(program, checks)
     whole = f"{duration(program.seconds)} in collectives"
     if not any(row["chosen"] != "native" for row in rows):
-        out.print(f"[bold]The rules change nothing in the {whole}[/]: nothing is faster.")
+        out.print(f"[bold]The rules change nothing in the {whole}.[/]")
         return
     share = seconds / program.seconds
     out.print(

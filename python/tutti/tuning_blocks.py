@@ -1,0 +1,93 @@
+"""How tutti-bench makes blocks of a given mean and irregularity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tutti import _engine
+from tutti.rules import UNKNOWN_SIZES
+
+WIDTH = 4
+"""Bytes of the elements that tutti-bench sends."""
+_REGULAR = 1.05
+_SEEDS = range(1, 9)
+_MOST = 64
+"""Times the mean block that is wanted: what tutti-bench is asked for is no larger."""
+_RHO = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+
+
+def class_end(size: int) -> int:
+    """The largest message size of the class of a size: the next power of 2; 0 of 0."""
+    return 1 << (size - 1).bit_length() if size > 0 else 0
+
+
+@dataclass(frozen=True)
+class Band:
+    """Irregularities, as rules count them, for which one measured value stands."""
+
+    irregularity: int
+    """The measured one."""
+    least: int
+    most: int | None
+    """None: no bound."""
+
+    @property
+    def text(self) -> str:
+        """As rules write it."""
+        return _engine.range_text(f"{self.least}..{self.most or 'inf'}")
+
+    def holds(self, irregularity: int) -> bool:
+        """Is it one of these?"""
+        return self.least <= irregularity and (self.most is None or irregularity <= self.most)
+
+
+_ALL = Band(1, 1, None)
+
+
+def blocks_for(
+    collective: str, ranks: int, size: int, irregularity: float, band: Band = _ALL
+) -> list[str]:
+    """What tutti-bench takes for a distribution with a mean block of about `size` bytes whose
+    largest block over the mean one is nearest to `irregularity`; nothing if none is in the band.
+
+    Where all ranks know the mean block it must stay in its class, so that the rule matches.
+    O(ranks).
+    """
+    block = max(1, size // WIDTH)
+    fits: list[tuple[float, list[str]]] = []
+    for name, seed, rho in _distributions(ranks, irregularity, collective in UNKNOWN_SIZES):
+        asked = block
+        for _ in range(2):  # the first time with the block itself, then corrected by its mean
+            mean = sum(_engine.distribute(name, ranks, asked, seed, rho)) / ranks
+            if mean <= 0:
+                break
+            # No spike among them: their mean does not grow with the block.
+            asked = min(max(1, round(asked * block / mean)), _MOST * block)
+        blocks = _engine.distribute(name, ranks, asked, seed, rho)
+        total = sum(blocks)
+        if total <= 0 or not band.holds(-(-max(blocks) * ranks // total)):
+            continue
+        mean = total / ranks
+        off = abs(math.log(max(blocks) / mean / irregularity)) + 2 * abs(math.log(mean / block))
+        off += class_end(int(mean * WIDTH)) != class_end(block * WIDTH)
+        words = ["--distribution", name.replace("_", "-"), "--block", str(asked)]
+        fits.append((off, [*words, "--seed", str(seed), "--rho", str(rho)]))
+    return min(fits, key=lambda fit: fit[0])[1] if fits else []
+
+
+def _distributions(
+    ranks: int, irregularity: float, any_mean: bool
+) -> Iterator[tuple[str, int, int]]:
+    """Name, seed and rho of the distributions that may fit."""
+    yield "same", 1, 5
+    if irregularity < _REGULAR:
+        return
+    yield "alternating", 1, 5
+    yield "decreasing", 1, 5
+    if any_mean:
+        yield "two_blocks", 1, 5
+    for seed in _SEEDS:
+        yield "random", seed, 5
+        yield from (("spikes", seed, rho) for rho in _RHO if rho <= ranks)

@@ -1,0 +1,103 @@
+"""Tunes collectives for uneven blocks too: rules for these only where equal blocks have another one.
+
+The rules for equal blocks hold for all irregularities. So uneven blocks are measured after equal
+ones, and get a rule of their own only where another algorithm is faster than the one that the rules
+select already, beyond doubt.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tutti import _engine
+from tutti.rules import UNKNOWN_SIZES
+from tutti.tuning import Tuner
+from tutti.tuning_blocks import Band, blocks_for
+from tutti.tuning_cells import Cell, Cells
+from tutti.tuning_rules import Span, smoothed, spans_of
+from tutti.tuning_run import Shape, Variant
+
+_MEASURED = (2, 8)
+"""The largest block over the mean one."""
+
+
+def bands(ranks: int) -> list[Band]:
+    """The irregularities that are measured, each with those for which it stands: up to the geometric
+    mean with the next one, the last without bound."""
+    measured = sorted({min(each, ranks) for each in _MEASURED})
+    ends = [math.isqrt(low * high) for low, high in zip(measured, measured[1:], strict=False)]
+    return [
+        Band(*limits)
+        for limits in zip(measured, [2, *(end + 1 for end in ends)], [*ends, None], strict=True)
+    ]
+
+
+def shape_of(ranks: int, band: Band) -> Shape:
+    """How calls with blocks of this irregularity are measured."""
+    return lambda collective, size: [
+        Variant(blocks_for(collective, ranks, size, band.irregularity, band))
+    ]
+
+
+def cells_of(equal: Cells, ranks: int, band: Band) -> Cells:
+    """Empty cells for the collectives whose rules may ask for irregularity, of the sizes that are
+    measured with equal blocks. None for sizes for which tutti-bench has no such blocks."""
+    return {
+        name: {
+            size: Cell(size)
+            for size in cells
+            if blocks_for(name, ranks, size, band.irregularity, band)
+        }
+        for name, cells in equal.items()
+        if _engine.is_irregular(name) and name not in UNKNOWN_SIZES
+    }
+
+
+def choose(equal: Tuner, uneven: Tuner) -> None:
+    """Fixes what rules select for uneven blocks: what the rules for equal ones do, unless something
+    beats it. Cells that have not measured that are left out."""
+    known = spans_of(equal)
+    for name, cells in uneven.cells.items():
+        usual = {size: _use(known.get(name, []), size) for size in cells}
+        left = {
+            size: cell
+            for size, cell in sorted(cells.items())
+            if "native" in cell.lines and usual[size] in cell.lines
+        }
+        for cell, winner in zip(left.values(), smoothed(list(left.values())), strict=True):
+            cell.choice = _better(cell, usual[cell.bytes], winner)
+            cell.is_usual = cell.choice == usual[cell.bytes]
+        cells.clear()
+        cells.update(left)
+
+
+def _use(spans: Sequence[Span], size: int) -> str:
+    """What rules with these spans select."""
+    return next((span.use for span in spans if span.holds(size)), "native")
+
+
+def _better(cell: Cell, usual: str, winner: str) -> str:
+    """The winner if it beats the usual algorithm, else that."""
+    line = cell.lines[usual]
+    if usual == "native":
+        return winner
+    other = cell.native_of(line) if winner == "native" else cell.lines[winner]
+    return winner if cell.beats(other, line) else usual
+
+
+def spans_beside(equal: Tuner, uneven: Tuner, band: Band) -> list[tuple[str, str, Span]]:
+    """Where uneven blocks need other rules than equal ones: collective, irregularity, sizes."""
+    known = spans_of(equal)
+    return [
+        (name, band.text, span)
+        for name, spans in spans_of(uneven).items()
+        for span in spans
+        if any(_differs(cell, span.use, known.get(name, [])) for cell in span.cells)
+    ]
+
+
+def _differs(cell: Cell, use: str, usual: Sequence[Span]) -> bool:
+    """Does a cell select this algorithm, and the rules for equal blocks another one?"""
+    choice = "native" if cell.is_refuted else cell.choice
+    return choice == use != _use(usual, cell.bytes)

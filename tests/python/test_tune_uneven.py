@@ -1,0 +1,211 @@
+"""Tuning for uneven blocks, with a simulated tutti-bench."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reporting import line_of, write_report
+from simulated_bench import JOB, Bench, Machine, linear
+from tutti import _engine, tuning_run
+from tutti.cli import app
+from tutti.tuning_blocks import Band, blocks_for
+from tutti.tuning_cells import Cell
+from tutti.tuning_uneven import bands, cells_of
+from typer.testing import CliRunner
+
+Time = Callable[[int], float]
+
+
+def blocks_of(words: list[str]) -> list[int]:
+    """The blocks that tutti-bench makes."""
+    options = dict(zip(words[::2], words[1::2], strict=True))
+    return _engine.distribute(
+        options["--distribution"], JOB.ranks, int(options["--block"]),
+        int(options.get("--seed", 1)), int(options.get("--rho", 5)),
+    )  # fmt: skip
+
+
+class Ranks(Bench):
+    """Ranks whose times depend on the irregularity of blocks, and that follow rules."""
+
+    def __init__(self, times: dict[int, dict[str, Time]]) -> None:
+        """`times`: by the least irregularity that they hold for."""
+        super().__init__(Machine({}))
+        self.of_irregularity = times
+        self.of_rules: dict[str, Time] = {}
+        """Times that an algorithm takes in the check only."""
+        self.from_irregularity = 1
+        """The least irregularity for which it does."""
+
+    def __call__(self, words: list[str], settings: dict[str, str]) -> dict[str, Any]:
+        if words[0] in ("allgatherv", "reduce_scatter"):
+            blocks = blocks_of(words[words.index("--block") :][:2] + words[words.index("--distribution") :][:2]
+                               + self._rest(words))  # fmt: skip
+            irregularity = -(-max(blocks) * len(blocks) // sum(blocks))
+            least = max(one for one in self.of_irregularity if one <= irregularity)
+            self.machine.times = dict(self.of_irregularity[least])
+            if settings["TUTTI_RULES"] != "none":
+                self._follow(Path(settings["TUTTI_RULES"]), words[0], blocks, irregularity)
+        return super().__call__(words, settings)
+
+    @staticmethod
+    def _rest(words: list[str]) -> list[str]:
+        return [word for name in ("--seed", "--rho") if name in words
+                for word in words[words.index(name) :][:2]]  # fmt: skip
+
+    def _follow(self, path: Path, collective: str, blocks: list[int], irregularity: int) -> None:
+        rules = _engine.rules_from_text(path.read_text(), path.name)
+        mean = 4 * sum(blocks) // len(blocks)
+        rule = rules.find(collective, JOB.ranks, mean, 1, JOB.ranks, True, JOB.library, irregularity)
+        use = rule.use if rule else "native"
+        self.ran = f"{use}: rules: measured"
+        is_other = use in self.of_rules and irregularity >= self.from_irregularity
+        times = self.of_rules if is_other else self.machine.times
+        self.machine.times["auto"] = times.get(use, lambda size: 4 * self.machine.times["native"](size))
+
+
+def tune(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, bench: Bench, *words: str
+) -> tuple[list[tuple[str, str, str]], dict[str, Any]]:
+    """Irregularity, sizes and what runs, by rule; and what the command says."""
+    monkeypatch.setattr(tuning_run, "under", lambda mpirun: bench)
+    output = folder / "rules.json"
+    options = ["--collective", "allgatherv", "--bytes", "8..64K", "--output", str(output), *words]
+    done = CliRunner().invoke(app, ["tune", "--mpirun", "mpirun -n 8", "--json", *options])
+    assert done.exit_code == 0, done.output
+    rules = _engine.rules_from_text(output.read_text(), "").all
+    return [(rule.irregularity, rule.bytes, rule.use) for rule in rules], json.loads(done.stdout)
+
+
+def test_measured_irregularities_stand_for_all_above_one() -> None:
+    assert [one.text for one in bands(64)] == ["2..4", "5..inf"]
+    assert bands(8) == [Band(2, 2, 4), Band(8, 5, None)]
+    assert bands(4) == [Band(2, 2, 2), Band(4, 3, None)]
+    assert bands(2) == [Band(2, 2, None)]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 8, 48, 200])
+def test_blocks_have_an_irregularity_of_the_band_and_about_the_mean(ranks: int) -> None:
+    for band in bands(ranks):
+        for size in (64, 1000, 1 << 20):
+            words = blocks_for("allgatherv", ranks, size, band.irregularity, band)
+            options = dict(zip(words[::2], words[1::2], strict=True))
+            blocks = _engine.distribute(
+                options["--distribution"], ranks, int(options["--block"]), int(options["--seed"]),
+                int(options["--rho"]),
+            )  # fmt: skip
+            assert band.holds(-(-max(blocks) * ranks // sum(blocks)))
+            assert max(blocks) * ranks / sum(blocks) == pytest.approx(band.irregularity, rel=0.3)
+            assert 4 * sum(blocks) / ranks == pytest.approx(size, rel=0.2)
+
+
+def test_sizes_without_such_blocks_are_not_measured() -> None:
+    equal = {"allgatherv": {4: Cell(4), 64: Cell(64)}, "bcast": {64: Cell(64)}, "gatherv": {64: Cell(64)}}
+    # Of blocks of 1 element each, none is 8 times as large as the mean of 2 ranks.
+    assert blocks_for("allgatherv", 2, 64, 8, Band(8, 5, None)) == []
+    assert cells_of(equal, 2, Band(8, 5, None)) == {"allgatherv": {}}
+    assert list(cells_of(equal, 8, Band(8, 5, None))["allgatherv"]) == [4, 64]
+
+
+def test_irregularity_is_a_key_only_where_the_winners_differ(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With very uneven blocks ring, which is best else, loses to the MPI's own."""
+    even = {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}
+    uneven = {"native": linear(10, 1e-3), "ring": linear(20, 2e-3)}
+    rules, told = tune(monkeypatch, tmp_path, Ranks({1: even, 5: uneven}))
+    assert rules == [
+        ("5..inf", "0..inf", "native"),
+        ("0..inf", "0..64K", "ring"), ("0..inf", "65537..inf", "native"),
+    ]  # fmt: skip
+    measured = {one["irregularity"] for one in told["measured"]}
+    assert measured == {one["irregularity"] for one in told["check"]} == {1, 2, 8}
+    assert not any(one["slower_than_native"] or one["refuted"] for one in told["check"])
+
+
+def test_another_algorithm_for_uneven_blocks_holds_for_the_sizes_it_won(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    even = {"native": linear(10, 1e-3), "ring": linear(11, 1e-3)}
+    uneven = {"native": linear(10, 2e-3), "ring": linear(20, 1e-3)}  # from 10 KB on
+    rules, _ = tune(monkeypatch, tmp_path, Ranks({1: even, 2: uneven, 5: even}))
+    assert [(rule[0], rule[2]) for rule in rules] == [("2..4", "ring"), ("0..inf", "native")]
+    least, most = rules[0][1].split("..")
+    assert 8192 <= _engine.bytes_from(least) <= 32768 and most == "64K"
+
+
+def test_equal_winners_make_no_rule_for_uneven_blocks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Bruck is 2 % faster with uneven blocks: not beyond doubt."""
+    even = {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}
+    uneven = {**even, "bruck": linear(4.9, 0.49e-3)}
+    rules, _ = tune(monkeypatch, tmp_path, Ranks({1: even, 2: uneven}))
+    assert rules == [("0..inf", "0..64K", "ring"), ("0..inf", "65537..inf", "native")]
+
+
+def test_a_rule_for_uneven_blocks_that_the_check_refutes_becomes_native(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    even = {"native": linear(10, 1e-3)}
+    bench = Ranks({1: even, 2: {**even, "ring": linear(5, 0.5e-3)}})
+    bench.of_rules["ring"] = linear(30, 3e-3)
+    rules, told = tune(monkeypatch, tmp_path, bench)
+    assert rules == [("0..inf", "0..inf", "native")]
+    assert {one["irregularity"] for one in told["check"] if one["refuted"]} == {2, 8}
+
+
+def test_a_rule_for_equal_blocks_that_a_check_with_uneven_ones_refutes_is_native_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    bench.of_rules["ring"] = linear(30, 3e-3)
+    bench.from_irregularity = 5
+    rules, _ = tune(monkeypatch, tmp_path, bench)
+    assert rules == [
+        ("5..inf", "0..inf", "native"),
+        ("0..inf", "0..64K", "ring"), ("0..inf", "65537..inf", "native"),
+    ]  # fmt: skip
+
+
+def test_noise_in_the_check_makes_no_rule_for_uneven_blocks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """There ring takes as long as the MPI's own, so that half of the sizes are slower."""
+    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    bench.of_rules["ring"] = linear(10, 1e-3)
+    bench.from_irregularity = 2
+    rules, told = tune(monkeypatch, tmp_path, bench)
+    assert any(one["native_over_rules"] < 1 for one in told["check"])
+    assert rules == [("0..inf", "0..64K", "ring"), ("0..inf", "65537..inf", "native")]
+
+
+def test_equal_blocks_come_first_in_a_budget(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    even = {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}
+    bench = Ranks({1: even})
+    rules, told = tune(monkeypatch, tmp_path, bench, "--budget", "1ms")
+    assert told["unfinished"][-2:] == ["allgatherv (irregularity 2)", "allgatherv (irregularity 8)"]
+    assert {one["irregularity"] for one in told["measured"]} == {1}
+    assert all(rule[0] == "0..inf" for rule in rules)
+
+
+def test_a_program_is_tuned_with_its_own_blocks_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    size = {"p": 8, "bytes": 4096, "calls": 9, "irregularity": 3.0, "seconds": 1.0, "root": -1}
+    path = write_report(tmp_path, line_of(None, collective="allgatherv", sizes=[size]), ranks=8)
+    even = {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}
+    bench = Ranks({1: even})
+    monkeypatch.setattr(tuning_run, "under", lambda mpirun: bench)
+    words = ["tune", "--mpirun", "mpirun -n 8", "--report", path, "--output", str(tmp_path / "rules.json")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    kinds = {words[words.index("--seed") + 1] + words[words.index("--rho") + 1]
+             for words in bench.runs if words[0] == "allgatherv"}  # fmt: skip
+    assert len(kinds) == 1
