@@ -159,6 +159,8 @@ int begin(Collective collective, const CallSide& side, MPI_Op op, MPI_Aint displ
     *request = kept;
     return MPI_SUCCESS;
   }
+  // After an error that stays the MPI may still use its memory.
+  if (system.go_on() != MPI_SUCCESS) return error;
   RmaState& all = of_process<RmaState>();
   const std::lock_guard lock(all.mutex);
   all.requests.erase(kept);

@@ -4,6 +4,7 @@
 #include "run/arrival/mpi_arrival.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -21,9 +22,8 @@ class MpiChannel final : public ControlChannel {
  public:
   explicit MpiChannel(std::size_t longest) : incoming_(longest) {}
   ~MpiChannel() override {
-    if (listening_ == mpi().request_null) return;
-    mpi().Cancel(&listening_);
-    mpi().Request_free(&listening_);
+    const bool listens = listening_ != mpi().request_null;
+    if (listens && !cancel_receive(listening_)) leak(incoming_);
   }
 
   int open(MPI_Comm of) {

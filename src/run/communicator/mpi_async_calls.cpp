@@ -9,6 +9,7 @@
 #include "core/hash.hpp"
 #include "run/arrival/mpi_arrival.hpp"
 #include "run/communicator/mpi_communicator.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -204,7 +205,7 @@ int AsyncCalls::finish(const MpiCall& call) {
   int error = begun_->error;
   if (error == MPI_SUCCESS) error = comm_.executor().finish();
   // After an error cancelled receives may still write into the call's memory.
-  if (error != MPI_SUCCESS) static_cast<void>(begun_.release());
+  if (error != MPI_SUCCESS) leak(begun_);
   if (error == MPI_SUCCESS) error = hand_over(call);
   in_error_ = in_error_ || error != MPI_SUCCESS;
   begun_.reset();
@@ -244,7 +245,7 @@ void AsyncCalls::abandon() {
   if (begun_ == nullptr) return;
   transport_.abandon();
   // Receives that had matched before they were cancelled may still write into its memory.
-  static_cast<void>(begun_.release());
+  leak(begun_);
   in_error_ = true;
 }
 

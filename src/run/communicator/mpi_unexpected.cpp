@@ -10,6 +10,8 @@
 
 #include "run/clock.hpp"
 #include "run/communicator/mpi_communicator.hpp"
+#include "run/mpi/exchange.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -28,11 +30,7 @@ UnexpectedMessages::UnexpectedMessages(Transport& inner, PrivateComm& comm)
 UnexpectedMessages::~UnexpectedMessages() {
   Background::of_process().remove(*this);
   for (Message& message : messages_) {
-    if (message.is_here) continue;
-    mpi().Cancel(&message.request);
-    mpi().Request_free(&message.request);
-    // It has matched, so that the MPI may still write to its memory.
-    static_cast<void>(new (std::nothrow) std::vector<std::byte>(std::move(message.packed)));
+    if (!message.is_here && !cancel_receive(message.request)) leak(message.packed);
   }
 }
 

@@ -4,11 +4,11 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <new>
 #include <thread>
 #include <utility>
 
 #include "run/mpi/quirks.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -86,7 +86,7 @@ int Combination::begin(MPI_Comm comm, std::vector<MaxAndSum> mine) {
 int Combination::end(std::vector<MaxAndSum>& combined) {
   std::unique_ptr<Pending> ended = std::move(pending_);
   if (const int error = wait_yielding(ended->request)) {
-    static_cast<void>(ended.release());  // the MPI may still write into it
+    leak(ended);
     return error;
   }
   mpi().Op_free(&ended->operation);
@@ -120,11 +120,22 @@ int receive_yielding(void* data, std::size_t bytes, Rank from, int tag, MPI_Comm
   return error == MPI_SUCCESS ? wait_yielding(request, sleep) : error;
 }
 
+bool cancel_receive(MPI_Request& request) {
+  constexpr int tests = 1000;
+  int is_over = 0;
+  int error = mpi().Cancel(&request);
+  for (int test = 0; test < tests && error == MPI_SUCCESS && is_over == 0; ++test) {
+    error = mpi().Test(&request, &is_over, MPI_STATUS_IGNORE);
+  }
+  if (is_over == 0 && request != mpi().request_null) mpi().Request_free(&request);
+  return is_over != 0;
+}
+
 SentMessages::~SentMessages() {
   for (Message& message : open_) {
     if (message.request != mpi().request_null) mpi().Request_free(&message.request);
   }
-  if (!empty()) static_cast<void>(new (std::nothrow) std::list<Message>(std::move(open_)));
+  leak(open_);
 }
 
 int SentMessages::send(std::shared_ptr<const void> data, std::size_t bytes, Rank to, int tag,

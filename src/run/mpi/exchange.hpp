@@ -117,6 +117,10 @@ int send_yielding(const void* data, std::size_t bytes, Rank to, int tag, MPI_Com
 int receive_yielding(void* data, std::size_t bytes, Rank from, int tag, MPI_Comm comm,
                      std::chrono::microseconds sleep = {});
 
+/// Ends a receive without waiting for its message. False if that has matched and has not come: then
+/// the MPI may still write into the receive's memory.
+[[nodiscard]] bool cancel_receive(MPI_Request& request);
+
 /// Small messages, each kept until the MPI has sent it. Functions do not wait, and return an MPI
 /// error code.
 class SentMessages : NotCopied {

@@ -12,6 +12,7 @@
 #include "run/mpi/devices.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/exchange.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -68,8 +69,9 @@ int RmaSystem::open(MPI_Comm comm, const NodeSettings& settings, bool wants_wind
 
 RmaSystem::~RmaSystem() {
   Background::of_process().remove(*this);
-  // Not closed because of an error: the MPI may still write into its memory.
-  for (auto& each : notifications_) static_cast<void>(each.release());
+  // Not closed because of an error: the MPI may still use what is open.
+  for (auto& each : notifications_) leak(each);
+  for (auto* operations : {&own_, &others_}) leak(*operations);
 }
 
 int RmaSystem::close() {
@@ -119,18 +121,7 @@ int RmaSystem::begin(RmaControlMessage control, std::vector<Rank> order, std::by
   }
   const int error = go_on();
   Background::of_process().wake();
-  if (error != MPI_SUCCESS) forget(control.operation);
   return error;
-}
-
-/// Removes a failed operation of this rank, whose buffer is valid only during the call.
-void RmaSystem::forget(std::int64_t operation) {
-  const std::lock_guard lock(mutex_);
-  const auto is_it = [&](const RmaOperation& known) {
-    return known.control().operation == operation;
-  };
-  own_.remove_if(is_it);
-  waiting_.remove_if(is_it);
 }
 
 std::chrono::microseconds RmaSystem::expected_wait() {

@@ -104,7 +104,6 @@ class RmaSystem : public BackgroundTask {
     if (error_ == MPI_SUCCESS) error_ = error;
   }
   [[nodiscard]] bool has_own_operations(int window) const;
-  void forget(std::int64_t operation);
   int first_window();
   int drop_window(int number);
   void note_handle(int number, const MPI_Win* handle);

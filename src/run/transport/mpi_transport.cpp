@@ -7,11 +7,11 @@
 #include <climits>
 #include <cstring>
 #include <optional>
-#include <utility>
 
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/mpi/types.hpp"
+#include "run/process.hpp"
 #include "run/processors.hpp"
 
 namespace tutti {
@@ -233,9 +233,8 @@ void MpiTransport::abandon() {
   }
   requests_.clear();
   slots_.clear();
-  if (detours_.empty()) return;
   // Cancelled receives that had matched may still write into these.
-  static_cast<void>(new std::vector<Detour>(std::exchange(detours_, {})));
+  leak(detours_);
 }
 
 }  // namespace tutti
