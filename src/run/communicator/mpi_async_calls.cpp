@@ -105,8 +105,8 @@ int AsyncCalls::send_announcements(const CallAnnouncement& announcement, const P
 }
 
 void AsyncCalls::take(const CallAnnouncement& announcement) {
-  --expected_;
   if (!in_error_) announcements_.push_back(announcement);
+  --expected_;  // last: a message whose reading fails is read again
 }
 
 const AsyncCalls::Known* AsyncCalls::find(const CallAnnouncement& announcement) const {
@@ -136,14 +136,13 @@ int AsyncCalls::proceed(bool& moved) {
     if (begun_ == nullptr) return MPI_SUCCESS;
   }
   bool more = false;
-  int error = MPI_ERR_NO_MEM;
+  int error = MPI_SUCCESS;
   try {
-    error = comm_.executor().progress(more);
+    error = begun_->error = comm_.executor().progress(more);
   } catch (const std::bad_alloc&) {
-    // The rank's own call ends with this error.
+    begun_->error = MPI_ERR_NO_MEM;  // of the rank's own call, not of later ones
   }
-  in_error_ = error != MPI_SUCCESS;
-  begun_->error = error;
+  in_error_ = begun_->error != MPI_SUCCESS;
   moved = moved || more;
   return error;
 }
