@@ -146,12 +146,12 @@ CallPrediction Arrival::prediction_of_call() const {
 
 void Arrival::keep_time() noexcept {
   if (clock_.is_shared() || ++timed_ % timed_one_in != 0) return;
-  std::optional<double> ahead;
-  const int error = clock_.compare_again(ahead);
+  std::optional<MpiClock::Compared> compared;
+  const int error = clock_.compare_again(compared);
   if (error != MPI_SUCCESS) queue_.fail(error);
-  if (!ahead || error != MPI_SUCCESS) return;
+  if (!compared || error != MPI_SUCCESS) return;
   const std::lock_guard lock(mutex_);
-  clock_.adopt(*ahead);
+  clock_.adopt(*compared);
 }
 
 int Arrival::leave(CallNumber call, const void* site) noexcept {

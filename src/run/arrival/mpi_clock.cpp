@@ -58,14 +58,14 @@ int MpiClock::synchronise(MPI_Comm comm) {
   for (std::size_t other = 1; other < identities.size(); ++other) {
     if (identities[other] != identity) others_.push_back(static_cast<Rank>(other));
   }
-  double ahead = 0;
-  if (const int error = compare_all(ahead)) return error;
-  adopt(ahead);
+  Compared compared;
+  if (const int error = compare_all(compared)) return error;
+  adopt(compared);
   return take_from_first(error_, comm_.handle());
 }
 
-int MpiClock::compare_again(std::optional<double>& ahead) {
-  ahead.reset();
+int MpiClock::compare_again(std::optional<Compared>& compared) {
+  compared.reset();
   if (is_shared_ || others_.empty()) return MPI_SUCCESS;
   double is_due = monotonic_seconds() >= due_ ? 1 : 0;
   int error = rank_ == 0 ? MPI_SUCCESS : receive(is_due, 0, comm_.handle());
@@ -73,13 +73,13 @@ int MpiClock::compare_again(std::optional<double>& ahead) {
     error = send(is_due, others_[i], comm_.handle());
   }
   if (error != MPI_SUCCESS || is_due == 0) return error;
-  return compare_all(ahead.emplace(0));
+  return compare_all(compared.emplace());
 }
 
-int MpiClock::compare_all(double& ahead) {
+int MpiClock::compare_all(Compared& compared) {
   const double begin = monotonic_seconds();
   for (const int other : others_) {
-    if (const int error = compare(other, ahead)) return error;
+    if (const int error = compare(other, compared)) return error;
   }
   const double end = monotonic_seconds();
   due_ = end + std::max(pause_, (end - begin) / max_share);
@@ -88,7 +88,7 @@ int MpiClock::compare_all(double& ahead) {
 }
 
 /// Rank 0 sends pings, rank `other` answers with its time, and rank 0 sends it its offset.
-int MpiClock::compare(int other, double& ahead) {
+int MpiClock::compare(int other, Compared& compared) {
   const MPI_Comm comm = comm_.handle();
   double word = 0;
   if (rank_ != 0) {
@@ -96,7 +96,7 @@ int MpiClock::compare(int other, double& ahead) {
       if (const int error = receive(word, 0, comm)) return error;
       if (const int error = send(monotonic_seconds(), 0, comm)) return error;
     }
-    return receive(ahead, 0, comm);
+    return receive(compared.ahead, 0, comm);
   }
   ClockOffset measured;
   for (int exchange = 0; exchange < exchanges; ++exchange) {
@@ -105,7 +105,7 @@ int MpiClock::compare(int other, double& ahead) {
     if (const int error = receive(word, other, comm)) return error;
     measured.add(sent, word, monotonic_seconds());
   }
-  error_ = std::max(error_, measured.error());
+  compared.error = std::max(compared.error, measured.error());
   return send(measured.offset(), other, comm);
 }
 

@@ -17,15 +17,24 @@ namespace tutti {
 /// microseconds a second at worst (ClockLine).
 class MpiClock {
  public:
+  /// What a comparison found, in seconds.
+  struct Compared {
+    double ahead = 0;  ///< of rank 0's clock
+    double error = 0;  ///< at rank 0: a bound of the errors of all offsets
+  };
+
   /// Collective. Returns an MPI error code.
   int synchronise(MPI_Comm comm);
   /// Compares the clocks again if due: 1, 2, 4, .. 64 seconds after the last comparison, or later
-  /// if a comparison takes more than 0.1 % of that time. Sets `ahead` to the argument for adopt()
-  /// if it compared them. Collective. Waits for rank 0, and for all ranks if it compares. Returns
-  /// an MPI error code.
-  int compare_again(std::optional<double>& ahead);
-  /// Corrects the clock by the result of compare_again().
-  void adopt(double ahead) { line_.compare(monotonic_seconds(), ahead); }
+  /// if a comparison takes more than 0.1 % of that time. Sets `compared` to the argument for
+  /// adopt() if it compared them. Collective. Waits for rank 0, and for all ranks if it compares.
+  /// Returns an MPI error code.
+  int compare_again(std::optional<Compared>& compared);
+  /// Corrects the clock by the result of compare_again(), which may run beside now() and error().
+  void adopt(const Compared& compared) {
+    line_.compare(monotonic_seconds(), compared.ahead);
+    error_ = std::max(error_, compared.error);
+  }
   /// Ends the comparisons. Collective.
   void close() { comm_.free(); }
 
@@ -44,8 +53,8 @@ class MpiClock {
   [[nodiscard]] std::string method() const;
 
  private:
-  int compare_all(double& ahead);
-  int compare(int other, double& ahead);
+  int compare_all(Compared& compared);
+  int compare(int other, Compared& compared);
 
   OwnedComm comm_;  ///< null where the clock is shared
   int rank_ = 0;
