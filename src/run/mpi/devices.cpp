@@ -69,7 +69,7 @@ void look_for_devices() {
 }
 
 bool is_on_device(const void* address) {
-  if (const CudaGet get = cuda_get.load(std::memory_order_relaxed)) {
+  if (const CudaGet get = cuda_get.load(std::memory_order_acquire)) {
     unsigned type = 0;
     const auto number = reinterpret_cast<std::uintptr_t>(address);
     if (get(&type, cuda_memory_type, number) == 0 && type == cuda_device) return true;
