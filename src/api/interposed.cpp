@@ -43,15 +43,17 @@ thread_local bool is_replacing = false;
 /// Open MPI once the window can no longer be used.
 int free_with_window(MPI_Win handle, int, void* attribute, void*) {
   if (is_replacing) return MPI_SUCCESS;
-  int number = 0;
-  const auto owner = owner_of_handle(handle, number);
-  if (owner == nullptr || attribute != &owner->system()) return MPI_SUCCESS;
+  return contained([&] {
+    int number = 0;
+    const auto owner = owner_of_handle(handle, number);
+    if (owner == nullptr || attribute != &owner->system()) return MPI_SUCCESS;
 #if defined(OPEN_MPI)
-  owner->system().lose_window(number);
-  return MPI_SUCCESS;
+    owner->system().lose_window(number);
+    return MPI_SUCCESS;
 #else
-  return owner->system().remove_window(number);
+    return owner->system().remove_window(number);
 #endif
+  });
 }
 
 int copy_no_window(MPI_Win, int, void*, void*, void*, int* copies) {
@@ -91,7 +93,7 @@ int free_comm_by(int (*next)(MPI_Comm*), int (*of_mpi)(MPI_Comm*), MPI_Comm* com
 
 int free_window_by(int (*next)(MPI_Win*), int (*of_mpi)(MPI_Win*), MPI_Win* window) {
   if (window == nullptr || Freeing<MPI_Win>::has(*window)) return of_mpi(window);
-  release_window(*window);
+  attempt([&] { release_window(*window); });
   const Freeing freeing(*window);
   const Outside outside(true);
   return next(window);
