@@ -233,6 +233,8 @@ void RmaSystem::take(RmaMessage& received) {
     others_.emplace_back(kept, std::move(received.order), nullptr, nullptr);
     at = std::prev(others_.end());
     start(*at);
+  } else {
+    note(found->second->sync());  // puts that the notification announces
   }
   at->hear(received.from, received.carried);
 }
