@@ -95,7 +95,8 @@ std::vector<ArrivalMessage> ArrivalCoordinator::take(Rank from, const ArrivalMes
       if (words[1] > extended_until_) extend(words[1]);
       break;
     default:
-      if (++left_ == p_) messages_.push_back({farewell_kind});
+      if (left_ + 1 == p_) messages_.push_back({farewell_kind});
+      ++left_;  // last: a rank whose farewell fails for want of memory says it again
   }
   return std::exchange(messages_, {});
 }

@@ -54,16 +54,22 @@ void MessageQueue::fail(int error) {
 /// turn.
 int MessageQueue::exchange(bool& moved) {
   moved = false;
-  std::vector<ControlMessage> messages;
+  std::list<ControlMessage> messages;
   {
     const std::lock_guard lock(mutex_);
     messages.swap(written_);
   }
   if (channel_ == nullptr) return 0;  // closed
   int first = 0;
-  for (ControlMessage& message : messages) {
-    const int error = channel_->send(message.to, std::move(message.words));
-    if (first == 0) first = error;
+  try {
+    for (; !messages.empty(); messages.pop_front()) {
+      const int error = channel_->send(messages.front().to, messages.front().words);
+      if (first == 0) first = error;
+    }
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    written_.splice(written_.begin(), messages);
+    throw;
   }
   Rank from = no_rank;
   std::vector<std::int64_t> words;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -20,7 +21,7 @@ using ControlWords = std::shared_ptr<const std::vector<std::int64_t>>;
 class ControlChannel {
  public:
   virtual ~ControlChannel() = default;
-  /// Sends a message, which an error loses.
+  /// Sends a message, which an error loses, but not an exception.
   virtual int send(Rank to, ControlWords words) = 0;
   /// Sets `words` to the next message; empty if there is none yet. May return an error together
   /// with a message, and can then be called again.
@@ -68,7 +69,7 @@ class MessageQueue {
     ControlWords words;
   };
   mutable std::mutex mutex_;  ///< guards the members below; never held for long
-  std::vector<ControlMessage> written_;
+  std::list<ControlMessage> written_;
   int error_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ struct Seen {
   bool is_shared = false;            ///< two threads were at it at once
   std::function<void()> at_receive;  ///< called in each receive()
   int error = 0;                     ///< of each send
+  bool lacks_memory = false;         ///< at the next send
 };
 
 class FakeChannel final : public ControlChannel {
@@ -35,6 +37,7 @@ class FakeChannel final : public ControlChannel {
 
   int send(Rank, ControlWords words) override {
     const Use use(seen_);
+    if (std::exchange(seen_.lacks_memory, false)) throw std::bad_alloc();
     seen_.sent.push_back(*words);
     return seen_.error;
   }
@@ -121,6 +124,19 @@ TEST(MessageQueue, SendsWhatItsReaderWrites) {
   EXPECT_EQ(read, (std::vector<Words>{{1}, {2}, {3}}));
   EXPECT_EQ(seen.sent, (std::vector<Words>{{10}, {20}, {30}}));
   EXPECT_FALSE(mail.take_turn());
+}
+
+TEST(MessageQueue, SendsLaterWhatAnExceptionHasStopped) {
+  Seen seen;
+  MessageQueue mail;
+  mail.open(std::make_unique<FakeChannel>(seen), ignore);
+  mail.write(0, control_words({1}));
+  mail.write(0, control_words({2}));
+  seen.lacks_memory = true;
+  EXPECT_THROW(mail.take_turn(), std::bad_alloc);
+  mail.write(0, control_words({3}));
+  mail.take_turn();
+  EXPECT_EQ(seen.sent, (std::vector<Words>{{1}, {2}, {3}}));
 }
 
 TEST(MessageQueue, KeepsItsFirstErrorAndGoesOn) {
