@@ -240,27 +240,6 @@ TEST(Executor, ReturnsTheTransportsErrorAndAbandonsWhatIsOpen) {
   EXPECT_EQ(inner.waits_for(), "");
 }
 
-/// Completes one message in each poll, the last one first.
-class LastFirst final : public Transport {
- public:
-  int begin(int slot, const Transfer&) override {
-    open_.push_back(slot);
-    return 0;
-  }
-  int poll(std::vector<int>& completed) override {
-    if (open_.empty()) return 0;
-    completed.push_back(open_.back());
-    open_.pop_back();
-    return 0;
-  }
-  int copy(const Region&, const Region&) override { return 0; }
-  void idle() override {}
-  void abandon() override {}
-
- private:
-  std::vector<int> open_;
-};
-
 class NoBuffers final : public Buffers {
  public:
   int find(const BufferRef&, Region&) override { return 0; }

@@ -1,4 +1,4 @@
-/// A transport for tests, which delays, reorders and fails like the worst real one.
+/// Transports for tests: one delays, reorders and fails like the worst real one.
 #pragma once
 
 #include <random>
@@ -41,6 +41,27 @@ class FaultyTransport final : public Transport {
   int calls_ = 0;
   bool abandoned_ = false;
   std::vector<int> held_;
+};
+
+/// Completes one message in each poll, the last one first.
+class LastFirst final : public Transport {
+ public:
+  int begin(int slot, const Transfer&) override {
+    open_.push_back(slot);
+    return 0;
+  }
+  int poll(std::vector<int>& completed) override {
+    if (open_.empty()) return 0;
+    completed.push_back(open_.back());
+    open_.pop_back();
+    return 0;
+  }
+  int copy(const Region&, const Region&) override { return 0; }
+  void idle() override {}
+  void abandon() override {}
+
+ private:
+  std::vector<int> open_;
 };
 
 }  // namespace tutti
