@@ -262,7 +262,7 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
     return ended(comm.run(call, specification, context));
   }
   is_native = true;
-  comm.give_up();
+  comm.give_up(is_known);  // others may run a call with invalid arguments at this rank
   if (is_known) {
     communicator.note_algorithm(call.collective, text_of_instead(nullptr, specification));
   }

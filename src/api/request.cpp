@@ -110,7 +110,9 @@ int PersistentRequest::start() {
     // First, so that all ranks count alike: messages that a failed start has left match none of
     // this one.
     const std::lock_guard lock(mutex_);
-    schedule_comm_->executor().begin_call();
+    MpiCall counted = call_;
+    counted.begun = false;
+    schedule_comm_->begin(counted);
   }
   if (arrival_ != nullptr) {
     arrival_->begin_computing();
@@ -118,6 +120,7 @@ int PersistentRequest::start() {
   }
   const int error = contained([&] { return begin(); });
   active_ = error == MPI_SUCCESS;
+  if (active_ && schedule_comm_ != nullptr && !runs_schedule()) schedule_comm_->give_up();
   // A call that has begun leaves the exchange of arrivals even if it does not start.
   if (!active_ && arrival_ != nullptr) const ArrivedCall lost(*arrival_, number_, this);
   return error;
@@ -254,7 +257,8 @@ int PersistentRequest::begin_schedule() {
     const int error = schedule_comm_->prepare(call_, specification_, context_, plan_);
     if (error != MPI_SUCCESS) return error;
   }
-  buffers_.emplace(call_, plan_->order, scratch_.reserve(plan_->program.scratch), iov_);
+  std::byte* const scratch = schedule_comm_->scratch().reserve(plan_->program.scratch);
+  buffers_.emplace(call_, plan_->order, scratch, iov_);
   schedule_comm_->executor().begin(plan_->program, *buffers_, schedule_comm_->transport());
   return MPI_SUCCESS;
 }
@@ -293,7 +297,10 @@ int PersistentRequest::finish_schedule(const ArrivedCall* arrived) {
       if (arrived != nullptr) error_ = arrived->find_epoch(specification_, at_root, epoch_);
       if (error_ == MPI_SUCCESS) error_ = begin_schedule();
     }
-    if (error_ == MPI_SUCCESS) error_ = schedule_comm_->executor().finish();
+    if (error_ == MPI_SUCCESS) {
+      error_ = schedule_comm_->executor().finish();
+      schedule_comm_->end();
+    }
   } catch (const std::bad_alloc&) {
     error_ = MPI_ERR_NO_MEM;
   }

@@ -88,7 +88,6 @@ class PersistentRequest final : public BackgroundTask {
   Specification specification_;
   CallContext context_;
   std::vector<Bytes> sizes_;  ///< of all ranks, if each new order needs them
-  Scratch scratch_;
   Iov iov_;
 
   std::mutex mutex_;         ///< for the members below, which both threads use

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "run/process.hpp"
+
 namespace tutti {
 
 namespace {
@@ -57,6 +59,11 @@ std::byte* Scratch::reserve(Bytes bytes) {
 void Scratch::trim() {
   if (size_ <= scratch_worth_keeping) return;
   memory_ = nullptr;
+  size_ = 0;
+}
+
+void Scratch::leave() {
+  leak(memory_);
   size_ = 0;
 }
 

@@ -18,6 +18,8 @@ class Scratch {
   std::byte* reserve(Bytes bytes);
   /// Frees the memory if it is too large to keep.
   void trim();
+  /// Never frees the memory, because the MPI may still use it: the next call gets other memory.
+  void leave();
 
  private:
   std::unique_ptr<std::byte[]> memory_;

@@ -5,6 +5,8 @@
 #include <climits>
 #include <cstdlib>
 
+#include "run/process.hpp"
+
 namespace tutti {
 
 namespace {
@@ -87,6 +89,12 @@ int ReductionBuffers::reduce(const BufferRef& from, const BufferRef& to) {
     open -= part;
   }
   return MPI_SUCCESS;
+}
+
+HostVectors::~HostVectors() {
+  if (executor_.is_done()) return;
+  leak(sent_);
+  leak(received_);
 }
 
 Region HostVectors::hold(const Region& vector, std::vector<std::byte>& memory) const {

@@ -57,11 +57,12 @@ class ReductionBuffers final : public Buffers {
 };
 
 /// Copies of GPU vectors in the host's memory for one call, because MPIs do not promise
-/// MPI_Reduce_local on GPUs.
-class HostVectors {
+/// MPI_Reduce_local on GPUs. If the run of `executor` leaves messages open, they are never freed.
+class HostVectors : NotCopied {
  public:
-  HostVectors(const ElementLayout& layout, Transport& transport)
-      : layout_(layout), transport_(transport) {}
+  HostVectors(const ElementLayout& layout, Transport& transport, const Executor& executor)
+      : layout_(layout), transport_(transport), executor_(executor) {}
+  ~HostVectors();
 
   /// Replaces the buffers that are significant at this rank of p by copies, which the MPI makes.
   /// `call` then points into this object. Local.
@@ -77,6 +78,7 @@ class HostVectors {
 
   const ElementLayout& layout_;
   Transport& transport_;
+  const Executor& executor_;
   std::vector<std::byte> sent_;
   std::vector<std::byte> received_;
   Region held_ = {};    ///< the result in the host's memory

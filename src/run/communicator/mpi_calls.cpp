@@ -122,6 +122,7 @@ int PrivateComm::in_turn(const MpiCall& call, Bytes own, const Specification& sp
   if (!async_) return run();
   AsyncCalls& async = async_->calls();
   const bool has_begun = async.has_begun(call, own, specification);
+  if (has_begun) end();
   if (has_begun) instead_ = async.begun()->instead;
   const int error = has_begun ? async.finish(call) : run();
   async.leave();
@@ -150,12 +151,12 @@ int PrivateComm::execute_reduction(const MpiCall& call, const Plan& plan) {
   const Bytes packed = plan.program.scratch;
   std::byte* const memory = scratch_.reserve(layout_.memory(packed));
   MpiCall reached = call;
-  HostVectors vectors(layout_, transport());
+  HostVectors vectors(layout_, transport(), executor_);
   // The rank takes part even after an error, because others wait for it.
   int error = touches_device(call, rank_) ? vectors.take(reached, rank_, p_) : MPI_SUCCESS;
   ReductionBuffers buffers(reached, layout_, layout_.first(memory, packed));
   const int result = executor_.run(plan.program, buffers, transport());
-  scratch_.trim();
+  if (end()) scratch_.trim();
   if (error == MPI_SUCCESS) error = result;
   return error == MPI_SUCCESS ? vectors.finish() : error;
 }
@@ -170,7 +171,7 @@ int PrivateComm::execute(const MpiCall& call, const Plan& plan, const CallContex
   }
   CallBuffers buffers(call, plan.order, scratch_.reserve(plan.program.scratch), iov_);
   const int result = executor_.run(plan.program, buffers, transport());
-  scratch_.trim();
+  if (end()) scratch_.trim();
   return result;
 }
 

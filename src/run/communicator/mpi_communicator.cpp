@@ -55,8 +55,9 @@ PrivateComm::~PrivateComm() { end_receiving(); }
 
 void PrivateComm::end_receiving() {
   // A message to a freed communicator could match one of another communicator.
-  const bool stays = async_ && !async_->settle();
+  const bool stays = (async_ && !async_->settle()) || has_left_ || is_open_;
   async_.reset();
+  leave_used_scratch();
   if (stays) leak();
 }
 
@@ -74,14 +75,29 @@ void PrivateComm::begin(MpiCall& call) {
   instead_.reset();
   const auto turn = take_turn();
   if (!async_ || async_->calls().enter()) executor_.begin_call();
+  if (!std::exchange(is_open_, true)) return;
+  has_left_ = true;
+  leave_used_scratch();
+}
+
+bool PrivateComm::end() {
+  leave_used_scratch();
+  if (executor_.is_done()) is_open_ = false;
+  return !is_open_;
+}
+
+/// The MPI may still use it after a run that has left messages open.
+void PrivateComm::leave_used_scratch() {
+  if (!executor_.is_done()) scratch_.leave();
 }
 
 std::unique_lock<std::mutex> PrivateComm::take_turn() {
   return async_ ? async_->take_turn() : std::unique_lock<std::mutex>();
 }
 
-void PrivateComm::give_up() {
+void PrivateComm::give_up(bool by_all) {
   const auto turn = take_turn();
+  if (by_all) is_open_ = false;
   if (async_) async_->calls().give_up();
 }
 

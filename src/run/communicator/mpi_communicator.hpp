@@ -29,8 +29,9 @@ class PrivateComm {
                        std::unique_ptr<PrivateComm>& made);
   static int split(MPI_Comm of, bool member, int key, const PlanSettings& settings,
                    std::unique_ptr<PrivateComm>& made);
-  /// Frees the communicator. If call announcements from other ranks are still missing
-  /// (UnexpectedMessages::settle), leaks it: MPI_Finalize frees it. Collective.
+  /// Frees the communicator, if no more messages can come; else leaks it: MPI_Finalize frees it.
+  /// More may come if this rank has begun a call that it has not ended, or if call announcements
+  /// are missing (UnexpectedMessages::settle). Collective.
   ~PrivateComm();
 
   /// Leaves the communicator to MPI_Finalize, where not all ranks have one. No call may follow.
@@ -43,14 +44,17 @@ class PrivateComm {
   /// Call it in every call that the ranks run here, even if its arguments are invalid at this rank;
   /// it counts each call once.
   void begin(MpiCall& call);
+  /// Ends the call that has begun, after a run of the executor. False if that has left messages
+  /// open. Included in run() and repeat(). Local.
+  bool end();
   /// Counts so many calls at once that began and ended elsewhere. Local.
   void skip(std::uint64_t calls) {
     // While the background thread may count calls nothing passes, and this must not write.
     if (calls > 0) executor_.skip_calls(static_cast<std::int64_t>(calls));
   }
-  /// Instead of run(), for a call that has begun and that Tutti does not run on this rank: the
-  /// background thread drops it. Local.
-  void give_up();
+  /// Instead of run(), for a call that has begun and that Tutti does not run on this rank, or on no
+  /// rank (`by_all`): the background thread drops it. Local.
+  void give_up(bool by_all = true);
   /// Looks up the operation and the datatypes that are significant at this rank. False if one is
   /// invalid, or the operation is not defined for the type. The error reaches no communicator of
   /// the program. The result lasts until the next call. Local.
@@ -81,6 +85,7 @@ class PrivateComm {
 
   /// For classes that run a plan in parts, or other collectives.
   [[nodiscard]] Executor& executor() { return executor_; }
+  [[nodiscard]] Scratch& scratch() { return scratch_; }
   [[nodiscard]] Transport& transport() {
     return async_ ? static_cast<Transport&>(*async_) : transport_;
   }
@@ -93,8 +98,8 @@ class PrivateComm {
   /// Call it in all other calls: after many in a row the thread rests. Local.
   void receive_nothing_unexpected();
   /// Ends the receiving of unexpected messages. Waits for announcements of calls as
-  /// UnexpectedMessages::settle does; if some are missing, leaks the communicator. No call may
-  /// follow. Does nothing the second time. Collective.
+  /// UnexpectedMessages::settle does; if messages can still come, leaks the communicator. No call
+  /// may follow. Does nothing the second time. Collective.
   void end_receiving();
 
  private:
@@ -115,6 +120,7 @@ class PrivateComm {
                                        bool is_shuffled) const;
   [[nodiscard]] CallProblem problem_of(const MpiCall& call, const Specification& specification,
                                        const CallContext& context);
+  void leave_used_scratch();
   int acquire(const CallProblem& problem, const Plan*& plan);
   int learn_layout(const MpiCall& call);
   template <class Run>
@@ -132,6 +138,8 @@ class PrivateComm {
   Executor executor_;
   Planner planner_;
   Scratch scratch_;
+  bool is_open_ = false;   ///< a call has begun and not ended: its messages may come
+  bool has_left_ = false;  ///< an earlier one never ended
   TypeCache types_;
   Iov iov_;
   CallSizes sizes_;                       ///< of the current call
