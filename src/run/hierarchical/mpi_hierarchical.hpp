@@ -119,8 +119,8 @@ class HierarchicalRunner {
   [[nodiscard]] std::atomic_ref<std::int64_t> word_of_call(WordsByCall words, int local) const;
   [[nodiscard]] std::int64_t mark_of_call() const;
   void note(WordsByCall words, std::optional<std::int64_t> number);
-  [[nodiscard]] std::optional<std::int64_t> recorded(WordsByCall words, int local) const;
-  [[nodiscard]] bool is_overwritten(WordsByCall words, int local) const;
+  [[nodiscard]] std::optional<std::int64_t> recorded(WordsByCall words, int local,
+                                                     std::int64_t otherwise) const;
   [[nodiscard]] bool fits(const HierarchicalCall& hierarchical) const;
   int learn_size(HierarchicalCall& hierarchical);
   int agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes);

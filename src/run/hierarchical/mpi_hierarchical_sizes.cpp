@@ -27,8 +27,7 @@ int HierarchicalRunner::broadcast_selection(bool knows, int& candidate) {
   for (int local = 0; local < node_->ranks() && !knows; ++local) {
     if (local == node_->local()) continue;
     if (const int error = node_->wait(local, begin_ + selection_sequence)) return error;
-    std::optional<std::int64_t> selected = recorded(&RankWords::selections, local);
-    if (is_overwritten(&RankWords::selections, local)) selected = passed_selection;
+    const auto selected = recorded(&RankWords::selections, local, passed_selection);
     knows = selected.has_value();
     if (selected) candidate = *selected == passed_selection ? -1 : static_cast<int>(*selected);
   }
@@ -54,17 +53,14 @@ void HierarchicalRunner::note(WordsByCall words, std::optional<std::int64_t> num
       .store(mark_of_call() + (number ? *number + 1 : 0), std::memory_order_relaxed);
 }
 
-std::optional<std::int64_t> HierarchicalRunner::recorded(WordsByCall words, int local) const {
+/// The number that a rank which has counted this call has recorded for it, or none. `otherwise` if
+/// it has recorded one of a later call in its place, or has left: then it waited for nobody.
+std::optional<std::int64_t> HierarchicalRunner::recorded(WordsByCall words, int local,
+                                                         std::int64_t otherwise) const {
   const std::int64_t word = word_of_call(words, local).load(std::memory_order_relaxed);
   const std::int64_t number = word - mark_of_call();
-  return 0 < number && number < max_recorded ? std::optional(number - 1) : std::nullopt;
-}
-
-/// Has the rank, which has counted this call, noted a later one in its place, or noted none? Then
-/// it waited for nobody.
-bool HierarchicalRunner::is_overwritten(WordsByCall words, int local) const {
-  const std::int64_t word = word_of_call(words, local).load(std::memory_order_relaxed);
-  return word / max_recorded != mark_of_call() / max_recorded;
+  if (number < 0 || number >= max_recorded) return otherwise;
+  return number > 0 ? std::optional(number - 1) : std::nullopt;
 }
 
 /// Do the sizes match, as far as the node knows? A gatherv or scatterv compares this rank's size
@@ -100,7 +96,7 @@ int HierarchicalRunner::learn_size(HierarchicalCall& hierarchical) {
   // Take the others' sizes, because this rank's inner calls must match theirs.
   const int error = signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
   for (int local = 0; local < node_->ranks(); ++local) {
-    each = std::max<Bytes>(each, recorded(&RankWords::sizes, local).value_or(0));
+    each = std::max<Bytes>(each, recorded(&RankWords::sizes, local, 0).value_or(0));
   }
   return error;
 }
