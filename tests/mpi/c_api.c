@@ -5,6 +5,8 @@
 #include <string.h>
 #include <tutti/tutti.h>
 
+#include "watch.h"
+
 static int passed = 0;
 static int failed = 0;
 static int rank = 0;
@@ -226,10 +228,16 @@ int main(int argc, char** argv) {
   test_cut();
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  watch(rank, 60);
+  waits_in("test_set");
   test_set();
+  waits_in("test_bad_values");
   test_bad_values();
+  waits_in("test_last");
   test_last();
+  waits_in("test_without_threads");
   test_without_threads();
+  waits_in("the end");
   int counts[2] = {passed, failed};
   MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("%d passed, %d failed\n", counts[0], counts[1]);

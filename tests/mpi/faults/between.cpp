@@ -1,7 +1,6 @@
 /// Tests that what is requested between nodes runs there: every algorithm of the list, and the
 /// MPI's own collectives.
 #include <tutti/tutti.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -123,6 +122,7 @@ int run(Collective collective, int rank, int p) {
 /// ranks find each other. Equal on all ranks.
 bool runs(Collective collective, const std::string& specification, int rank, int p) {
   const std::string name(name_of(collective));
+  waits_in((name + " by " + specification).c_str());
   const bool native = specification.starts_with("hierarchical(native");
   const bool is_set =
       TUTTI_Algorithm_set(name.c_str(), specification.c_str(), nullptr, nullptr) == MPI_SUCCESS;
@@ -136,17 +136,14 @@ bool runs(Collective collective, const std::string& specification, int rank, int
   std::array<char, 300> requested{};
   int length = static_cast<int>(requested.size());
   TUTTI_Algorithm_get(name.c_str(), requested.data(), &length);
-  std::array<char, 300> text{};
-  length = static_cast<int>(text.size());
-  TUTTI_Algorithm_last(MPI_COMM_WORLD, name.c_str(), text.data(), &length);
-  well =
-      well && std::string(text.data()).starts_with(std::string(requested.data()) + ": requested");
+  const std::string ran = tutti::test::last_run(MPI_COMM_WORLD, name.c_str());
+  well = well && ran.starts_with(std::string(requested.data()) + ": requested");
   std::array<int, 2> all = {native_calls, well ? 0 : 1};
   PMPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (all[1] == 0 && native == (all[0] > 0)) return true;
   if (rank == 0) {
     std::printf("%s by %s: %d native calls, \"%s\"\n", name.c_str(), specification.c_str(), all[0],
-                text.data());
+                ran.c_str());
   }
   return false;
 }
@@ -159,7 +156,7 @@ int main(int argc, char** argv) {
   int p = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p);
-  alarm(patience);
+  watch(rank, patience);
   setenv("TUTTI_NODE", "1,2", 1);
   int passed = 0;
   int failed = 0;

@@ -1,7 +1,6 @@
 /// Tests the end of the exchange of arrivals and of call announcements: no rank waits for ever, and
 /// nothing is freed that the MPI may still read.
 #include <sched.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -95,7 +94,8 @@ int main(int argc, char** argv) {
   int p = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p);
-  alarm(patience);
+  watch(rank, patience);
+  waits_in("a gather without an announcement");
   {
     const Faulty functions([&](tutti::MpiFunctions& all) {
       if (rank == 1) all.Isend = losing_isend;
@@ -103,7 +103,9 @@ int main(int argc, char** argv) {
     gather_with_announcements(rank, p);
     MPI_Barrier(MPI_COMM_WORLD);
   }
+  waits_in("keep_what_may_be_unsent");
   keep_what_may_be_unsent();
+  waits_in("leave_in_turns");
   leave_in_turns(rank);
   if (rank == 0) std::puts("3 passed, 0 failed");
   MPI_Finalize();

@@ -1,9 +1,15 @@
-/// Replaces functions of the MPI by those of a test.
+/// Replaces functions of the MPI by those of a test, which `watch` ends if its ranks hang.
 #pragma once
 
-#include <functional>
+#include <tutti/tutti.h>
 
+#include <array>
+#include <functional>
+#include <string>
+
+#include "mpi/error_class.hpp"
 #include "run/mpi/functions.hpp"
+#include "watch.h"
 
 namespace tutti::test {
 
@@ -23,5 +29,13 @@ class Faulty {
   const MpiFunctions& sound_;
   MpiFunctions faulty_;
 };
+
+/// The algorithm of the last call of a collective on `comm`, and why it ran.
+inline std::string last_run(MPI_Comm comm, const char* collective) {
+  std::array<char, 300> text{};
+  int length = static_cast<int>(text.size());
+  TUTTI_Algorithm_last(comm, collective, text.data(), &length);
+  return text.data();
+}
 
 }  // namespace tutti::test

@@ -3,10 +3,8 @@
 #include <tutti/tutti.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 #include <vector>
 
 #include "faulty.hpp"
@@ -40,10 +38,7 @@ int explored(int p) {
   int found = 0;
   for (int call = 0; call < calls; ++call) {
     TUTTI_Allgather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
-    std::array<char, 256> text{};
-    int capacity = text.size();
-    TUTTI_Algorithm_last(comm, "allgather", text.data(), &capacity);
-    found += std::string(text.data()).starts_with("native") ? 0 : 1;
+    found += tutti::test::last_run(comm, "allgather").starts_with("native") ? 0 : 1;
   }
   MPI_Comm_free(&comm);
   return found;
@@ -55,16 +50,17 @@ int main(int argc, char** argv) {
   setenv("TUTTI_EXPLORE", "0.5", 1);
   setenv("TUTTI_RULES", "none", 1);
   MPI_Init(&argc, &argv);
-  alarm(patience);
   int rank = 0;
   int p = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p);
+  watch(rank, patience);
   int usual = 0;
   int slow = 0;
   {
     const tutti::test::Faulty slow_functions(
         [](tutti::MpiFunctions& functions) { functions.Allgather = slow_allgather; });
+    waits_in("calls with quick looks");
     usual = explored(p);
   }
   {
@@ -72,6 +68,7 @@ int main(int argc, char** argv) {
       functions.Allgather = slow_allgather;
       functions.Type_size_x = slow_type_size;
     });
+    waits_in("calls with slow looks");
     slow = explored(p);
   }
   if (rank == 0) {

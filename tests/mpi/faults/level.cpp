@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -120,12 +121,7 @@ int slow_allgather(const void* send, int sent, MPI_Datatype sent_type, void* rec
   return PMPI_Allgather(send, sent, sent_type, receive, received, received_type, comm);
 }
 
-std::string last(MPI_Comm comm) {
-  char text[200] = "";
-  int length = sizeof text;
-  TUTTI_Algorithm_last(comm, "allgather", text, &length);
-  return text;
-}
+std::string last(MPI_Comm comm) { return tutti::test::last_run(comm, "allgather"); }
 
 /// Before it has explored, `auto` leaves calls to the MPI, also where that spins on shared cores.
 void leave_to_native() {
@@ -145,7 +141,7 @@ void tune_beside_invalid_arguments() {
     const int code = gather(comm.get(), 1, !is_invalid, is_invalid ? -1 : 1);
     expect((code != MPI_SUCCESS) == is_invalid, "an error in the wrong call");
     const std::string own = last(comm.get());
-    char first[200] = "";
+    char first[300] = "";
     own.copy(first, sizeof first - 1);
     PMPI_Bcast(first, sizeof first, MPI_CHAR, 0, comm.get());
     expect(own == first, "ranks ran different candidates");
@@ -257,6 +253,44 @@ void find_nodes() {
   }
 }
 
+int throwing_barrier(MPI_Comm) { throw std::bad_alloc(); }
+
+int failing_barrier(MPI_Comm) { return MPI_ERR_OTHER; }
+
+bool meets_others = false;
+
+int noted_barrier(MPI_Comm) {
+  meets_others = true;
+  return MPI_ERR_OTHER;
+}
+
+/// Memory ends at a leader before its call between nodes: its later ones would meet that call at
+/// other nodes, so its node has only errors from then on. The other leader would wait for it.
+void lose_a_leader(int rank) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  {
+    tutti::NodeSettings settings;
+    settings.emulated = *tutti::emulated_nodes("2,1");
+    std::unique_ptr<tutti::HierarchicalRunner> runner;
+    expect(open(comm, settings, runner) == MPI_SUCCESS, "no nodes");
+    for (int call = 0; call < 3; ++call) {
+      const Faulty functions([&](tutti::MpiFunctions& all) {
+        if (call > 0 && rank == 2) all.Barrier = failing_barrier;
+        if (call == 1 && rank == 0) all.Barrier = throwing_barrier;
+        if (call == 2 && rank == 0) all.Barrier = noted_barrier;
+      });
+      std::string refused;
+      tutti::HierarchicalCall barrier;
+      const int error = runner->run(barrier, refused);
+      expect((error != MPI_SUCCESS) == (call > 0), "the wrong call failed");
+      if (call == 1 && rank == 0) expect(error == MPI_ERR_NO_MEM, "another error");
+    }
+    expect(!meets_others, "a call met another one");
+  }
+  MPI_Comm_free(&comm);
+}
+
 /// The programs of a communicator's calls take no more memory than they may.
 void keep_few_programs() {
   tutti::LoweredCall call;
@@ -284,15 +318,23 @@ int main(int argc, char** argv) {
   setenv("TUTTI_EXPLORE", "1", 1);
   setenv("TUTTI_RULES", "none", 1);
   const MadeUpMachine machine(rank);
-  alarm(patience);
+  watch(rank, patience);
+  waits_in("ask_in_vain");
   ask_in_vain(rank);
+  waits_in("find_nodes");
   find_nodes();
+  waits_in("leave_no_room_for_sizes");
   leave_no_room_for_sizes();
   TUTTI_Algorithm_set("allgather", "auto", nullptr, nullptr);
+  waits_in("leave_to_native");
   leave_to_native();
+  waits_in("tune_beside_invalid_arguments");
   tune_beside_invalid_arguments();
+  waits_in("fail_in_agreement");
   fail_in_agreement();
+  waits_in("lose_a_leader");
+  lose_a_leader(rank);
   keep_few_programs();
-  if (rank == 0) std::puts("7 passed, 0 failed");
+  if (rank == 0) std::puts("8 passed, 0 failed");
   MPI_Finalize();
 }

@@ -75,6 +75,7 @@ bool call_once(const std::string& collective, int rank, int p, MPI_Comm comm) {
 /// A hint may come too late for its call, but not in most calls.
 bool serves_first(const std::string& collective, const std::string& specification, int early,
                   int rank, int p) {
+  waits_in((collective + " by " + specification).c_str());
   constexpr int warm_up = 4;
   constexpr int calls = 8;
   if (TUTTI_Algorithm_set(collective.c_str(), specification.c_str(), nullptr, nullptr)) {
@@ -116,7 +117,7 @@ int main(int argc, char** argv) {
   int p = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p);
-  alarm(patience);
+  watch(rank, patience);
   setenv("TUTTI_NODE", emulated, 1);
   const tutti::test::Faulty functions([](tutti::MpiFunctions& all) { all.Isend = noting_isend; });
   int passed = 0;

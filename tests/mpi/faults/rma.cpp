@@ -2,7 +2,6 @@
 /// fail on one rank, windows whose registration or end comes at a bad time, and communicators that
 /// ranks open in another sequence.
 #include <tutti/tutti.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -106,6 +105,21 @@ int failing_lock_all(int assert, MPI_Win window) {
   return fails ? MPI_ERR_OTHER : PMPI_Win_lock_all(assert, window);
 }
 
+int failing_put(const void* from, int count, MPI_Datatype type, int to, MPI_Aint at,
+                int count_there, MPI_Datatype type_there, MPI_Win window) {
+  return fails ? MPI_ERR_OTHER
+               : PMPI_Put(from, count, type, to, at, count_there, type_there, window);
+}
+
+int failing_flush(int to, MPI_Win window) {
+  return fails ? MPI_ERR_OTHER : PMPI_Win_flush(to, window);
+}
+
+int failing_pack(const void* from, int count, MPI_Datatype type, void* to, int bytes, int* position,
+                 MPI_Comm comm) {
+  return fails ? MPI_ERR_OTHER : PMPI_Pack(from, count, type, to, bytes, position, comm);
+}
+
 MPI_Win last_window = MPI_WIN_NULL;
 int freed = 0;
 int (*free_of_mpi)(MPI_Win*) = nullptr;
@@ -125,13 +139,13 @@ int failing_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void
 
 /// If one rank gets no window, or cannot use it, all get an error, and a second attempt succeeds.
 /// Only a window that all ranks have can be freed.
-void init_where_one_fails(int rank, const std::function<void(tutti::MpiFunctions&)>& spoil,
+void init_where_one_fails(bool is_faulty, const std::function<void(tutti::MpiFunctions&)>& spoil,
                           bool have_all) {
   const tutti::test::Faulty functions([&](tutti::MpiFunctions& all) {
     spoil(all);
     free_of_mpi = std::exchange(all.Win_free, counting_free);
   });
-  fails = rank == 1;
+  fails = is_faulty;
   freed = 0;
   expect(TUTTI_Rma_init(MPI_COMM_WORLD) != MPI_SUCCESS, "an error of init on all ranks");
   expect(freed == (have_all ? 1 : 0), "the window is freed");
@@ -144,15 +158,44 @@ void init_where_one_fails(int rank, const std::function<void(tutti::MpiFunctions
 void inits(int rank) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   const auto lock = [](tutti::MpiFunctions& all) { all.Win_lock_all = failing_lock_all; };
-  init_where_one_fails(rank, lock, true);
+  init_where_one_fails(rank == 1, lock, true);
   const auto allocate = [](tutti::MpiFunctions& all) { all.Win_allocate = failing_allocate; };
-  init_where_one_fails(rank, allocate, false);
+  init_where_one_fails(rank == 1, allocate, false);
+  // Rank 0 puts a word, to see whether puts progress.
+  const auto put = [](tutti::MpiFunctions& all) { all.Put = failing_put; };
+  init_where_one_fails(rank == 0, put, true);
+  const auto flush = [](tutti::MpiFunctions& all) { all.Win_flush = failing_flush; };
+  init_where_one_fails(rank == 0, flush, true);
 }
 
 std::atomic<bool> lacks_memory = false;
 std::atomic<bool> keeps_out = false;
 std::atomic<bool> is_kept_out = false;
 std::thread::id the_main_thread;
+
+/// A root that cannot pack its data gets an error; no other rank hears of that operation.
+void broadcast_what_cannot_be_packed(MPI_Win window, int rank) {
+  TUTTI_Window number = TUTTI_WINDOW_NULL;
+  expect(TUTTI_Rma_window_register(window, MPI_COMM_WORLD, &number) == MPI_SUCCESS, "register");
+  if (rank == 0) {
+    MPI_Datatype every_other = MPI_DATATYPE_NULL;
+    MPI_Type_vector(3, 1, 2, MPI_CHAR, &every_other);
+    MPI_Type_commit(&every_other);
+    TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
+    const char data[] = "a.b.c";
+    for (const bool is_faulty : {true, false}) {
+      fails = is_faulty;
+      const int error = TUTTI_Rma_bcast(data, 1, every_other, 0, number, &request);
+      expect((error == MPI_SUCCESS) != is_faulty, "the error of packing");
+    }
+    expect(TUTTI_Rma_flush(&request) == MPI_SUCCESS, "flush");
+    MPI_Type_free(&every_other);
+  }
+  expect(TUTTI_Rma_wait(number, 0, 1) == MPI_SUCCESS, "wait");
+  long long arrived = 0;
+  expect(TUTTI_Rma_arrived(number, 0, &arrived) == MPI_SUCCESS && arrived == 1, "arrived");
+  expect(TUTTI_Rma_window_release(&number) == MPI_SUCCESS, "release");
+}
 
 /// Behaves like an MPI whose lock another thread holds, or as if memory ended in the background
 /// thread.
@@ -204,6 +247,7 @@ void windows(int rank) {
   const tutti::test::Faulty functions([](tutti::MpiFunctions& all) {
     all.Win_set_attr = failing_set_attr;
     all.Test = waiting_test;
+    all.Pack = failing_pack;
   });
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Win window = MPI_WIN_NULL;
@@ -211,6 +255,7 @@ void windows(int rank) {
   MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
   expect(TUTTI_Rma_init(MPI_COMM_WORLD) == MPI_SUCCESS, "init");
   register_where_one_fails(window, rank);
+  broadcast_what_cannot_be_packed(window, rank);
   free_while_thread_is_kept_out(window);
   expect(TUTTI_Rma_finalize(MPI_COMM_WORLD) == MPI_SUCCESS, "finalize");
   MPI_Win_free(&window);
@@ -259,11 +304,16 @@ int main(int argc, char** argv) {
   int p = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p);
-  alarm(patience);
+  watch(rank, patience);
+  waits_in("exchange");
   exchange(rank, p);
+  waits_in("exchange again");
   exchange(rank, p);
+  waits_in("inits");
   inits(rank);
+  waits_in("windows");
   windows(rank);
+  waits_in("open_in_other_sequence");
   open_in_other_sequence(rank, p);
   if (rank == 0) std::puts("5 passed, 0 failed");
   MPI_Finalize();

@@ -20,6 +20,7 @@
 
 namespace {
 
+using tutti::test::class_of;
 using tutti::test::Faulty;
 using Numbers = std::vector<int>;
 
@@ -27,6 +28,11 @@ int rank = 0;
 int p = 0;
 long failures = 0;
 std::string now;
+
+void begin_step(const std::string& step) {
+  now = step;
+  waits_in(step.c_str());
+}
 
 void expect(bool holds, const std::string& what) {
   if (holds) return;
@@ -131,12 +137,6 @@ class Comm {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-int class_of(int code) {
-  int found = MPI_SUCCESS;
-  PMPI_Error_class(code, &found);
-  return found;
-}
-
 /// The rank that passes null gets the error; it contributes zeros.
 void null_buffers() {
   const std::string nodes = "hierarchical(native)";
@@ -146,7 +146,7 @@ void null_buffers() {
   for (int bad = 0; bad < p; ++bad) {
     const Comm comm;
     const bool mine = rank == bad;
-    now = "allgather from nowhere at " + std::to_string(bad);
+    begin_step("allgather from nowhere at " + std::to_string(bad));
     const int own = rank + 1;
     Numbers all(static_cast<std::size_t>(p), -1);
     int code = TUTTI_Allgather(mine ? nullptr : &own, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
@@ -154,7 +154,7 @@ void null_buffers() {
     for (int i = 0; i < p && !mine; ++i) {
       expect(all[static_cast<std::size_t>(i)] == (i == bad ? 0 : i + 1), "the result");
     }
-    now = "alltoallv to nowhere at " + std::to_string(bad);
+    begin_step("alltoallv to nowhere at " + std::to_string(bad));
     const Numbers counts(static_cast<std::size_t>(p), 1);
     Numbers at(static_cast<std::size_t>(p));
     std::iota(at.begin(), at.end(), 0);
@@ -166,7 +166,7 @@ void null_buffers() {
     for (int i = 0; i < p && !mine; ++i) {
       expect(all[static_cast<std::size_t>(i)] == i + 1, "the result");
     }
-    now = "bcast from nowhere by " + std::to_string(bad);
+    begin_step("bcast from nowhere by " + std::to_string(bad));
     int value = 7;
     code = TUTTI_Bcast(mine ? nullptr : &value, 1, MPI_INT, bad, comm);
     expect(class_of(code) == (mine ? MPI_ERR_BUFFER : MPI_SUCCESS), "the error");
@@ -177,7 +177,7 @@ void null_buffers() {
 
 /// Types of empty blocks of MPI_Alltoallw do not matter: the other blocks are used in place.
 void empty_blocks() {
-  now = "alltoallw with empty blocks";
+  begin_step("alltoallw with empty blocks");
   const Set nodes("alltoallv", "hierarchical(native)");
   const Comm comm;
   const auto n = static_cast<std::size_t>(p);
@@ -235,7 +235,7 @@ void compare(const std::string& what, std::size_t given, std::size_t result, con
   call(false, numbers.data(), expected.data(), comm);
   // Several rounds, because repeated calls run another way.
   for (int round = 0; round < 6; ++round) {
-    now = what + ", round " + std::to_string(round);
+    begin_step(what + ", round " + std::to_string(round));
     const bool here = round < 2 || rank % 2 == round % 2;
     Buffer from(here && round != 2, 0, numbers);
     Buffer to(here && round != 3, Device::bytes / 2, Numbers(result, -1));
@@ -296,7 +296,7 @@ void on_device(const std::string& movement, const std::string& reduction) {
 
 /// No element of more than an int may count at once lies on another one.
 void huge_counts() {
-  now = "huge counts";
+  begin_step("huge counts");
   const MPI_Count count = (MPI_Count{1} << 31) + 5;
   tutti::IndexedType type;
   expect(type.make(MPI_CHAR, {{8, count}}) == MPI_SUCCESS, "an indexed type of 2 Gi elements");
@@ -310,10 +310,10 @@ void huge_counts() {
 
 int main(int argc, char** argv) {
   setenv("TUTTI_NODE", "1,2", 1);
-  alarm(60);
   MPI_Init(&argc, &argv);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &p);
+  watch(rank, 60);
   null_buffers();
   empty_blocks();
   huge_counts();
