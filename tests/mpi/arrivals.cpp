@@ -134,10 +134,11 @@ void await_signal(MPI_Comm comm, int rank) {
 /// Two ranks alternate in giving the first progress hint and arriving first. The second one does
 /// not arrive before the first one is served, so a call that uses an earlier call's order hangs.
 void own_order_of_each_call(Context& context, int root) {
-  if (context.options().native || context.size() < 3) return;
+  if (context.options().native) return;
+  if (context.size() < 3) return context.skip("needs 3 ranks");
   const OwnComm comm;
   expect(context, TUTTI_Arrival_init(comm.get(), 1), "TUTTI_Arrival_init");
-  const Forced forced(Kind::gather, "BSLS", false);
+  const Forced forced(context, "gather", "BSLS");
   const int p = comm.size();
   const int rank = comm.rank();
   constexpr int count = 20000;  // sent by rendezvous
@@ -183,7 +184,7 @@ void forked_while_the_thread_works(Context& context) {
 void begun_and_ended(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
-  const Forced forced(Kind::scatter, "SBN", false);
+  const Forced forced(context, "scatter", "SBN");
   // Ranks exchange arrivals here if rank 0's environment asks for it.
   calls_after_delays(context, comm.get(), Kind::scatter, {Hints::none, 50});
   if (TUTTI_Arrival_edge(comm.get()) != MPI_ERR_COMM)

@@ -12,12 +12,6 @@ enum class Fault { none, send_count, send_type, receive_count, receive_type, roo
 constexpr std::array<const char*, 6> fault_names = {"none",          "send count",   "send type",
                                                     "receive count", "receive type", "root"};
 
-int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  PMPI_Error_class(code, &error_class);
-  return error_class;
-}
-
 /// The arguments of a call with a few ints; a case may make one of them wrong.
 struct Spoilt {
   explicit Spoilt(int p) : blocks(static_cast<std::size_t>(p), 1), displs(blocks), bytes(blocks) {

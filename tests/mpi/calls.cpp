@@ -111,20 +111,32 @@ std::string with_level(const std::string& specification, const std::string& leve
   return specification + (specification.find(':') == std::string::npos ? ":" : ",") + level;
 }
 
-Forced::Forced(const char* collective, const std::string& specification, bool native)
+std::string last_run(MPI_Comm comm, const std::string& collective) {
+  Text text{};
+  int length = static_cast<int>(text.size());
+  TUTTI_Algorithm_last(comm, collective.c_str(), text.data(), &length);
+  return text.data();
+}
+
+Forced::Forced(Context& context, const std::string& collective, const std::string& specification)
+    : Forced(collective, specification, context.options().native) {
+  context.expect_empty(error_);
+}
+
+Forced::Forced(const std::string& collective, const std::string& specification, bool native)
     : collective_(collective), native_(native) {
   if (native_) return;
-  Text text;
+  Text text{};
   int length = static_cast<int>(text.size());
-  const int code = TUTTI_Algorithm_set(collective, specification.c_str(), text.data(), &length);
+  const int code =
+      TUTTI_Algorithm_set(collective.c_str(), specification.c_str(), text.data(), &length);
   if (code != MPI_SUCCESS) {
     error_ = "cannot force " + specification + ": " + text.data();
     return;
   }
   length = static_cast<int>(text.size());
-  TUTTI_Algorithm_get(collective, text.data(), &length);
-  name_ = std::string(text.data());
-  name_ = name_.substr(0, name_.find(':'));
+  TUTTI_Algorithm_get(collective.c_str(), text.data(), &length);
+  in_force_ = text.data();
 }
 
 bool is_for_memory(const std::string& ran) {
@@ -132,21 +144,14 @@ bool is_for_memory(const std::string& ran) {
 }
 
 Forced::~Forced() {
-  if (!native_) TUTTI_Algorithm_set(collective_, "auto", nullptr, nullptr);
-}
-
-std::string Forced::last(MPI_Comm comm) const {
-  Text text{};
-  int length = static_cast<int>(text.size());
-  TUTTI_Algorithm_last(comm, collective_, text.data(), &length);
-  return text.data();
+  if (!native_) TUTTI_Algorithm_set(collective_.c_str(), "auto", nullptr, nullptr);
 }
 
 std::string Forced::wrongly_ran(MPI_Comm comm) const {
-  if (native_ || name_ == "auto") return "";
+  if (native_ || in_force_ == "auto") return "";
   const std::string ran = last(comm);
-  if (is_for_memory(ran)) return "";
-  return ran.substr(0, ran.find(':')) == name_ ? "" : "forced " + name_ + ", ran \"" + ran + "\"";
+  if (is_for_memory(ran) || ran.starts_with(in_force_ + ": ")) return "";
+  return "forced " + in_force_ + ", ran \"" + ran + "\"";
 }
 
 }  // namespace tutti::test

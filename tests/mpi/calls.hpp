@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "harness.hpp"
+
 namespace tutti::test {
 
 enum class Kind { gather, gatherv, scatter, scatterv };
@@ -52,27 +54,32 @@ struct Calls {
 /// Whether the MPI's own ran because the algorithm would exceed this test's --memory.
 [[nodiscard]] bool is_for_memory(const std::string& ran);
 
+/// The algorithm of the last call of a collective on `comm`, and why it ran.
+[[nodiscard]] std::string last_run(MPI_Comm comm, const std::string& collective);
+
 /// Requests an algorithm during its lifetime, then resets the setting to "auto". Does nothing if
 /// `native`. `error()` has the error.
 class Forced {
  public:
+  /// The error is a failure of the case.
+  Forced(Context& context, const std::string& collective, const std::string& specification);
   Forced(Kind kind, const std::string& specification, bool native)
       : Forced(name_of(kind), specification, native) {}
-  Forced(const char* collective, const std::string& specification, bool native);
+  Forced(const std::string& collective, const std::string& specification, bool native);
   ~Forced();
   Forced(const Forced&) = delete;
   Forced& operator=(const Forced&) = delete;
 
   [[nodiscard]] const std::string& error() const { return error_; }
-  /// The algorithm of the last call on `comm`, and why it ran.
-  [[nodiscard]] std::string last(MPI_Comm comm) const;
-  /// The fault if the last call on `comm` ran another algorithm; empty if it did not.
+  [[nodiscard]] std::string last(MPI_Comm comm) const { return last_run(comm, collective_); }
+  /// The fault if the last call on `comm` ran another algorithm, or other parameters; empty if it
+  /// did not.
   [[nodiscard]] std::string wrongly_ran(MPI_Comm comm) const;
 
  private:
-  const char* collective_;
+  std::string collective_;
   bool native_;
-  std::string name_;  ///< the list's name of the requested algorithm
+  std::string in_force_;  ///< the requested specification, without the names of papers
   std::string error_;
 };
 

@@ -138,7 +138,7 @@ void refuse_groups(Context& context, MPI_Comm inter) {
 /// MPI's own.
 void inter_communicator(Context& context) {
   const bool native = context.options().native;
-  if (context.size() < 2) return;
+  if (context.size() < 2) return context.skip("needs 2 ranks");
   const bool low = context.rank() < context.size() / 2;
   const OwnComm group(low ? 0 : 1, context.rank());
   MPI_Comm inter;

@@ -43,16 +43,9 @@ std::string in_force(const char* collective) {
   return text.data();
 }
 
-std::string last(MPI_Comm comm, const char* collective) {
-  std::array<char, 512> text{};
-  int length = static_cast<int>(text.size());
-  TUTTI_Algorithm_last(comm, collective, text.data(), &length);
-  return text.data();
-}
-
 void expect_ran(Context& context, MPI_Comm comm, const char* collective, const std::string& what) {
   if (context.options().native) return;
-  const std::string ran = last(comm, collective);
+  const std::string ran = last_run(comm, collective);
   if (what.empty() || ran.find(what) == std::string::npos) context.fail("ran " + ran);
 }
 
@@ -138,7 +131,7 @@ void by_choice(Context& context) {
     bcast(vector.data(), count, MPI_INT, call % 7 % comm.size(), comm.get());
     if (vector != std::vector<int>(count, call)) context.fail("wrong vector");
     if (context.options().native) return;
-    const std::string ran = last(comm.get(), "allgather");
+    const std::string ran = last_run(comm.get(), "allgather");
     if (ran.find("order=distance") != std::string::npos) ++reordered;
   }
   const bool is_shuffled = p == 5 || p == 7 || p == 8;
@@ -171,8 +164,7 @@ void gathers_on_parts(Context& context) {
 void begun_early(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
-  const Forced forced(Kind::scatter, "binomial:order=distance,runner=background", false);
-  context.expect_empty(forced.error());
+  const Forced forced(context, "scatter", "binomial:order=distance,runner=background");
   constexpr int count = 5000;
   std::vector<int> all(count * static_cast<std::size_t>(comm.size()));
   std::vector<int> mine(count);
@@ -232,7 +224,7 @@ void reordered(Context& context) {
     // The new communicator has its own state of Tutti.
     allgathers(context, made);
     std::mt19937 random(29);
-    const Forced forced(Kind::gatherv, "binomial:order=distance", false);
+    const Forced forced(context, "gatherv", "binomial:order=distance");
     check(context, draw(Kind::gatherv, made, context.size() - 1,
                         std::vector<int>(static_cast<std::size_t>(context.size()), 3), random));
     PMPI_Comm_free(&made);
@@ -243,11 +235,6 @@ void refused(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;  // which returns errors
   MPI_Comm made = MPI_COMM_WORLD;
-  const auto class_of = [](int code) {
-    int error_class = 0;
-    PMPI_Error_class(code, &error_class);
-    return error_class;
-  };
   if (class_of(TUTTI_Comm_reorder(comm.get(), "dance", &made)) != MPI_ERR_ARG) {
     context.fail("no such collective");
   }

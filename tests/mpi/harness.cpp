@@ -98,10 +98,16 @@ void Context::fail(const std::string& what) {
   }
 }
 
-bool Suite::run(const Case& test, Context& context) {
+void Context::skip(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  skipped_ = why;
+}
+
+Suite::Result Suite::run(const Case& test, Context& context) {
   {
     const std::lock_guard lock(context.mutex_);
     context.case_name_ = test.name;
+    context.skipped_.clear();
     context.failures_ = 0;
   }
   context.step("start");
@@ -110,22 +116,31 @@ bool Suite::run(const Case& test, Context& context) {
   context.step("end");
   long failures = context.failures_;
   PMPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  const std::string& skipped = context.skipped_;
+  const Result result = failures > 0       ? Result::failed
+                        : !skipped.empty() ? Result::skipped
+                                           : Result::passed;
   if (context.rank() == 0) {
-    std::printf("%-6s %-40s %7.2f s\n", failures == 0 ? "ok" : "FAILED", test.name.c_str(),
-                PMPI_Wtime() - start);
+    constexpr std::array words = {"ok", "FAILED", "skipped"};
+    std::printf("%-7s %-40s %7.2f s %s\n", words[static_cast<std::size_t>(result)],
+                test.name.c_str(), PMPI_Wtime() - start, skipped.c_str());
     std::fflush(stdout);
   }
-  return failures == 0;
+  return result;
 }
 
 int Suite::run(Context& context) {
   int passed = 0;
   int failed = 0;
+  int skipped = 0;
   for (const Case& test : cases_) {
     if (test.name.find(context.options().only) == std::string::npos) continue;
-    ++(run(test, context) ? passed : failed);
+    const Result result = run(test, context);
+    ++(result == Result::passed ? passed : result == Result::failed ? failed : skipped);
   }
-  if (context.rank() == 0) std::printf("%d passed, %d failed\n", passed, failed);
+  if (context.rank() == 0) {
+    std::printf("%d skipped\n%d passed, %d failed\n", skipped, passed, failed);
+  }
   return failed == 0 && passed > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

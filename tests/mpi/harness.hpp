@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "error_class.hpp"
+
 namespace tutti::test {
 
 /// The options of the command line.
@@ -45,6 +47,9 @@ class Context {
   void step(const std::string& what);
   /// Records a failure of this rank; the case continues, so that other ranks do not hang.
   void fail(const std::string& what);
+  /// Records that this case does not apply here, for a reason that is the same on all ranks. The
+  /// case then returns.
+  void skip(const std::string& why);
   /// Records a failure unless `text` is empty.
   void expect_empty(const std::string& text) {
     if (!text.empty()) fail(text);
@@ -60,6 +65,7 @@ class Context {
   std::mutex mutex_;
   std::string case_name_;
   std::string step_;
+  std::string skipped_;  ///< why, or empty
   long failures_ = 0;
   std::atomic<long> progress_ = 0;
 };
@@ -69,7 +75,8 @@ class Suite {
  public:
   using Body = std::function<void(Context&)>;
   void add(std::string name, Body body) { cases_.push_back({std::move(name), std::move(body)}); }
-  /// Runs the cases, prints "N passed, M failed" on rank 0 and returns the exit status.
+  /// Runs the cases, prints "N passed, M failed" on rank 0 and returns the exit status: success if
+  /// some passed, and none failed.
   int run(Context& context);
 
  private:
@@ -77,7 +84,8 @@ class Suite {
     std::string name;
     Body body;
   };
-  bool run(const Case& test, Context& context);
+  enum class Result { passed, failed, skipped };
+  Result run(const Case& test, Context& context);
 
   std::vector<Case> cases_;
 };
@@ -189,6 +197,7 @@ void add_shared_results_memory(Suite& suite);
 /// Checks that freed communicators release all resources.
 void add_leaks(Suite& suite);
 void add_rma(Suite& suite);
+void add_rma_errors(Suite& suite);
 void add_rma_kinds(Suite& suite);
 void add_rma_nodes(Suite& suite);
 /// Add it last, because it may leave unreceived messages behind.

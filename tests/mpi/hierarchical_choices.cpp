@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <utility>
 
 #include "exchange.hpp"
 #include "harness.hpp"
@@ -24,21 +26,10 @@ constexpr const char* slow_messages =
     "latency 1e-3\nper_byte 1e-9\nsender_per_byte 2e-8\nnode_gap 1e-3\nlocal_latency 1e-2\n"
     "copy_per_byte 1e-11\nshared_per_byte 1e-12\nflag 1e-9\ncrowding 64\n";
 
-using Text = std::array<char, 200>;
-
-Text last(MPI_Comm comm, const char* collective) {
-  Text text{};
-  int length = static_cast<int>(text.size());
-  TUTTI_Algorithm_last(comm, collective, text.data(), &length);
-  return text;
-}
-
-bool last_is_native(MPI_Comm comm) {
-  return std::string(last(comm, "allreduce").data()).starts_with("native");
-}
+bool last_is_native(MPI_Comm comm) { return last_run(comm, "allreduce").starts_with("native"); }
 
 bool went_through_nodes(MPI_Comm comm, const char* collective) {
-  return std::string(last(comm, collective).data()).find("hierarchical(") != std::string::npos;
+  return last_run(comm, collective).find("hierarchical(") != std::string::npos;
 }
 
 /// Counts the hierarchical calls of one collective. Which candidate is faster depends on the
@@ -50,11 +41,13 @@ class Tries {
 
   /// Call it after each call, which must have run the same as on rank 0.
   void note() {
-    const Text mine = last(comm_, collective_);
-    Text of_rank_0 = mine;
+    const std::string mine = last_run(comm_, collective_);
+    std::string of_rank_0 = mine;
+    of_rank_0.resize(200);  // a broadcast needs a length
     PMPI_Bcast(of_rank_0.data(), static_cast<int>(of_rank_0.size()), MPI_CHAR, 0, comm_);
-    if (mine != of_rank_0) {
-      context_.fail(std::string("ran \"") + mine.data() + "\", rank 0 \"" + of_rank_0.data() + '"');
+    of_rank_0.resize(std::strlen(of_rank_0.c_str()));
+    if (mine.compare(0, 200, of_rank_0) != 0) {
+      context_.fail("ran \"" + mine + "\", rank 0 \"" + of_rank_0 + '"');
     }
     through_nodes_ += went_through_nodes(comm_, collective_) ? 1 : 0;
   }
@@ -67,7 +60,7 @@ class Tries {
     if (nodes && (through_nodes_ > 0) != *nodes) {
       context_.fail(std::string(collective_) +
                     (*nodes ? " stayed flat: " : " went through nodes: ") +
-                    last(comm_, collective_).data());
+                    last_run(comm_, collective_));
     }
   }
 
@@ -205,37 +198,40 @@ void reductions(Context& context) {
     tries.expect(nodes);
   };
   sum(nodes_pay(context));
-  TUTTI_Algorithm_set("allreduce", "native:level=auto", nullptr, nullptr);
-  sum(nodes_pay(context));
-  TUTTI_Algorithm_set("allreduce", "hierarchical(native)", nullptr, nullptr);
+  {
+    const Forced level(context, "allreduce", "native:level=auto");
+    sum(nodes_pay(context));
+  }
+  const Forced nodes(context, "allreduce", "hierarchical(native)");
   sum(true);
-  TUTTI_Algorithm_set("allreduce", "auto", nullptr, nullptr);
+  context.expect_empty(nodes.wrongly_ran(comm.get()));
 }
 
 /// One specification leads to two decisions: operations that do not commute run another algorithm
 /// than those that do.
 void operations_in_turn(Context& context) {
   const OwnComm comm;
-  if (comm.size() == 1) return;
-  TUTTI_Algorithm_set("allreduce", "hierarchical(ring)", nullptr, nullptr);
+  if (comm.size() == 1) return context.skip("needs 2 ranks");
+  const Forced forced(context, "allreduce", "hierarchical(ring)");
+  bool is_first = true;
   for (const bool commutes : {true, false, true}) {
     for (const Values& values : Values::all()) {
       if (values.commutes != commutes || values.is_odd) continue;
       const Reduction reduction = {.comm = comm.get(), .counts = {5}, .values = &values};
       context.step(to_text(reduction));
       context.expect_empty(run(reduction));
+      if (std::exchange(is_first, false)) context.expect_empty(forced.wrongly_ran(comm.get()));
     }
   }
-  TUTTI_Algorithm_set("allreduce", "auto", nullptr, nullptr);
 }
 
 /// The model selects more leaders for large blocks; a rank that does not know the block asks the
 /// others.
 void bad_arguments_where_leaders_differ(Context& context) {
   const OwnComm comm;
-  if (!nodes_pay(context).value_or(false)) return;
+  if (!nodes_pay(context).value_or(false)) return context.skip("needs nodes that gain");
   constexpr int large = 100'000;
-  TUTTI_Algorithm_set("bcast", "hierarchical(native)", nullptr, nullptr);
+  const Forced forced(context, "bcast", "hierarchical(native)");
   std::vector<int> vector(large);
   const auto cast = [&](int count, int value) {
     std::fill(vector.begin(), vector.end(), comm.rank() == 0 ? value : -1);
@@ -251,8 +247,8 @@ void bad_arguments_where_leaders_differ(Context& context) {
     if (!is_wrong && vector[static_cast<std::size_t>(count) - 1] != call) {
       context.fail("wrong data");
     }
+    if (!is_wrong) context.expect_empty(forced.wrongly_ran(comm.get()));
   }
-  TUTTI_Algorithm_set("bcast", "auto", nullptr, nullptr);
 }
 
 /// The class follows what calls move, which no rank knows of the others.

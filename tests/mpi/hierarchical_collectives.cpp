@@ -119,8 +119,8 @@ void reduce(Context& context, MPI_Comm comm, const std::vector<int>& counts) {
         const int count = counts[static_cast<std::size_t>(turn) % counts.size()];
         Reduction reduction{collective, comm, turn % p, counts_of(collective, count, p), &values};
         reduction.in_place = turn % 3 == 1;
-        reduction.large = turn % 4 == 2;
-        reduction.bottom = turn % 2 == 0;
+        reduction.large = turn % 4 >= 2;
+        reduction.bottom = turn % 7 < 4;
         check_reduction(context, reduction, specification, forced);
         ++turn;
       }
@@ -157,6 +157,7 @@ void in_order(Context& context) {
       {"allreduce", "hierarchical(halving_doubling:order=arrival)"},
       {"reduce", "hierarchical(binomial:order=arrival,leaders=2)"},
       {"reduce", "hierarchical(knomial:order=distance,k=3)"},
+      {"reduce", "hierarchical(binomial:order=cycle)"},
       {"reduce_scatter", "hierarchical(circulant:order=by_size)"},
       {"reduce_scatter", "hierarchical(ring:order=distance,leaders=3)"},
       {"reduce_scatter_block", "hierarchical(pairwise:order=arrival)"}};

@@ -19,8 +19,8 @@ struct Pair {
 };
 
 /// The first rank that shares a node with another one, but not with rank 0, and that other one;
-/// none if no rank does.
-std::optional<Pair> ranks_together(const Context& context) {
+/// none, and the case is skipped, if no rank does.
+std::optional<Pair> ranks_together(Context& context) {
   if (context.options().native) return {};
   const std::vector<int> nodes = nodes_of_world(context);
   for (auto first = nodes.begin(); ++first < nodes.end();) {
@@ -28,27 +28,8 @@ std::optional<Pair> ranks_together(const Context& context) {
     if (other == nodes.end() || *first == nodes.front()) continue;
     return Pair{static_cast<int>(first - nodes.begin()), static_cast<int>(other - nodes.begin())};
   }
+  context.skip("needs 2 ranks of one node, without rank 0");
   return {};
-}
-
-/// Sets a specification for its lifetime.
-class Through {
- public:
-  Through(const char* collective, const char* specification) : collective_(collective) {
-    TUTTI_Algorithm_set(collective, specification, nullptr, nullptr);
-  }
-  ~Through() { TUTTI_Algorithm_set(collective_, "auto", nullptr, nullptr); }
-  Through(const Through&) = delete;
-  Through& operator=(const Through&) = delete;
-
- private:
-  const char* collective_;
-};
-
-int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  PMPI_Error_class(code, &error_class);
-  return error_class;
 }
 
 /// No rank waits in an empty bcast, so one may be thousands of calls ahead of another, and must
@@ -56,7 +37,7 @@ int class_of(int code) {
 void far_ahead(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
   if (!pair) return;
-  const Through nodes("bcast", "hierarchical(native,leaders=1)");
+  const Forced nodes(context, "bcast", "hierarchical(native,leaders=1)");
   const OwnComm comm;
   constexpr int calls = 2100;
   const auto cast = [&](int value) {
@@ -78,7 +59,7 @@ void far_ahead(Context& context) {
 void contradicting_sizes(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
   if (!pair) return;
-  const Through nodes("alltoallv", "hierarchical(native)");
+  const Forced nodes(context, "alltoallv", "hierarchical(native)");
   const OwnComm comm;
   const auto p = static_cast<std::size_t>(comm.size());
   constexpr int many = 1'000'000;
@@ -113,7 +94,7 @@ void contradicting_sizes(Context& context) {
 void bad_root_at_first(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
   if (!pair) return;
-  const Through nodes("bcast", "hierarchical(native,leaders=1)");
+  const Forced nodes(context, "bcast", "hierarchical(native,leaders=1)");
   const OwnComm comm;
   const bool bad = comm.rank() == pair->other;
   int value = comm.rank() == 0 ? 7 : -1;
@@ -131,7 +112,7 @@ void bad_type_of_a_leader(Context& context) {
                            "hierarchical(recursive_doubling,leaders=1)"}) {
     const std::string specification = name;
     const bool is_reduce = specification.find("binomial") != std::string::npos;
-    const Through nodes(is_reduce ? "reduce" : "allreduce", name);
+    const Forced nodes(context, is_reduce ? "reduce" : "allreduce", name);
     context.step(specification);
     const OwnComm comm;
     for (const int call : {0, 1, 2}) {
@@ -154,7 +135,7 @@ void bad_type_of_a_leader(Context& context) {
 /// error, and the next call is sound.
 void bad_root_before_sizes(Context& context) {
   if (!ranks_together(context)) return;
-  const Through nodes("gatherv", "hierarchical(native)");
+  const Forced nodes(context, "gatherv", "hierarchical(native)");
   const std::vector<int> node_of = nodes_of_world(context);
   const OwnComm world;
   const OwnComm comm(node_of[static_cast<std::size_t>(world.rank())], world.rank());
@@ -177,7 +158,7 @@ void bad_root_before_sizes(Context& context) {
 void late_leader(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
   if (!pair) return;
-  const Through nodes("bcast", "hierarchical(native,leaders=1)");
+  const Forced nodes(context, "bcast", "hierarchical(native,leaders=1)");
   const OwnComm comm;
   const auto cast = [&](int count, int value) {
     std::vector<int> vector(8, comm.rank() == pair->other ? value : -1);

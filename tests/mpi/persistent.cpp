@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -24,78 +23,23 @@ int run_twice(TUTTI_Request* request, int error) {
   return error == MPI_SUCCESS ? freed : error;
 }
 
-int gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-           MPI_Datatype recvtype, int root, MPI_Comm comm) {
+/// The persistent form of a function, with the arguments of that function.
+template <auto init, class... Arguments>
+int persistent_form(Arguments... arguments) {
   TUTTI_Request request = TUTTI_REQUEST_NULL;
-  const int error = TUTTI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                      root, comm, &request);
-  return run_twice(&request, error);
-}
-
-int gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-            const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-            MPI_Comm comm) {
-  TUTTI_Request request = TUTTI_REQUEST_NULL;
-  const int error = TUTTI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                       recvtype, root, comm, &request);
-  return run_twice(&request, error);
-}
-
-int scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-            MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  TUTTI_Request request = TUTTI_REQUEST_NULL;
-  const int error = TUTTI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                       root, comm, &request);
-  return run_twice(&request, error);
-}
-
-int scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  TUTTI_Request request = TUTTI_REQUEST_NULL;
-  const int error = TUTTI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
-                                        recvtype, root, comm, &request);
-  return run_twice(&request, error);
-}
-
-int gather_large(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  TUTTI_Request request = TUTTI_REQUEST_NULL;
-  const int error = TUTTI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                        root, comm, &request);
-  return run_twice(&request, error);
-}
-
-int gatherv_large(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                  const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                  int root, MPI_Comm comm) {
-  TUTTI_Request request = TUTTI_REQUEST_NULL;
-  const int error = TUTTI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                         recvtype, root, comm, &request);
-  return run_twice(&request, error);
-}
-
-int scatter_large(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  TUTTI_Request request = TUTTI_REQUEST_NULL;
-  const int error = TUTTI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                         root, comm, &request);
-  return run_twice(&request, error);
-}
-
-int scatterv_large(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                   MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                   int root, MPI_Comm comm) {
-  TUTTI_Request request = TUTTI_REQUEST_NULL;
-  const int error = TUTTI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
-                                          recvtype, root, comm, &request);
+  const int error = init(arguments..., &request);
   return run_twice(&request, error);
 }
 
 }  // namespace
 
 const Calls& persistent_calls() {
-  static const Calls calls = {gather,       gatherv,       scatter,       scatterv,
-                              gather_large, gatherv_large, scatter_large, scatterv_large};
+  static const Calls calls = {
+      persistent_form<TUTTI_Gather_init>,    persistent_form<TUTTI_Gatherv_init>,
+      persistent_form<TUTTI_Scatter_init>,   persistent_form<TUTTI_Scatterv_init>,
+      persistent_form<TUTTI_Gather_init_c>,  persistent_form<TUTTI_Gatherv_init_c>,
+      persistent_form<TUTTI_Scatter_init_c>, persistent_form<TUTTI_Scatterv_init_c>,
+  };
   return calls;
 }
 
@@ -132,8 +76,8 @@ void requests_among_calls(Context& context, const Selected& selected) {
   if (context.options().native) return;
   const OwnComm comm;
   begin_exchange(context, comm.get());
-  const Forced scattered(Kind::scatter, selected.scatter, false);
-  const Forced gathered(Kind::gather, selected.gather, false);
+  const Forced scattered(context, "scatter", selected.scatter);
+  const Forced gathered(context, "gather", selected.gather);
   const int p = comm.size();
   const int root = p - 1;
   std::vector<int> all(static_cast<std::size_t>(p));
@@ -185,15 +129,15 @@ void requests_among_calls(Context& context, const Selected& selected) {
 /// between the start and the end of a request, and after its init: its thread must pass data on.
 /// `runs`: what the request runs; null if each start selects.
 void begun_between(Context& context, int rounds, const char* runs) {
-  if (context.options().native || context.size() < 4) return;
+  if (context.options().native) return;
+  if (context.size() < 4) return context.skip("needs 4 ranks");
   constexpr int p = 4;
   constexpr int count = 500;
   constexpr int tag = 3;
   const OwnComm comm(context.rank() < p ? 0 : 1, 0);
   if (context.rank() >= p) return;
   begin_exchange(context, comm.get());
-  const Forced forced(Kind::scatter, "binomial:runner=background", false);
-  context.expect_empty(forced.error());
+  const Forced forced(context, "scatter", "binomial:runner=background");
   const auto scatter_from = [&](int from, int call, bool is_late) {
     const int inner = (from + 2) % p;
     const int last = (from + 3) % p;
@@ -229,12 +173,8 @@ void begun_between(Context& context, int rounds, const char* runs) {
       context.step("root " + std::to_string(root) + ", round " + std::to_string(round));
       own.assign(own.size(), 10 * call + comm.rank());
       expect(context, TUTTI_Start(&request), "TUTTI_Start");
-      std::array<char, 200> text{};
-      int length = static_cast<int>(text.size());
-      TUTTI_Algorithm_last(comm.get(), "gather", text.data(), &length);
-      if (runs != nullptr && !std::string(text.data()).starts_with(runs)) {
-        context.fail(std::string("ran ") + text.data());
-      }
+      const std::string ran = last_run(comm.get(), "gather");
+      if (runs != nullptr && !ran.starts_with(runs)) context.fail("ran " + ran);
       scatter_from(call % p, call, true);
       expect(context, TUTTI_Wait(&request), "TUTTI_Wait");
       for (int i = 0; i < p * count && comm.rank() == root; ++i) {

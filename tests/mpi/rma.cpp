@@ -1,8 +1,5 @@
 /// One-sided broadcasts: only the root calls, and all other ranks get the data.
-#include <sched.h>
-
 #include <array>
-#include <limits>
 #include <numeric>
 
 #include "rma_window.hpp"
@@ -24,7 +21,7 @@ void every_algorithm(Context& context) {
        {"auto", "linear", "paznikov", "binomial", "binomial:carry=0,order=natural", "knomial:k=3",
         "chain:parts=20", "binary:parts=3", "binary:parts=3,carry=100", "binomial:carry=all",
         "binomial:nodes=on", "knomial:k=3,order=arrival", "chain:parts=3,order=by_size,nodes=on"}) {
-    const ForcedRma forced(name);
+    const Forced forced(context, "rma_bcast", name);
     for (int root = 0; root < context.size(); ++root) {
       for (const std::size_t bytes : sizes) {
         context.step(std::string(name) + " from " + std::to_string(root) + " of " +
@@ -51,7 +48,7 @@ void notifications_in_windows(Context& context) {
     return static_cast<std::size_t>(root * each + operation) * bytes;
   };
   {
-    const ForcedRma forced(in_windows);
+    const Forced forced(context, "rma_bcast", in_windows);
     Registered window(context, Flavour::allocate, (at(context.size(), 0) + 63) / 64 * 64);
     std::vector<std::vector<char>> data;
     std::vector<TUTTI_Rma_request> requests;
@@ -71,7 +68,7 @@ void notifications_in_windows(Context& context) {
   }
   // Where no rank requested them at the start there are no such windows.
   Registered without(context, Flavour::allocate, 64);
-  const ForcedRma forced(in_windows);
+  const Forced forced(context, "rma_bcast", in_windows);
   TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
   const char byte = 1;
   expect_class(context, TUTTI_Rma_bcast(&byte, 1, MPI_CHAR, 0, without.window(), &request),
@@ -86,7 +83,7 @@ void every_flavour(Context& context) {
     Registered window(context, flavour, 4096);
     long long number = 0;
     for (const char* name : {"linear:carry=0", "binomial:carry=0", "chain:carry=0,parts=3"}) {
-      const ForcedRma forced(name);
+      const Forced forced(context, "rma_bcast", name);
       context.step(std::string(name) + ", flavour " + std::to_string(static_cast<int>(flavour)));
       const auto data = bytes_of(context.size() - 1, static_cast<int>(++number), bytes);
       if (context.rank() == context.size() - 1) window.flush(window.bcast(data, 7));
@@ -170,7 +167,7 @@ void units_and_types(Context& context) {
     std::vector<int> data(4000);
     std::iota(data.begin(), data.end(), 0);
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
-    const ForcedRma forced("binary:parts=7");  // parts start between units
+    const Forced forced(context, "rma_bcast", "binary:parts=7");  // parts start between units
     expect(context, TUTTI_Rma_bcast(data.data(), 1, every_other, 100, window.window(), &request),
            "TUTTI_Rma_bcast");
     window.flush(request);
@@ -219,7 +216,7 @@ void places_that_meet_elsewhere(Context& context) {
     std::vector<TUTTI_Rma_request> requests;
     for (int i = 0; i < each; ++i) data.push_back(bytes_of(0, i, 8));
     for (int i = 0; i < each; ++i) {
-      const ForcedRma forced(i % 2 == 0 ? "chain:carry=0" : "linear");
+      const Forced forced(context, "rma_bcast", i % 2 == 0 ? "chain:carry=0" : "linear");
       requests.push_back(window.bcast(data[static_cast<std::size_t>(i)], i));
     }
     for (const TUTTI_Rma_request request : requests) window.flush(request);
@@ -231,46 +228,6 @@ void places_that_meet_elsewhere(Context& context) {
       return context.fail("byte " + std::to_string(i) + " is of another operation");
     }
   }
-}
-
-void errors(Context& context) {
-  if (!can_run(context)) return;
-  Registered window(context, Flavour::create,
-                    context.rank() == 0 && context.size() > 1 ? 4000 : 1000);
-  TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
-  const std::vector<char> data(1000, 'x');
-  const auto bcast = [&](int count, MPI_Datatype type, MPI_Aint at, TUTTI_Window to) {
-    return TUTTI_Rma_bcast(data.data(), count, type, at, to, &request);
-  };
-  expect_class(context, bcast(1, MPI_CHAR, 1000, window.window()), MPI_ERR_RMA_RANGE, "beyond");
-  expect_class(context, bcast(1000, MPI_CHAR, 1, window.window()), MPI_ERR_RMA_RANGE, "across");
-  expect_class(context, bcast(1, MPI_CHAR, -1, window.window()), MPI_ERR_RMA_RANGE, "before");
-  constexpr MPI_Aint anywhere = std::numeric_limits<MPI_Aint>::max();
-  expect_class(context, bcast(0, MPI_CHAR, anywhere, window.window()), MPI_SUCCESS, "nothing");
-  window.flush(request);
-  expect_class(context, bcast(-1, MPI_CHAR, 0, window.window()), MPI_ERR_COUNT, "count");
-  expect_class(context, bcast(1, MPI_DATATYPE_NULL, 0, window.window()), MPI_ERR_TYPE, "type");
-  expect_class(context, bcast(1, MPI_CHAR, 0, 987654), MPI_ERR_WIN, "no window");
-  expect_class(context, TUTTI_Rma_wait(987654, 0, 1), MPI_ERR_WIN, "wait for no window");
-  expect_class(context, TUTTI_Rma_wait(window.window(), -1, 1), MPI_ERR_ROOT, "no root");
-  TUTTI_Rma_request unknown = 987654;
-  expect_class(context, TUTTI_Rma_flush(&unknown), MPI_ERR_REQUEST, "no request");
-  for (int i = 0; i < 1000; ++i) {
-    if (window.base()[i] != Registered::filler) return context.fail("an error has written bytes");
-  }
-  MPI_Win dynamic = MPI_WIN_NULL;
-  TUTTI_Window none = TUTTI_WINDOW_NULL;
-  // Open MPI 4.1 cannot make one for a single rank.
-  if (PMPI_Win_create_dynamic(MPI_INFO_NULL, window.comm(), &dynamic) == MPI_SUCCESS) {
-    expect_class(context, TUTTI_Rma_window_register(dynamic, window.comm(), &none),
-                 MPI_ERR_RMA_FLAVOR, "dynamic");
-    PMPI_Win_free(&dynamic);
-  }
-  MPI_Comm other = MPI_COMM_NULL;
-  PMPI_Comm_dup(window.comm(), &other);
-  PMPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
-  expect_class(context, TUTTI_Rma_finalize(other), MPI_ERR_COMM, "not initialised");
-  PMPI_Comm_free(&other);
 }
 
 /// Active operations are completed when windows are released and one-sided collectives end.
@@ -313,53 +270,6 @@ void finalized_with_operations_under_way(Context& context) {
   expect_class(context, TUTTI_Rma_wait(number, 0, 1), MPI_ERR_WIN, "a window after the end");
 }
 
-/// The root asks whether all have the data, the others how many operations have arrived.
-void asked_without_waiting(Context& context) {
-  if (!can_run(context)) return;
-  constexpr std::size_t bytes = 40000;  // more than a notification carries
-  Registered window(context, Flavour::allocate, bytes);
-  const int root = context.size() - 1;
-  long long arrived = -1;
-  expect(context, TUTTI_Rma_arrived(window.window(), root, &arrived), "TUTTI_Rma_arrived");
-  if (arrived != 0) context.fail("an operation has arrived before the first one");
-  PMPI_Barrier(window.comm());
-  for (int number = 1; number < 6; ++number) {
-    const auto data = bytes_of(root, number, bytes);
-    if (context.rank() == root) {
-      TUTTI_Rma_request request = window.bcast(data, 0);
-      int code = MPI_SUCCESS;
-      int over = 0;
-      while (code == MPI_SUCCESS && over == 0) {
-        sched_yield();
-        code = TUTTI_Rma_test(&request, &over);
-      }
-      expect(context, code, "TUTTI_Rma_test");
-      if (request != TUTTI_RMA_REQUEST_NULL) context.fail("a complete request is not null");
-      over = 0;
-      expect(context, TUTTI_Rma_test(&request, &over), "TUTTI_Rma_test of none");
-      if (over != 1) context.fail("no request is not complete");
-    }
-    int code = MPI_SUCCESS;
-    while (code == MPI_SUCCESS && arrived < number) {
-      sched_yield();
-      code = TUTTI_Rma_arrived(window.window(), root, &arrived);
-    }
-    expect(context, code, "TUTTI_Rma_arrived");
-    if (arrived != number) context.fail("arrived: " + std::to_string(arrived));
-    window.compare(0, data, "other bytes have arrived");
-    PMPI_Barrier(window.comm());
-  }
-  int flag = -1;
-  expect(context, TUTTI_Rma_progress(window.comm(), &flag), "TUTTI_Rma_progress");
-  if (flag != 0 && flag != 1) context.fail("the flag is " + std::to_string(flag));
-  TUTTI_Rma_request unknown = 987654;
-  expect_class(context, TUTTI_Rma_test(&unknown, &flag), MPI_ERR_REQUEST, "no request");
-  expect_class(context, TUTTI_Rma_arrived(987654, 0, &arrived), MPI_ERR_WIN, "no window");
-  expect_class(context, TUTTI_Rma_arrived(window.window(), context.size(), &arrived), MPI_ERR_ROOT,
-               "no root");
-  expect_class(context, TUTTI_Rma_progress(MPI_COMM_NULL, &flag), MPI_ERR_COMM, "no communicator");
-}
-
 /// Operations on the window of one communicator neither write nor count in that of another.
 void windows_of_two_communicators(Context& context) {
   if (!can_run(context)) return;
@@ -400,11 +310,10 @@ void add_rma(Suite& suite) {
   suite.add("rma: units and datatypes", units_and_types);
   suite.add("rma: registered again", registered_again);
   suite.add("rma: places that meet elsewhere", places_that_meet_elsewhere);
-  suite.add("rma: errors", errors);
   suite.add("rma: ends with operations under way", ends_with_operations_under_way);
   suite.add("rma: finalized with operations under way", finalized_with_operations_under_way);
-  suite.add("rma: asked without waiting", asked_without_waiting);
   suite.add("rma: windows of two communicators", windows_of_two_communicators);
+  add_rma_errors(suite);
 }
 
 }  // namespace tutti::test

@@ -91,13 +91,10 @@ std::vector<int> combined(int p, int operation, int count, MPI_Op op) {
 
 /// Empty if the last operation of this rank used the algorithm of that name.
 std::string ran_another(MPI_Comm comm, const char* collective, const std::string& name) {
-  std::array<char, 300> text{};
-  int length = static_cast<int>(text.size());
-  TUTTI_Algorithm_last(comm, collective, text.data(), &length);
-  const std::string_view ran = text.data();
+  const std::string ran = last_run(comm, collective);
   const bool good =
       name == "auto" ? ran.find(": ") != ran.npos : ran.starts_with(name + ": requested");
-  return good ? "" : "ran '" + std::string(ran) + "', not " + name;
+  return good ? "" : "ran '" + ran + "', not " + name;
 }
 
 /// Scatters to the windows, then gathers and reduces their contents, along every tree.
@@ -114,9 +111,9 @@ void there_and_back(Context& context) {
        {"binomial:order=natural", "knomial:k=3,order=arrival,nodes=on"},
        {"knomial:k=3", "knomial:k=3"}}};
   for (const auto& [name, combining] : names) {
-    const ForcedRma scatter(name, "rma_scatter");
-    const ForcedRma gather(name, "rma_gather");
-    const ForcedRma reduce(combining, "rma_reduce");
+    const Forced scatter(context, "rma_scatter", name);
+    const Forced gather(context, "rma_gather", name);
+    const Forced reduce(context, "rma_reduce", combining);
     for (int root = 0; root < p; ++root) {
       std::size_t offset =
           3;  // different for each size, so that ranks need not wait for each other
@@ -193,8 +190,8 @@ void along_leaders(Context& context) {
     long long number = 0;
     for (const auto& [name, combining] : names) {
       context.step(std::string(name) + " from " + std::to_string(root));
-      const ForcedRma bcast(name);
-      const ForcedRma reduce(combining, "rma_reduce");
+      const Forced bcast(context, "rma_bcast", name);
+      const Forced reduce(context, "rma_reduce", combining);
       const auto data = block_of(root, static_cast<int>(number), 0, count);
       if (context.rank() == root) ints.window().flush(ints.bcast(data, 0));
       ints.window().wait(root, ++number);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "calls.hpp"
 #include "harness.hpp"
 #include "layouts.hpp"
 
@@ -124,29 +125,14 @@ inline std::vector<char> bytes_of(int root, int operation, std::size_t bytes) {
   return data;
 }
 
-inline bool can_run(const Context& context) {
+/// Skips the case where one-sided collectives cannot run.
+inline bool can_run(Context& context) {
+  if (!context.threads()) context.skip("needs MPI_THREAD_MULTIPLE");
   return !context.options().native && context.threads();
 }
 
-/// Requests an algorithm for a one-sided collective during its lifetime.
-class ForcedRma {
- public:
-  explicit ForcedRma(const char* specification, const char* collective = "rma_bcast")
-      : collective_(collective) {
-    TUTTI_Algorithm_set(collective_, specification, nullptr, nullptr);
-  }
-  ~ForcedRma() { TUTTI_Algorithm_set(collective_, "auto", nullptr, nullptr); }
-  ForcedRma(const ForcedRma&) = delete;
-  ForcedRma& operator=(const ForcedRma&) = delete;
-
- private:
-  const char* collective_;
-};
-
 inline void expect_class(Context& context, int code, int expected, const std::string& what) {
-  int found = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) PMPI_Error_class(code, &found);
-  if (found != expected) context.fail(what + ": " + error_text(code));
+  if (class_of(code) != expected) context.fail(what + ": " + error_text(code));
 }
 
 }  // namespace tutti::test

@@ -35,9 +35,19 @@ void work(Context& context, MPI_Comm comm, unsigned seed) {
   }
 }
 
-/// All threads make their first call, which sets up the state of a communicator, at once.
+/// Runs `body` in several threads at once, each with a communicator of its own and its number. All
+/// make their first call, which sets up the state of a communicator, at once.
+void in_threads(Context& context, void (*body)(Context&, MPI_Comm, unsigned)) {
+  constexpr unsigned count = 3;
+  const OwnComm comms[count];
+  std::vector<std::jthread> all;
+  for (unsigned i = 0; i < count; ++i) {
+    const MPI_Comm comm = comms[i].get();
+    all.emplace_back([&context, body, comm, i] { body(context, comm, i); });
+  }
+}
+
 void threads(Context& context) {
-  constexpr int count = 3;
   const bool native = context.options().native;
   if (!context.threads()) return context.fail("the MPI does not grant MPI_THREAD_MULTIPLE");
   for (const std::string& name : algorithms(Kind::gatherv, native)) {
@@ -46,13 +56,7 @@ void threads(Context& context) {
     const Forced gatherv(Kind::gatherv, name, native);
     const Forced scatter(Kind::scatter, name, native);
     const Forced scatterv(Kind::scatterv, name, native);
-    const OwnComm comms[count];
-    std::vector<std::jthread> all;
-    for (int i = 0; i < count; ++i) {
-      const MPI_Comm comm = comms[i].get();
-      all.emplace_back([&context, comm, i] { work(context, comm, static_cast<unsigned>(i)); });
-    }
-    all.clear();
+    in_threads(context, work);
   }
 }
 
@@ -73,7 +77,6 @@ void move(Context& context, MPI_Comm comm, unsigned seed) {
 }
 
 void movements(Context& context) {
-  constexpr int count = 3;
   const bool native = context.options().native;
   const Forced bcast("bcast", "chain", native);
   const Forced allgather("allgather", "bruck", native);
@@ -81,12 +84,7 @@ void movements(Context& context) {
   const Forced alltoall("alltoall", "bruck", native);
   const Forced alltoallv("alltoallv", "pairwise", native);
   const Forced barrier("barrier", "dissemination", native);
-  const OwnComm comms[count];
-  std::vector<std::jthread> all;
-  for (int i = 0; i < count; ++i) {
-    const MPI_Comm comm = comms[i].get();
-    all.emplace_back([&context, comm, i] { move(context, comm, static_cast<unsigned>(i)); });
-  }
+  in_threads(context, move);
 }
 
 /// Sums of ints, and an operation of the program's own that does not commute.
@@ -107,9 +105,8 @@ void combine(Context& context, MPI_Comm comm, unsigned seed) {
 }
 
 void reductions(Context& context) {
-  constexpr int count = 3;
   const bool native = context.options().native;
-  if (!context.threads()) return;  // "threads" says so
+  if (!context.threads()) return context.skip("needs MPI_THREAD_MULTIPLE");
   // Makes the types before the threads.
   if (Values::all().empty()) return context.fail("there are no values");
   const Forced reduce("reduce", "chain", native);
@@ -118,12 +115,7 @@ void reductions(Context& context) {
   const Forced reduce_scatter_block("reduce_scatter_block", "linear", native);
   const Forced scan("scan", "up_down", native);
   const Forced exscan("exscan", "doubling_123", native);
-  const OwnComm comms[count];
-  std::vector<std::jthread> all;
-  for (int i = 0; i < count; ++i) {
-    const MPI_Comm comm = comms[i].get();
-    all.emplace_back([&context, comm, i] { combine(context, comm, static_cast<unsigned>(i)); });
-  }
+  in_threads(context, combine);
 }
 
 }  // namespace
