@@ -119,7 +119,7 @@ def _enough(tuners: Sequence[Tuner], budget: float) -> str:
     minutes = math.ceil(seconds / 60)
     if seconds <= budget:
         return ""
-    return f" By the runs so far, --budget {minutes}m would."
+    return f" By the runs so far, --budget {minutes}m would suffice."
 
 
 def as_json(
