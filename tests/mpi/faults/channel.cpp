@@ -1,10 +1,13 @@
 /// Tests the end of the exchange of arrivals and of call announcements: no rank waits for ever, and
-/// nothing is freed that the MPI may still read.
+/// nothing is freed that the MPI may still read or write into.
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <new>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -12,6 +15,26 @@
 #include "run/arrival/mpi_arrival.hpp"
 #include "run/communicator/mpi_communicator.hpp"
 #include "run/mpi/exchange.hpp"
+
+namespace {
+
+const void* watched = nullptr;  ///< memory
+bool is_watched_freed = false;
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void operator delete(void* memory) noexcept {
+  if (memory != nullptr && memory == watched) is_watched_freed = true;
+  std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept { operator delete(memory); }
 
 namespace {
 
@@ -86,6 +109,97 @@ void keep_what_may_be_unsent() {
   if (is_freed) std::abort();
 }
 
+void expect(bool good, const char* what) {
+  if (good) return;
+  std::fprintf(stderr, "after an error: %s\n", what);
+  std::abort();
+}
+
+std::vector<const void*> received_at;  ///< the memory of each receive
+
+int noting_irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                 MPI_Request* request) {
+  received_at.push_back(buffer);
+  return PMPI_Irecv(buffer, count, type, peer, tag, comm, request);
+}
+
+int failing_testsome(int, MPI_Request*, int*, int*, MPI_Status*) { return MPI_ERR_OTHER; }
+
+int freed_communicators = 0;
+int (*free_of_mpi)(MPI_Comm*) = nullptr;
+
+int counting_free(MPI_Comm* comm) {
+  ++freed_communicators;
+  return free_of_mpi(comm);
+}
+
+/// The root of a reduction cannot receive: later calls do not use the memory in which it has begun
+/// to, and what has not come reaches no other communicator.
+void leave_a_reduction(int rank, int p) {
+  {
+    std::unique_ptr<tutti::PrivateComm> comm;
+    if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, {}, comm) != MPI_SUCCESS) std::abort();
+    const void* left = nullptr;
+    std::vector<int> own(100);
+    std::iota(own.begin(), own.end(), rank);
+    std::vector<int> sum(own.size(), -1);
+    for (const bool fails : {true, false}) {
+      tutti::MpiCall call;
+      call.collective = tutti::Collective::reduce;
+      call.op = MPI_SUM;
+      call.send.address = own.data();
+      call.receive.address = sum.data();
+      call.send.blocks = call.receive.blocks = tutti::RankBlocks(100);
+      call.send.type = call.receive.type = MPI_INT;
+      received_at.clear();
+      const bool is_left = fails && rank == 0;
+      const Faulty functions([&](tutti::MpiFunctions& all) {
+        all.Irecv = noting_irecv;
+        if (is_left) all.Testsome = failing_testsome;
+      });
+      comm->begin(call);
+      expect(comm->learn_types(call), "unknown types");
+      const int error = comm->run(call, *tutti::specification(call.collective, "linear"), {});
+      expect((error != MPI_SUCCESS) == is_left, "the wrong call failed");
+      if (rank != 0) continue;
+      if (fails) left = received_at.at(1);  // the first one is in the result
+      if (fails) continue;
+      expect(std::count(received_at.begin(), received_at.end(), left) == 0, "used again");
+      expect(sum[1] == p + p * (p - 1) / 2, "a wrong sum");
+    }
+    const Faulty functions([](tutti::MpiFunctions& all) {
+      free_of_mpi = std::exchange(all.Comm_free, counting_free);
+    });
+    comm.reset();
+  }
+  expect(freed_communicators == (rank == 0 ? 0 : 1), "freed while messages may come");
+}
+
+int endless_test(MPI_Request* /*request*/, int* completed, MPI_Status* /*status*/) {
+  *completed = 0;
+  return MPI_SUCCESS;
+}
+
+/// Memory of a receive that does not end is not freed with its channel.
+void keep_what_may_be_received() {
+  for (const bool ends : {true, false}) {
+    std::unique_ptr<tutti::ControlChannel> channel;
+    {
+      const Faulty functions([](tutti::MpiFunctions& all) { all.Irecv = noting_irecv; });
+      received_at.clear();
+      if (tutti::open_channel(MPI_COMM_WORLD, 8, channel) != MPI_SUCCESS) std::abort();
+    }
+    watched = received_at.back();
+    is_watched_freed = false;
+    const Faulty functions([&](tutti::MpiFunctions& all) {
+      if (!ends) all.Test = endless_test;
+    });
+    channel.reset();
+    watched = nullptr;
+    expect(is_watched_freed == ends, ends ? "lost memory" : "freed memory of a receive");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -105,8 +219,12 @@ int main(int argc, char** argv) {
   }
   waits_in("keep_what_may_be_unsent");
   keep_what_may_be_unsent();
+  waits_in("leave_a_reduction");
+  leave_a_reduction(rank, p);
+  waits_in("keep_what_may_be_received");
+  keep_what_may_be_received();
   waits_in("leave_in_turns");
   leave_in_turns(rank);
-  if (rank == 0) std::puts("3 passed, 0 failed");
+  if (rank == 0) std::puts("5 passed, 0 failed");
   MPI_Finalize();
 }
