@@ -194,12 +194,14 @@ std::vector<std::string> explored(const std::string& collective, int ranks, Byte
     wrong = flaw_of(arrivals, ranks);
   }
   if (!wrong.empty()) throw nb::value_error(wrong.c_str());
-  TuningFeatures features = {
-      {.collective = collective_or_raise(collective), .p = ranks, .block = block}, default_staging};
-  features.ranks_per_node = ranks_per_node;
+  Features features = {.collective = collective_or_raise(collective),
+                       .p = ranks,
+                       .block = block,
+                       .ranks_per_node = ranks_per_node,
+                       .has_background = background,
+                       .staging = default_staging};
   features.knows_arrivals =
       is_gather_or_scatter(features.collective) && (!arrivals.empty() || background);
-  features.has_threads = features.knows_arrivals && background;
   if (features.knows_arrivals) features.arrivals = std::move(arrivals);
   std::vector<std::string> names;
   for (const Setting& one : tuning_candidates(features, machine)) {

@@ -32,7 +32,7 @@ struct Decision {
   std::optional<Specification> specification;  ///< none: the MPI's own
   Level level;
   bool is_tuned = false;             ///< the tuner selects
-  bool is_flat = false;              ///< tuned: only flat candidates come into question
+  bool flat_only = false;            ///< tuned: only flat candidates come into question
   std::string text;                  ///< "ordered_tree: why"
   CaseOfCall measured;               ///< what selected it, for the report
   std::shared_ptr<SizeTable> table;  ///< if it decides by message size

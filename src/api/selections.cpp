@@ -182,7 +182,7 @@ Decision Selections::make(Collective collective, bool commutative, bool whole) {
                            communicator_.agreement().settings.explore > 0;
   if (is_open && !decision.specification && may_explore) {
     decision.is_tuned = true;
-    decision.is_flat = setting.level.has_value();
+    decision.flat_only = setting.level.has_value();
   }
   if (decision.level.hierarchical) {
     decision.if_flat = std::make_shared<const Decision>(flattened(decision));

@@ -155,7 +155,7 @@ Rules TunedSelection::learned() const {
 
 /// Adds what a tuner knows now, if the user's settings restricted nothing.
 void TunedSelection::add_learned(const State& state, Rules& rules) const {
-  if (state.has_arrivals || !state.deferred.is_automatic || state.deferred.is_flat) return;
+  if (state.has_arrivals || !state.deferred.is_automatic || state.deferred.flat_only) return;
   for (const auto& [size_class, candidates] : state.candidates) {
     const auto evidence = state.tuner.evidence(size_class);
     const Features features = nodes_.kept_features(state.collective, largest_of(size_class));

@@ -91,13 +91,14 @@ class TunedSelection::Host final : public TuningHost {
     return *setting_of(size_class, candidate).level;
   }
 
-  [[nodiscard]] TuningFeatures features(SizeClass size_class) const {
+  [[nodiscard]] Features features(SizeClass size_class) const {
     const Communicator& communicator = selection_.communicator_;
-    TuningFeatures features = {
-        selection_.nodes_.features(state_.collective, largest_of(size_class)),
-        communicator.plan_settings().staging, !state_.deferred.is_automatic,
-        state_.deferred.is_flat, state_.has_arrivals};
-    features.has_threads = state_.has_arrivals && communicator.arrival()->has_thread();
+    Features features = selection_.nodes_.features(state_.collective, largest_of(size_class));
+    features.staging = communicator.plan_settings().staging;
+    features.native_only = !state_.deferred.is_automatic;
+    features.flat_only = state_.deferred.flat_only;
+    features.knows_arrivals = state_.has_arrivals;
+    features.has_background = state_.has_arrivals && communicator.arrival()->has_thread();
     if (state_.profile != nullptr) features.arrivals = state_.profile->arrivals;
     return features;
   }
@@ -161,7 +162,7 @@ std::shared_ptr<TunedSelection::State>& TunedSelection::state_of(const Decision&
   const bool is_other =
       state == nullptr || state->has_arrivals != exchanges_arrivals(communicator_, collective);
   if (!is_other && state->deferred.epoch == deferred.epoch) return state;
-  if (is_other || state->deferred.is_flat != deferred.is_flat ||
+  if (is_other || state->deferred.flat_only != deferred.flat_only ||
       state->deferred.is_automatic != deferred.is_automatic) {
     if (state != nullptr && state->notes.is_pending()) {
       const QuietErrors quiet(communicator_.handle());

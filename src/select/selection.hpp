@@ -52,16 +52,21 @@ inline constexpr Setting flat_native = {Setting::Kind::native, {}, Level{}};
 struct Features {
   Collective collective = Collective::gather;
   int p = 1;
-  Bytes block = 0;          ///< of each rank in a one-sided call; the largest one of a tuned class
-  int nodes = 1;            ///< for rules and tuning
-  int ranks_per_node = 1;   ///< of the largest node; 1: no rank shares a node with another one
-  bool commutative = true;  ///< reductions: the operation commutes
-  bool whole = false;       ///< reductions: vectors must not be split
-  bool reproducible = false;      ///< reductions: equal calls must give equal bits
-  bool has_distances = true;      ///< between ranks; for rules, and in settings of the environment
-  bool has_background = true;     ///< for rules: the program asked for the background thread
-  bool flat_only = false;         ///< for rules: the setting of the collective excludes node memory
+  Bytes block = 0;  ///< of each rank in a one-sided call; the largest one of a tuned class
+  int nodes = 1;
+  int ranks_per_node = 1;      ///< of the largest node; 1: no rank shares a node with another one
+  bool commutative = true;     ///< reductions: the operation commutes
+  bool whole = false;          ///< reductions: vectors must not be split
+  bool reproducible = false;   ///< reductions: equal calls must give equal bits
+  bool has_distances = true;   ///< between ranks; for rules, and in settings of the environment
+  bool has_background = true;  ///< for rules and tuning: the background thread may take part
+  bool flat_only = false;      ///< the setting of the collective excludes node memory
   std::int64_t irregularity = 1;  ///< for rules: of the blocks (see irregularity_of)
+  bool native_only = false;       ///< for tuning: the setting asks for the MPI's own
+  Bytes staging = 0;  ///< for tuning: the most that a rank stages in one call; 0: no bound
+  bool knows_arrivals = false;  ///< for tuning: calls exchange arrivals
+  /// For tuning: by rank, seconds from any zero; empty: unknown. Only with `knows_arrivals`.
+  std::vector<double> arrivals = {};
   friend bool operator==(const Features&, const Features&) = default;
 };
 

@@ -40,7 +40,7 @@ double continued(double last, double added, double ratio, double times) {
 }
 
 /// Bytes of all blocks that a rank sends or receives.
-Bytes bytes_of(const TuningFeatures& features) {
+Bytes bytes_of(const Features& features) {
   const BlockKind kind = block_kind(features.collective);
   const bool has_blocks = kind == BlockKind::pairs || kind == BlockKind::ranks;
   return features.block * (has_blocks ? features.p : 1);
@@ -51,11 +51,10 @@ bool suits_threads(const Specification& point) {
   return !is_irregular(point.algorithm->collective) || point.knowledge() == Knowledge::nothing;
 }
 
-bool is_possible(const Specification& point, const TuningFeatures& features) {
+bool is_possible(const Specification& point, const Features& features) {
   if (point.needs_arrivals() && !features.knows_arrivals) return false;
-  if (point.runner == Runner::background && !(features.has_threads && suits_threads(point))) {
-    return false;
-  }
+  const bool has_threads = features.knows_arrivals && features.has_background;
+  if (point.runner == Runner::background && !(has_threads && suits_threads(point))) return false;
   return !point.needs_distances() && fits(point, features.p, bytes_of(features), features.staging);
 }
 
@@ -73,7 +72,7 @@ Seconds seconds_at(int p, const Specification& point, Bytes block, Collective co
 }
 
 /// Many parts of a pipeline by what 4 and 8 of the same size take: each further part adds as much.
-Seconds seconds_of_parts(int p, const Specification& point, const TuningFeatures& features,
+Seconds seconds_of_parts(int p, const Specification& point, const Features& features,
                          const Machines& machines) {
   const auto of = [&](const Specification& one, Bytes block) {
     return seconds_at(p, one, block, features.collective, machines);
@@ -94,7 +93,7 @@ Seconds seconds_of_parts(int p, const Specification& point, const TuningFeatures
 }
 
 /// After the last arrival; not 0, so that times have ratios.
-double seconds_after_last(const Specification& specification, const TuningFeatures& features,
+double seconds_after_last(const Specification& specification, const Features& features,
                           const Machine& machine) {
   const std::vector<Bytes> blocks(static_cast<std::size_t>(features.p), features.block);
   Call call{features.collective, 0, blocks, machine.half_performance_length(), features.arrivals,
@@ -109,8 +108,7 @@ double seconds_after_last(const Specification& specification, const TuningFeatur
 /// Many ranks by what 4, 8 and 16 take: each doubling adds so many times what the doubling before
 /// added as the second of these added of what the first did. Exact for p, for
 /// what does not depend on p, and at powers of 2 for a logarithm.
-Seconds seconds_of(const Specification& point, const TuningFeatures& features,
-                   const Machines& machines) {
+Seconds seconds_of(const Specification& point, const Features& features, const Machines& machines) {
   const bool may_be_late = !features.arrivals.empty() && features.arrivals.size() <= max_late_ranks;
   if (may_be_late) {
     return {seconds_after_last(point, features, machines[0]),
@@ -138,7 +136,7 @@ double handicap(const Specification& point) {
 }
 
 /// By the product of both times, so that neither network counts more.
-std::vector<Priced> priced(const TuningFeatures& features, const Machine& machine) {
+std::vector<Priced> priced(const Features& features, const Machine& machine) {
   const Machines machines = {machine, slow_network(machine)};
   std::vector<Priced> all;
   Seconds least = {INFINITY, INFINITY};
@@ -179,13 +177,13 @@ std::vector<Setting> hierarchical_candidates(Collective collective, int ranks_pe
   return all;
 }
 
-std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Machine& machine) {
+std::vector<Setting> tuning_candidates(const Features& features, const Machine& machine) {
   std::vector<Setting> hierarchical;
-  if (!features.is_flat) {
+  if (!features.flat_only) {
     hierarchical = hierarchical_candidates(features.collective, features.ranks_per_node);
   }
   std::vector<Setting> flat;
-  if (!features.only_native) {
+  if (!features.native_only) {
     for (const Priced& one : priced(features, machine)) {
       flat.push_back({Setting::Kind::forced, one.specification, Level{}});
     }
@@ -209,20 +207,20 @@ double modelled_seconds(const Specification& specification, const Features& feat
   const bool is_pipelined = specification.algorithm->takes("parts");
   constexpr long max_messages = 1 << 17;  // some 0.3 s
   if (is_pipelined && long{features.p} * problems.schedule(0).parts > max_messages) {
-    return seconds_of(specification, TuningFeatures{features}, {machine, machine})[0];
+    return seconds_of(specification, features, {machine, machine})[0];
   }
   return *price(problems.schedules(), machine, PriceModel::loggp);
 }
 
-bool may_run(const Setting& kept, const TuningFeatures& features) {
+bool may_run(const Setting& kept, const Features& features) {
   if (kept.asks_for_hierarchical()) {
     const int leaders = kept.level->leaders;
-    const bool may_share_nodes = features.ranks_per_node > 1 && !features.is_flat &&
+    const bool may_share_nodes = features.ranks_per_node > 1 && !features.flat_only &&
                                  can_be_hierarchical(features.collective);
     if (!may_share_nodes || leaders < 1 || leaders > features.ranks_per_node) return false;
   }
   if (kept.kind == Setting::Kind::native) return true;
-  return !features.only_native && is_possible(kept.specification, features);
+  return !features.native_only && is_possible(kept.specification, features);
 }
 
 }  // namespace tutti

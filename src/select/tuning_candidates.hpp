@@ -9,17 +9,6 @@
 
 namespace tutti {
 
-/// What all ranks of a communicator know to be equal about calls of one class.
-struct TuningFeatures : Features {
-  Bytes staging = 0;         ///< the most that a rank stages in one call; 0: no bound
-  bool only_native = false;  ///< the user asks for the MPI's own collective, flat or hierarchical
-  bool is_flat = false;      ///< the user asks for flat calls
-  bool knows_arrivals = false;  ///< the program asked for the exchange of arrivals
-  bool has_threads = false;     ///< every rank has a background thread
-  /// By rank, seconds from any zero; empty: unknown. Only with `knows_arrivals`.
-  std::vector<double> arrivals = {};
-};
-
 /// The MPI's own between nodes with 1, 2 and 4 leaders, where so many ranks share a node and the
 /// collective has a hierarchical form.
 [[nodiscard]] std::vector<Setting> hierarchical_candidates(Collective collective,
@@ -38,7 +27,7 @@ struct TuningFeatures : Features {
 /// fastest one after the last arrival, on both a fast network, `machine`, and its slow_network().
 /// More than 16 ranks are extrapolated from 4, 8 and 16, unless arrivals of at most 128 are known.
 /// O(number of algorithms * messages of so many ranks).
-[[nodiscard]] std::vector<Setting> tuning_candidates(const TuningFeatures& features,
+[[nodiscard]] std::vector<Setting> tuning_candidates(const Features& features,
                                                      const Machine& machine);
 
 /// The modelled time of a call. A pipeline of more than 131,072 messages is extrapolated in the
@@ -48,6 +37,6 @@ struct TuningFeatures : Features {
 
 /// May such calls run what an earlier run selected for them? Says nothing about its time, so that
 /// it costs less than tuning_candidates. O(1).
-[[nodiscard]] bool may_run(const Setting& kept, const TuningFeatures& features);
+[[nodiscard]] bool may_run(const Setting& kept, const Features& features);
 
 }  // namespace tutti

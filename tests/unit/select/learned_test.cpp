@@ -12,7 +12,7 @@ namespace tutti {
 namespace {
 
 const Platform here = {{"openmpi", "4.1.4"}, "ethernet 1000 Mb/s"};
-constexpr Features eight = {Collective::allgather, 8, 1024, 2, 4};
+const Features eight = {Collective::allgather, 8, 1024, 2, 4};
 constexpr SizeClass kibibyte = 11;  // 513 to 1024 bytes
 
 Setting use(const std::string& text) { return *setting(Collective::allgather, text); }
@@ -173,21 +173,20 @@ TEST(KeptRules, HoldForTheSameJobOnly) {
 }
 
 TEST(KeptRules, RunWhereTheProgramPermitsIt) {
-  const TuningFeatures usual = {eight, 0, false, false};
-  for (const Setting& candidate : candidates()) EXPECT_TRUE(may_run(candidate, usual));
-  TuningFeatures other = usual;
+  for (const Setting& candidate : candidates()) EXPECT_TRUE(may_run(candidate, eight));
+  Features other = eight;
   other.ranks_per_node = 1;
   EXPECT_FALSE(may_run(use("hierarchical(native,leaders=2)"), other));
-  other = usual;
-  other.is_flat = true;
+  other = eight;
+  other.flat_only = true;
   EXPECT_FALSE(may_run(use("hierarchical(ring,leaders=1)"), other));
   EXPECT_TRUE(may_run(use("ring"), other));
-  other = usual;
-  other.only_native = true;
+  other = eight;
+  other.native_only = true;
   EXPECT_FALSE(may_run(use("ring"), other));
   EXPECT_TRUE(may_run(use("hierarchical(native,leaders=4)"), other));
-  EXPECT_FALSE(may_run(use("hierarchical(native,leaders=5)"), usual));
-  EXPECT_FALSE(may_run(use("ring:order=distance"), usual));
+  EXPECT_FALSE(may_run(use("hierarchical(native,leaders=5)"), eight));
+  EXPECT_FALSE(may_run(use("ring:order=distance"), eight));
 }
 
 TEST(KeptRules, AreReplacedByWhatIsLearnedLater) {

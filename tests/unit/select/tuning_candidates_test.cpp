@@ -12,7 +12,7 @@
 namespace tutti {
 namespace {
 
-std::vector<std::string> names_of(const TuningFeatures& features) {
+std::vector<std::string> names_of(const Features& features) {
   std::vector<std::string> names;
   for (const Setting& setting : tuning_candidates(features, {})) names.push_back(to_text(setting));
   return names;
@@ -24,7 +24,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 TEST(TuningCandidates, BeginWithTheMpisOwnAndHierarchicalOnes) {
   for (const Collective collective : hierarchical_collectives) {
-    const auto all = tuning_candidates({{collective, 12, 1024, 4, 3}}, {});
+    const auto all = tuning_candidates({collective, 12, 1024, 4, 3}, {});
     ASSERT_GE(all.size(), 4U) << name_of(collective);
     EXPECT_EQ(all[0], flat_native);
     EXPECT_EQ(all[1].level, (Level{true, 1}));
@@ -34,7 +34,7 @@ TEST(TuningCandidates, BeginWithTheMpisOwnAndHierarchicalOnes) {
 }
 
 TEST(TuningCandidates, AreFlatWithoutAHierarchicalForm) {
-  for (const Setting& setting : tuning_candidates({{Collective::scan, 12, 1024, 4, 3}}, {})) {
+  for (const Setting& setting : tuning_candidates({Collective::scan, 12, 1024, 4, 3}, {})) {
     EXPECT_FALSE(setting.asks_for_hierarchical());
   }
   EXPECT_FALSE(setting(Collective::exscan, "hierarchical(linear)"));
@@ -42,7 +42,7 @@ TEST(TuningCandidates, AreFlatWithoutAHierarchicalForm) {
 
 TEST(TuningCandidates, ComeFromTheListWithoutArrivalsDistancesAndThreads) {
   for (const Collective collective : matched_collectives) {
-    const auto all = tuning_candidates({{collective, 8, 1024}}, {});
+    const auto all = tuning_candidates({collective, 8, 1024}, {});
     EXPECT_GE(all.size(), 2U) << name_of(collective);
     for (const Setting& setting : all) {
       EXPECT_FALSE(setting.asks_for_hierarchical());
@@ -56,24 +56,24 @@ TEST(TuningCandidates, ComeFromTheListWithoutArrivalsDistancesAndThreads) {
 
 TEST(TuningCandidates, AreReadAsTheyAreWritten) {
   for (const Collective collective : matched_collectives) {
-    for (const Setting& one : tuning_candidates({{collective, 12, 1024, 4, 3}}, {})) {
+    for (const Setting& one : tuning_candidates({collective, 12, 1024, 4, 3}, {})) {
       EXPECT_EQ(*setting(collective, to_text(one)), one) << to_text(one);
     }
   }
 }
 
 TEST(TuningCandidates, HaveTheUsefulParametersOfTheList) {
-  const auto names = names_of({{Collective::bcast, 16, 1024}});
+  const auto names = names_of({Collective::bcast, 16, 1024});
   EXPECT_TRUE(has(names, "knomial:k=4"));
   EXPECT_TRUE(has(names, "knomial:k=8"));
   EXPECT_TRUE(has(names, "binomial"));
   EXPECT_FALSE(has(names, "knomial")) << "which is the same with k = 2";
-  EXPECT_FALSE(has(names_of({{Collective::bcast, 8, 1024}}), "knomial:k=8")) << "it is linear";
-  EXPECT_TRUE(has(names_of({{Collective::bcast, 8, Bytes{1} << 20}}), "chain:parts=16"));
+  EXPECT_FALSE(has(names_of({Collective::bcast, 8, 1024}), "knomial:k=8")) << "it is linear";
+  EXPECT_TRUE(has(names_of({Collective::bcast, 8, Bytes{1} << 20}), "chain:parts=16"));
 }
 
 TEST(TuningCandidates, LeaveNodeMemoryToTheEndWhereArrivalsAreExchanged) {
-  TuningFeatures features = {{Collective::gather, 8, 1024, 1, 8}};
+  Features features = {Collective::gather, 8, 1024, 1, 8};
   EXPECT_TRUE(names_of(features)[1].starts_with("hierarchical(native"));
   features.knows_arrivals = true;
   const auto names = names_of(features);
@@ -82,42 +82,42 @@ TEST(TuningCandidates, LeaveNodeMemoryToTheEndWhereArrivalsAreExchanged) {
 }
 
 TEST(TuningCandidates, FollowWhatTheUserAllows) {
-  TuningFeatures features = {{Collective::bcast, 8, 9, 2, 4}};
-  features.only_native = true;
+  Features features = {Collective::bcast, 8, 9, 2, 4};
+  features.native_only = true;
   EXPECT_EQ(names_of(features).size(), 4U);
-  features.only_native = false;
-  features.is_flat = true;
+  features.native_only = false;
+  features.flat_only = true;
   const auto flat = names_of(features);
   EXPECT_FALSE(std::any_of(flat.begin(), flat.end(),
                            [](const std::string& name) { return name.starts_with("hier"); }));
 }
 
 TEST(TuningCandidates, StayWithinTheMemoryOfStaging) {
-  const TuningFeatures features = {{Collective::alltoall, 8, 1024}};
+  const Features features = {Collective::alltoall, 8, 1024};
   EXPECT_TRUE(has(names_of(features), "bruck"));
-  TuningFeatures bounded = features;
+  Features bounded = features;
   bounded.staging = 1024;
   EXPECT_FALSE(has(names_of(bounded), "bruck"));
 }
 
 TEST(TuningCandidates, LeaveOutWhatTheModelFindsHopeless) {
   // 63 messages of 1 MiB from the root one after the other.
-  const auto large = names_of({{Collective::bcast, 64, Bytes{1} << 20}});
+  const auto large = names_of({Collective::bcast, 64, Bytes{1} << 20});
   EXPECT_FALSE(has(large, "linear"));
   EXPECT_TRUE(has(large, "scatter_allgather"));
-  EXPECT_TRUE(has(names_of({{Collective::bcast, 3, 1}}), "linear"));
+  EXPECT_TRUE(has(names_of({Collective::bcast, 3, 1}), "linear"));
 }
 
 TEST(TuningCandidates, AreModelledWithAllRanks) {
   // 2 (p - 1) messages one after the other: as many as 5 doublings at 4 ranks, 60 times at 256.
-  EXPECT_TRUE(has(names_of({{Collective::allreduce, 4, 8}}), "ring"));
-  EXPECT_FALSE(has(names_of({{Collective::allreduce, 256, 8}}), "ring"));
-  EXPECT_TRUE(has(names_of({{Collective::allreduce, 256, Bytes{1} << 30}}), "ring"));
-  EXPECT_TRUE(has(names_of({{Collective::allreduce, 256, 8}}), "recursive_doubling"));
+  EXPECT_TRUE(has(names_of({Collective::allreduce, 4, 8}), "ring"));
+  EXPECT_FALSE(has(names_of({Collective::allreduce, 256, 8}), "ring"));
+  EXPECT_TRUE(has(names_of({Collective::allreduce, 256, Bytes{1} << 30}), "ring"));
+  EXPECT_TRUE(has(names_of({Collective::allreduce, 256, 8}), "recursive_doubling"));
 }
 
 /// The product of the times of all ranks' whole schedules on a fast and on a slow network.
-double whole_price(const TuningFeatures& features, const Specification& point) {
+double whole_price(const Features& features, const Specification& point) {
   const std::vector<Bytes> blocks(static_cast<std::size_t>(features.p), features.block);
   const Problems problems(point, Call{features.collective, 0, blocks});
   const std::vector<Schedule> schedules = problems.schedules();
@@ -129,8 +129,8 @@ double whole_price(const TuningFeatures& features, const Specification& point) {
 TEST(TuningCandidates, OfShortCallsAreSortedByTheirRounds) {
   for (const Collective collective : {Collective::bcast, Collective::gather, Collective::scatter,
                                       Collective::allgather, Collective::alltoall}) {
-    EXPECT_EQ(names_of({{collective, 8, 8}})[1], "linear") << name_of(collective);
-    EXPECT_FALSE(has(names_of({{collective, 256, 8}}), "linear")) << name_of(collective);
+    EXPECT_EQ(names_of({collective, 8, 8})[1], "linear") << name_of(collective);
+    EXPECT_FALSE(has(names_of({collective, 256, 8}), "linear")) << name_of(collective);
   }
 }
 
@@ -140,9 +140,9 @@ TEST(TuningCandidates, OfManyPartsAreSortedAsIfEachPartWereModelled) {
     for (const int p : {5, 8, 16}) {
       for (const Bytes block : {Bytes{1} << 17, Bytes{3} << 19, Bytes{1} << 23}) {
         double before = 0;
-        for (const Setting& one : tuning_candidates({{collective, p, block}}, {})) {
+        for (const Setting& one : tuning_candidates({collective, p, block}, {})) {
           if (one.kind == Setting::Kind::native) continue;
-          const double price = whole_price({{collective, p, block}}, one.specification);
+          const double price = whole_price({collective, p, block}, one.specification);
           // Prices as close as that may change places.
           EXPECT_GE(price, before / 1.1) << name_of(collective) << ", " << p << " ranks, " << block
                                          << " bytes: " << to_text(one);
@@ -154,10 +154,10 @@ TEST(TuningCandidates, OfManyPartsAreSortedAsIfEachPartWereModelled) {
 }
 
 /// 8 ranks, of which rank 5 is 10 ms late.
-TuningFeatures with_a_late_rank(Collective collective, bool has_threads) {
-  TuningFeatures features = {{collective, 8, Bytes{1} << 20, 2, 4}};
+Features with_a_late_rank(Collective collective, bool has_threads) {
+  Features features = {collective, 8, Bytes{1} << 20, 2, 4};
   features.knows_arrivals = true;
-  features.has_threads = has_threads;
+  features.has_background = has_threads;
   features.arrivals = {0, 0, 0, 0, 0, 10e-3, 0, 0};
   return features;
 }
@@ -194,7 +194,7 @@ TEST(TuningCandidates, OfAnEarlierRunNeedTheSameKnowledge) {
   const Setting kept = *setting(Collective::gather, "linear_pull:flight=4,runner=background");
   EXPECT_TRUE(may_run(kept, with_a_late_rank(Collective::gather, true)));
   EXPECT_FALSE(may_run(kept, with_a_late_rank(Collective::gather, false)));
-  EXPECT_FALSE(may_run(*setting(Collective::gather, "SBN"), {{Collective::gather, 8, 1024}}));
+  EXPECT_FALSE(may_run(*setting(Collective::gather, "SBN"), {Collective::gather, 8, 1024}));
 }
 
 }  // namespace
