@@ -15,7 +15,7 @@ namespace {
 
 /// What rank 0 broadcasts first, so that ranks with another environment do not decide otherwise.
 struct Broadcast {
-  Agreement agreement;
+  AgreedSettings agreement;
   std::uint64_t environment = 0;  ///< see report_environment
   bool is_refused = false;
   std::array<std::size_t, 4> lengths{};  ///< of the texts that follow

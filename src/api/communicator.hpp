@@ -70,7 +70,7 @@ using Profile = std::shared_ptr<const ArrivalEpoch>;
 }
 
 /// What all ranks of a communicator have from its rank 0.
-struct Agreement {
+struct AgreedSettings {
   SharedSettings settings;
   std::uint64_t id = 0;        ///< of the communicator, unique in the job
   bool is_reported = false;    ///< does the environment ask for a report?
@@ -140,7 +140,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Must equal reductions give equal bits?
   [[nodiscard]] bool is_reproducible() const { return agreement_.settings.reproducible; }
   [[nodiscard]] bool is_reported() const { return agreement_.is_reported; }
-  [[nodiscard]] const Agreement& agreement() const { return agreement_; }
+  [[nodiscard]] const AgreedSettings& agreement() const { return agreement_; }
   /// The number of the call of `collective` that begins now, equal on all ranks.
   std::uint64_t next_call(Collective collective) { return calls_[collective]++; }
   /// Must this reduction operation always get whole vectors?
@@ -250,7 +250,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   int p_ = 1;
   bool native_ = false;
   bool is_freed_ = false;
-  Agreement agreement_;
+  AgreedSettings agreement_;
   PerCollective<std::uint64_t> calls_{};
   PerCollective<std::string> last_;
   std::unique_ptr<DistanceOrders> distances_;

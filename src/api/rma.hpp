@@ -28,7 +28,7 @@ class RmaComm {
   /// Null once one-sided collectives have ended on it, when the program may free it.
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   void forget_comm() { comm_ = mpi().comm_null; }
-  /// See Agreement.
+  /// See AgreedSettings.
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] RmaSystem& system() const { return *system_; }
   /// The algorithm for a vector, or one rank's block, of `bytes`: the requested one, or the fastest

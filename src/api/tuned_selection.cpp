@@ -30,10 +30,30 @@ void follow(const Choice& choice, Decision& decision) {
   decision.text = to_text(setting) + ": " + choice.reason;
 }
 
-/// Candidates of one collective.
-class TunedSelection::Host final : public TuningHost {
+/// Candidates of one collective. Ranks combine their notes on the program's own communicator, on
+/// which its calls drive the reduction.
+class TunedSelection::MpiAgreement final : public Agreement {
  public:
-  Host(TunedSelection& selection, State& state) : selection_(selection), state_(state) {}
+  MpiAgreement(TunedSelection& selection, State& state) : selection_(selection), state_(state) {}
+
+  /// Where ranks have begun different numbers of nonblocking collectives, this one would not match:
+  /// then nothing is explored.
+  int begin(std::vector<MaxAndSum> notes) override {
+    Communicator& communicator = selection_.communicator_;
+    if (!selection_.may_agree_) {
+      const int error = OwnedComm::check_nonblocking(communicator.handle());
+      selection_.is_closed_ = error == OwnedComm::unmatched;
+      if (selection_.is_closed_) communicator.stop_passing();  // calls are not counted any more
+      if (error != MPI_SUCCESS) return selection_.is_closed_ ? MPI_SUCCESS : error;
+      selection_.may_agree_ = true;
+    }
+    return state_.notes.begin(communicator.handle(), std::move(notes));
+  }
+
+  int end(std::vector<MaxAndSum>& combined) override {
+    const int error = state_.notes.end(combined);
+    return error == MPI_SUCCESS ? selection_.nodes_.guess() : error;
+  }
 
   int candidates(SizeClass size_class) override {
     std::vector<Setting>& known = state_.candidates[size_class];
@@ -182,11 +202,10 @@ bool TunedSelection::stays_native(const Decision& deferred, Collective collectiv
   noted_ = {};
   if (is_closed_) return true;
   State& state = *state_of(deferred, collective);
-  state.agreement = state.tuner.begin_call();
+  state.tuner.begin_call();
   state.follow(profile);
   // Which calls these are follows from call numbers alone, so that no node has to count them.
-  return state.agreement == Tuner::Agreement::none && state.tuner.runs_native() &&
-         !communicator_.is_reported();
+  return !state.tuner.agrees() && state.tuner.runs_native() && !communicator_.is_reported();
 }
 
 TunedSelection::NextCalls TunedSelection::next_calls(Collective collective) const {
@@ -233,7 +252,7 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
     error = start(*state);
     charge_since(began, *state);
   }
-  if (error == MPI_SUCCESS && state->agreement != Tuner::Agreement::none) error = agree(*state);
+  if (error == MPI_SUCCESS && state->tuner.agrees()) error = agree(*state);
   if (error != MPI_SUCCESS) return deferred;
   return select(state, size, error);
 }
@@ -260,11 +279,11 @@ int TunedSelection::start(State& state) {
 int TunedSelection::start_class(State& state, const Rule& kept) {
   const SizeClass size_class = class_of(kept.bytes.most);
   const TuningEvidence evidence = evidence_of(kept);
-  Host host(*this, state);
-  if (!host.take_over(size_class, kept.use)) return MPI_SUCCESS;
+  MpiAgreement ranks(*this, state);
+  if (!ranks.take_over(size_class, kept.use)) return MPI_SUCCESS;
   bool is_ready = evidence.candidate == 0;
   if (!is_ready) {
-    if (const int error = host.prepare(size_class, evidence.candidate, is_ready)) return error;
+    if (const int error = ranks.prepare(size_class, evidence.candidate, is_ready)) return error;
   }
   if (is_ready) {
     state.tuner.start_from(size_class, evidence);
@@ -275,15 +294,21 @@ int TunedSelection::start_class(State& state, const Rule& kept) {
   return MPI_SUCCESS;
 }
 
-/// Ranks combine their notes on the program's own communicator, on which its calls drive the
-/// reduction.
 int TunedSelection::agree(State& state) {
   const double began = monotonic_seconds();
   const QuietErrors quiet(communicator_.handle());
-  const bool begins = std::exchange(state.agreement, {}) == Tuner::Agreement::begins;
   communicator_.passing().forget_if_full(state.collective);
-  const int error = begins ? begin_agreement(state) : end_agreement(state);
-  if (error != MPI_SUCCESS) state.tuner.stop();
+  Tuner& tuner = state.tuner;
+  const bool ends = tuner.ends_agreement();
+  const double clock_error = state.has_arrivals ? communicator_.arrival()->clock().error() : 0;
+  MpiAgreement ranks(*this, state);
+  int error = tuner.agree(ranks, latest_creation, nanoseconds(clock_error));
+  if (error == MPI_SUCCESS) error = ranks.error();
+  if (error != MPI_SUCCESS) tuner.stop();
+  const std::optional<Bytes> bytes = tuner.bytes_per_call();
+  if (ends && bytes && !is_block_common(state.collective)) {
+    state.follow_mean(class_of(mean_of_blocks(state.collective, *bytes, communicator_.p())));
+  }
   charge_since(began, state);
   return error;
 }
@@ -291,35 +316,6 @@ int TunedSelection::agree(State& state) {
 void TunedSelection::charge_since(double began, State& state) {
   looked_at_ = monotonic_seconds();
   state.tuner.charge(nanoseconds(looked_at_ - began));
-}
-
-/// Where ranks have begun different numbers of nonblocking collectives, this one would not match:
-/// then nothing is explored.
-int TunedSelection::begin_agreement(State& state) {
-  const MPI_Comm comm = communicator_.handle();
-  if (!may_agree_) {
-    const int error = OwnedComm::check_nonblocking(comm);
-    is_closed_ = error == OwnedComm::unmatched;
-    if (is_closed_) communicator_.stop_passing();  // calls are not counted any more
-    if (error != MPI_SUCCESS) return is_closed_ ? MPI_SUCCESS : error;
-    may_agree_ = true;
-  }
-  const double clock_error = state.has_arrivals ? communicator_.arrival()->clock().error() : 0;
-  return state.notes.begin(comm, state.tuner.notes(latest_creation, nanoseconds(clock_error)));
-}
-
-int TunedSelection::end_agreement(State& state) {
-  std::vector<MaxAndSum> notes;
-  int error = state.notes.end(notes);
-  if (error == MPI_SUCCESS) error = nodes_.guess();
-  if (error != MPI_SUCCESS) return error;
-  Host host(*this, state);
-  error = state.tuner.conclude(notes, host);
-  const std::optional<Bytes> bytes = state.tuner.bytes_per_call();
-  if (bytes && !is_block_common(state.collective)) {
-    state.follow_mean(class_of(mean_of_blocks(state.collective, *bytes, communicator_.p())));
-  }
-  return error != MPI_SUCCESS ? error : host.error();
 }
 
 void TunedSelection::end_agreements() {

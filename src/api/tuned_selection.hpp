@@ -61,7 +61,7 @@ class TunedSelection : NotCopied {
   /// May the call that has begun be noted?
   [[nodiscard]] bool may_note(Collective collective) const {
     const std::shared_ptr<State>& state = states_[collective];
-    return state->tuner.is_noted() || state->agreement == Tuner::Agreement::ends;
+    return state->tuner.is_noted() || state->tuner.ends_agreement();
   }
   [[nodiscard]] NextCalls next_calls(Collective collective) const;
   /// Will call `later` of these, or else those that can be counted together, run the MPI's own if
@@ -116,7 +116,6 @@ class TunedSelection : NotCopied {
     bool has_arrivals;  ///< calls exchange arrivals, so that ranks have a common clock
     Profile profile;    ///< of the call that has begun
     std::int64_t newest_profile = 0;
-    Tuner::Agreement agreement = Tuner::Agreement::none;  ///< in the call that has begun
     Combination notes;
     bool has_started = false;       ///< from what earlier runs kept
     std::set<SizeClass> started;    ///< those that did
@@ -128,7 +127,7 @@ class TunedSelection : NotCopied {
     std::set<SizeClass> listed;  ///< the classes whose others were found
     std::map<std::pair<std::optional<SizeClass>, int>, Decision> decisions;
   };
-  class Host;
+  class MpiAgreement;
 
   [[nodiscard]] static bool exchanges_arrivals(const Communicator& communicator, Collective of);
   [[nodiscard]] static Criterion criterion_for(const Communicator& communicator, Collective of);
@@ -137,8 +136,6 @@ class TunedSelection : NotCopied {
   int start_class(State& state, const Rule& kept);
   int agree(State& state);
   void charge_since(double began, State& state);
-  int begin_agreement(State& state);
-  int end_agreement(State& state);
   const Decision& select(const std::shared_ptr<State>& state, const CallSize& size, int& error);
   Decision& decision_of(State& state, std::optional<SizeClass> size_class, int candidate);
   void add_learned(const State& state, Rules& rules) const;

@@ -48,14 +48,6 @@ std::optional<TuningEvidence> Tuner::evidence(SizeClass size_class) const {
   return known == nullptr ? std::nullopt : known->evidence();
 }
 
-Tuner::Agreement Tuner::begin_call() {
-  call_ = begun_++;
-  if (is_stopped_ || call_ < window_begin_) return Agreement::none;
-  const std::uint64_t place = call_ - window_begin_;
-  if (place == window + lag_) return Agreement::begins;
-  return place == window + lag_ + overlap ? Agreement::ends : Agreement::none;
-}
-
 const TuningCase* Tuner::find(std::optional<SizeClass> size_class) const {
   return size_class && !is_stopped_ ? known(*size_class) : nullptr;
 }
@@ -119,6 +111,15 @@ std::vector<MaxAndSum> Tuner::notes(Nanoseconds creation, Nanoseconds clock_erro
   return all;
 }
 
+int Tuner::agree(Agreement& ranks, Nanoseconds creation, Nanoseconds clock_error) {
+  const bool begins = begins_agreement();
+  std::vector<MaxAndSum> combined;
+  int error = begins ? ranks.begin(notes(creation, clock_error)) : ranks.end(combined);
+  if (error == 0 && !begins) error = conclude(combined, ranks);
+  is_stopped_ = error != 0;
+  return error;
+}
+
 WindowCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
   WindowCall call;
   const std::int64_t most = numbers[0].max;
@@ -140,7 +141,7 @@ WindowCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
   return call;
 }
 
-int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
+int Tuner::conclude(std::span<const MaxAndSum> combined, Agreement& ranks) {
   budget_.add_agreement(static_cast<double>(-combined[0].max));
   creation_ = static_cast<double>(-combined[1].max);
   resolution_ = std::max<Nanoseconds>(1, 10 * combined[2].max);
@@ -163,12 +164,11 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
     lag_ = std::clamp<std::uint64_t>(2 * lag_, 1, max_lag);
     rest();  // what ran without a note would run again
   }
-  int error = plan(host);
-  if (error == 0) error = learn(host);
+  int error = plan(ranks);
+  if (error == 0) error = learn(ranks);
   selects_native_ = std::ranges::all_of(
       cases_, [](const auto& known) { return !known || known->selected() == 0; });
-  is_stopped_ = error != 0;
-  if (!is_stopped_) plan_window();
+  if (error == 0) plan_window();
   return error;
 }
 
@@ -233,7 +233,7 @@ std::vector<SizeClass> Tuner::seen_classes() const {
 /// Explorations of the classes that the last window held; those of others stay as planned.
 ///
 /// Short calls come first: they cost little, and long ones save meanwhile what they need.
-int Tuner::plan(TuningHost& host) {
+int Tuner::plan(Agreement& ranks) {
   is_exploring_ = uses_overdraft_ = false;
   unpaid_ = {};
   budget_.begin_plan();
@@ -248,7 +248,7 @@ int Tuner::plan(TuningHost& host) {
                            [this](SizeClass one) { return budget_.mean_call_of(one); });
   bool has_new = false;
   for (const SizeClass size_class : by_length) {
-    plan_case(size_class, host);
+    plan_case(size_class, ranks);
     const TuningCase& known = case_of(size_class);
     const Exploration& next = known.exploration();
     if (!next.is_paid) continue;
@@ -267,21 +267,21 @@ int Tuner::plan(TuningHost& host) {
       if (!may_overdraw) known.rest();
       may_overdraw = false;
     }
-    if (const int error = prepare(size_class, host)) return error;
+    if (const int error = prepare(size_class, ranks)) return error;
   }
   return 0;
 }
 
-void Tuner::plan_case(SizeClass size_class, TuningHost& host) {
+void Tuner::plan_case(SizeClass size_class, Agreement& ranks) {
   TuningCase& known = case_of(size_class);
   known.rest();
   known.conclude(begun_);
   if (!known.is_settled() && !known.has_candidates()) {
     is_exploring_ = true;
     if (!budget_.can_afford(listing)) return;
-    known.set_candidates(host.candidates(size_class));
+    known.set_candidates(ranks.candidates(size_class));
   }
-  pass_over(size_class, host);
+  pass_over(size_class, ranks);
   const double spare = budget_.spare();
   const double left = budget_.left_of(size_class);
   const auto held = [left](double cost) {
@@ -294,15 +294,15 @@ void Tuner::plan_case(SizeClass size_class, TuningHost& host) {
 }
 
 /// Creates what the planned candidate needs. One that cannot run is planned no more.
-int Tuner::prepare(SizeClass size_class, TuningHost& host) {
+int Tuner::prepare(SizeClass size_class, Agreement& ranks) {
   TuningCase& known = case_of(size_class);
   const int candidate = known.exploration().candidate;
   if (candidate > 0 && !known.is_tried(candidate)) {
-    if (host.needs_creation(size_class, candidate) && !budget_.can_afford(creation_)) {
+    if (ranks.needs_creation(size_class, candidate) && !budget_.can_afford(creation_)) {
       known.rest();
     } else {
       bool is_ready = false;
-      if (const int error = host.prepare(size_class, candidate, is_ready)) return error;
+      if (const int error = ranks.prepare(size_class, candidate, is_ready)) return error;
       if (!is_ready) known.exclude(candidate);
     }
   }
@@ -311,7 +311,7 @@ int Tuner::prepare(SizeClass size_class, TuningHost& host) {
 }
 
 /// What can be explored without decides first. Nothing waits for what the budget may never hold.
-int Tuner::learn(TuningHost& host) {
+int Tuner::learn(Agreement& ranks) {
   const std::vector<SizeClass> seen = seen_classes();
   const auto explores_no_more = [this](SizeClass one) {
     return case_of(one).is_settled() || case_of(one).awaits_budget();
@@ -321,10 +321,10 @@ int Tuner::learn(TuningHost& host) {
   if (creates_soon || std::ranges::none_of(seen, has_data)) return 0;
   if (!std::ranges::all_of(seen, explores_no_more)) return 0;
   const double spare = budget_.spare();
-  const double cost = host.cost_of_learning(spare);
+  const double cost = ranks.cost_of_learning(spare);
   if (cost <= 0 || !budget_.can_afford(cost)) return 0;
   bool has_more = false;
-  const int error = host.learn(spare, has_more);
+  const int error = ranks.learn(spare, has_more);
   for (std::optional<TuningCase>& known : cases_) {
     if (has_more && known) known->list_again();
   }
@@ -334,16 +334,16 @@ int Tuner::learn(TuningHost& host) {
 
 /// Candidates that need what the budget does not hold yet, or what nobody knows, keep no others
 /// waiting.
-void Tuner::pass_over(SizeClass size_class, TuningHost& host) {
+void Tuner::pass_over(SizeClass size_class, Agreement& ranks) {
   TuningCase& known = case_of(size_class);
   known.resume();
   if (known.is_settled()) return;
   const bool may_create = budget_.spare() >= creation_;
   for (int candidate = 1; candidate < known.candidates(); ++candidate) {
-    if (!host.is_informed(size_class, candidate)) {
+    if (!ranks.is_informed(size_class, candidate)) {
       known.ignore(candidate);
     } else if (!may_create && !known.is_tried(candidate) &&
-               host.needs_creation(size_class, candidate)) {
+               ranks.needs_creation(size_class, candidate)) {
       known.defer(candidate);
     }
   }

@@ -30,10 +30,17 @@ struct RankTime {
   Nanoseconds exit = 0;  ///< on the common clock; only for Criterion::clocked
 };
 
-/// What a tuner explores.
-class TuningHost {
+/// All that a tuner asks of the ranks of its communicator: to combine what each of them noted, and
+/// to create and learn together what candidates need. An error is an MPI error code, 0 if there is
+/// none.
+class Agreement {
  public:
-  virtual ~TuningHost() = default;
+  virtual ~Agreement() = default;
+  /// Begins to combine this rank's notes with those of all ranks. Does not wait for them.
+  /// Collective. Returns an error.
+  virtual int begin(std::vector<MaxAndSum> notes) = 0;
+  /// Sets `combined` to the result, note by note. Collective. Returns an error.
+  virtual int end(std::vector<MaxAndSum>& combined) = 0;
   /// How many candidates calls of a class have, the MPI's own included; alike on all ranks. Asked
   /// again only after learn() found more: those that there were keep their numbers.
   virtual int candidates(SizeClass size_class) = 0;
@@ -43,14 +50,14 @@ class TuningHost {
   /// Does prepare() have anything to create? Alike on all ranks.
   virtual bool needs_creation(SizeClass size_class, int candidate) = 0;
   /// Creates what a candidate needs; sets `ready` to whether all ranks could. Collective. Returns
-  /// an MPI error code, 0 for success.
+  /// an error.
   virtual int prepare(SizeClass size_class, int candidate, bool& ready) = 0;
   /// What learn() is expected to take, in nanoseconds; 0: there is nothing to learn. Alike on all
   /// ranks.
   virtual double cost_of_learning(double /*max_cost*/) { return 0; }
   /// Learns of what further candidates need, such as distances, as much as takes `max_cost`
   /// nanoseconds, or the least that can be learned at once. Sets `has_more` if there may be such
-  /// candidates now. Collective. Returns an MPI error code.
+  /// candidates now. Collective. Returns an error.
   virtual int learn(double /*max_cost*/, bool& /*has_more*/) { return 0; }
 };
 
@@ -76,8 +83,6 @@ class Tuner {
   /// Calls of a window, and calls that may pass between the begin and the end of an agreement.
   static constexpr std::uint64_t window = 8;
   static constexpr std::uint64_t overlap = 4;
-  /// What a call does for the agreement of all ranks before it goes on.
-  enum class Agreement : std::uint8_t { none, begins, ends };
   /// The reason of calls that are explored, and of all calls before anything is known.
   static constexpr std::string_view exploring = "exploring";
 
@@ -90,23 +95,24 @@ class Tuner {
         budget_(budget),
         cases_(size_classes) {}
 
-  /// Begins calls of a class with what an earlier run measured. The host is asked for all
-  /// candidates before any explores. Call it on all ranks alike, before a call of the class is
-  /// noted.
+  /// Begins calls of a class with what an earlier run measured. All candidates are asked for before
+  /// any explores. Call it on all ranks alike, before a call of the class is noted.
   void start_from(SizeClass size_class, const TuningEvidence& kept);
   /// What supports the selection for a class; see TuningCase::evidence.
   [[nodiscard]] std::optional<TuningEvidence> evidence(SizeClass size_class) const;
 
-  /// Counts a call that begins. Where an agreement begins, ranks are to begin to combine their
-  /// notes(); where it ends, to conclude(). Alike on all ranks.
-  [[nodiscard]] Agreement begin_call();
-  /// Hands over what this rank noted, to be combined over all ranks. `creation`: what creating a
-  /// candidate is expected to take here; `clock_error`: that of the common clock. Times below 10
-  /// times the error count as equal.
-  [[nodiscard]] std::vector<MaxAndSum> notes(Nanoseconds creation, Nanoseconds clock_error = 0);
-  /// Evaluates the combined notes and plans the next window. Collective as `host` is. Returns its
-  /// error code; after an error no call explores any more.
-  int conclude(std::span<const MaxAndSum> combined, TuningHost& host);
+  /// Counts a call that begins. If it agrees(), agree() is to follow before it selects. Alike on
+  /// all ranks.
+  void begin_call() { call_ = begun_++; }
+  /// Does the call that has begun begin or end an agreement?
+  [[nodiscard]] bool agrees() const { return begins_agreement() || ends_agreement(); }
+  [[nodiscard]] bool begins_agreement() const { return is_behind_window(lag_); }
+  [[nodiscard]] bool ends_agreement() const { return is_behind_window(lag_ + overlap); }
+  /// Begins to combine what this rank noted, or ends it, evaluates what all ranks have noted and
+  /// plans the next window. `creation`: what creating a candidate is expected to take here;
+  /// `clock_error`: that of the common clock. Times below 10 times the error count as equal.
+  /// Collective as `ranks` is. Returns its error; after one no call explores any more.
+  int agree(Agreement& ranks, Nanoseconds creation, Nanoseconds clock_error = 0);
   /// What candidates take has changed for a reason that all ranks know in the call that has begun,
   /// such as other ranks that are late: explores all of them anew, as soon as the budget permits.
   void reopen();
@@ -181,6 +187,12 @@ class Tuner {
   [[nodiscard]] bool is_in_window(std::uint64_t call) const {
     return call >= window_begin_ && call < window_begin_ + window;
   }
+  /// Has the call that has begun so many others between the window and itself?
+  [[nodiscard]] bool is_behind_window(std::uint64_t calls) const {
+    return !is_stopped_ && call_ == window_begin_ + window + calls;
+  }
+  [[nodiscard]] std::vector<MaxAndSum> notes(Nanoseconds creation, Nanoseconds clock_error);
+  int conclude(std::span<const MaxAndSum> combined, Agreement& ranks);
   [[nodiscard]] bool explores(const TuningCase& known, std::uint64_t call) const;
   [[nodiscard]] int candidate_in(std::uint64_t call, std::optional<SizeClass> size_class) const;
   [[nodiscard]] const TuningCase* find(std::optional<SizeClass> size_class) const;
@@ -188,12 +200,12 @@ class Tuner {
   [[nodiscard]] WindowCall agreed_call(std::span<const MaxAndSum> numbers) const;
   void count_time(std::span<WindowCall> calls);
   void add_samples(std::span<const WindowCall> calls);
-  void pass_over(SizeClass size_class, TuningHost& host);
-  int plan(TuningHost& host);
+  void pass_over(SizeClass size_class, Agreement& ranks);
+  int plan(Agreement& ranks);
   [[nodiscard]] std::vector<SizeClass> seen_classes() const;
-  void plan_case(SizeClass size_class, TuningHost& host);
-  int prepare(SizeClass size_class, TuningHost& host);
-  int learn(TuningHost& host);
+  void plan_case(SizeClass size_class, Agreement& ranks);
+  int prepare(SizeClass size_class, Agreement& ranks);
+  int learn(Agreement& ranks);
   [[nodiscard]] std::uint64_t idle_distance() const;
   void plan_window();
   void rest();

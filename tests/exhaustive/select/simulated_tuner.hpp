@@ -31,8 +31,31 @@ inline Times draw(std::mt19937& random, double native) {
   return times;
 }
 
+/// The agreement of a rank that is alone.
+class AloneAgreement : public Agreement {
+ public:
+  int begin(std::vector<MaxAndSum> notes) override {
+    notes_ = std::move(notes);
+    return 0;
+  }
+  int end(std::vector<MaxAndSum>& combined) override {
+    combined = notes_;
+    return 0;
+  }
+  int candidates(SizeClass) override { return 1; }
+  bool needs_creation(SizeClass, int) override { return false; }
+  int prepare(SizeClass, int, bool& ready) override {
+    ready = true;
+    return 0;
+  }
+  [[nodiscard]] const std::vector<MaxAndSum>& notes() const { return notes_; }
+
+ private:
+  std::vector<MaxAndSum> notes_;
+};
+
 /// A machine whose ranks all have a tuner, and what it should be judged by.
-class Simulation : public TuningHost {
+class Simulation : public Agreement {
  public:
   struct Options {
     int p = 3;
@@ -59,6 +82,19 @@ class Simulation : public TuningHost {
     }
   }
 
+  /// All ranks begin before any of them ends.
+  int begin(std::vector<MaxAndSum> notes) override {
+    combined_.resize(notes.size(), {std::numeric_limits<std::int64_t>::min(), 0});
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+      combined_[i].max = std::max(combined_[i].max, notes[i].max);
+      combined_[i].sum += notes[i].sum;
+    }
+    return 0;
+  }
+  int end(std::vector<MaxAndSum>& combined) override {
+    combined = combined_;
+    return 0;
+  }
   int candidates(SizeClass size_class) override {
     const bool is_hidden = steps_taken() < options_.steps;
     return static_cast<int>(times_.at(size_class).size()) - (is_hidden ? 1 : 0);
@@ -106,7 +142,7 @@ class Simulation : public TuningHost {
     // Where profiles change, ranks exchange arrivals, and no call passes.
     const bool runs_native = !reopens_ && (is_noted || first.calls_that_pass() > 0) &&
                              first.runs_native_later(0, size_class);
-    begin();
+    begin_all();
     ASSERT_EQ(first.call(), number);
     if (is_noted) {
       ASSERT_TRUE(first.is_noted());
@@ -133,7 +169,7 @@ class Simulation : public TuningHost {
 
   /// One call of a class that holds calls of several sizes. It takes the times of `size`.
   void call_of_size(SizeClass size_class, SizeClass size) {
-    begin();
+    begin_all();
     const int candidate = tuners_[0].candidate_of(size_class);
     const bool is_selected = tuners_[0].is_selected(size_class);
     for (Tuner& tuner : tuners_) ASSERT_EQ(tuner.candidate_of(size_class), candidate);
@@ -142,7 +178,7 @@ class Simulation : public TuningHost {
 
   /// One call that no candidate may run.
   void foreign_call(double seconds) {
-    begin();
+    begin_all();
     for (Tuner& tuner : tuners_) {
       ASSERT_EQ(tuner.candidate_of({}), 0);
       tuner.note(tuner.call(), {}, 0, {static_cast<Nanoseconds>(seconds)});
@@ -183,40 +219,28 @@ class Simulation : public TuningHost {
   [[nodiscard]] int runs(int candidate) { return runs_[candidate]; }
 
  private:
-  void begin() {
-    const Tuner::Agreement step = tuners_[0].begin_call();
-    for (std::size_t rank = 1; rank < tuners_.size(); ++rank) {
-      ASSERT_EQ(tuners_[rank].begin_call(), step) << "rank " << rank;
-    }
+  void begin_all() {
+    for (Tuner& tuner : tuners_) tuner.begin_call();
     if (std::exchange(reopens_, false)) {
       for (Tuner& tuner : tuners_) tuner.reopen();
     }
-    if (step == Tuner::Agreement::begins) combine_notes();
-    if (step == Tuner::Agreement::ends) agree();
-  }
-
-  void combine_notes() {
-    std::vector<MaxAndSum>& combined = combined_;
-    combined.clear();
+    const bool agrees = tuners_[0].agrees();
+    const bool ends = tuners_[0].ends_agreement();
+    if (agrees && !ends) combined_.clear();
     for (Tuner& tuner : tuners_) {
-      const std::vector<MaxAndSum> own =
-          tuner.notes(static_cast<Nanoseconds>(options_.creation), options_.clock_error);
-      if (combined.empty()) {
-        combined = own;
-        continue;
-      }
-      for (std::size_t i = 0; i < own.size(); ++i) {
-        combined[i].max = std::max(combined[i].max, own[i].max);
-        combined[i].sum += own[i].sum;
+      ASSERT_EQ(tuner.agrees(), agrees);
+      ASSERT_EQ(tuner.ends_agreement(), ends);
+      if (!agrees) continue;
+      const auto creation = static_cast<Nanoseconds>(options_.creation);
+      ASSERT_EQ(tuner.agree(*this, creation, options_.clock_error), 0);
+      if (ends) {
+        tuner.charge(static_cast<Nanoseconds>(options_.agreement + created_ * options_.p));
       }
     }
+    if (ends) count_agreement();
   }
 
-  void agree() {
-    for (Tuner& tuner : tuners_) {
-      ASSERT_EQ(tuner.conclude(combined_, *this), 0);
-      tuner.charge(static_cast<Nanoseconds>(options_.agreement + created_ * options_.p));
-    }
+  void count_agreement() {
     ++agreements_;
     spent_when_agreed_ = spent_;
     lost_ += options_.agreement + created_;

@@ -9,6 +9,7 @@
 namespace tutti {
 namespace {
 
+using test::AloneAgreement;
 using test::native_seconds;
 using test::Simulation;
 using test::Times;
@@ -74,23 +75,24 @@ TEST(Tuner, TimesThatTheClockCannotTellApartAreEqual) {
 
 TEST(Tuner, NotesThatComeLateCountForNothing) {
   Tuner tuner(1, Criterion::clocked, 0.01);
-  const auto begin_calls = [&tuner](std::uint64_t calls) {
-    for (; calls > 0; --calls) static_cast<void>(tuner.begin_call());
+  AloneAgreement alone;
+  const auto begin_call = [&] {
+    tuner.begin_call();
+    if (tuner.agrees()) {
+      ASSERT_EQ(tuner.agree(alone, 0), 0);
+    }
   };
-  struct None : TuningHost {
-    int candidates(SizeClass) override { return 1; }
-    bool needs_creation(SizeClass, int) override { return false; }
-    int prepare(SizeClass, int, bool&) override { return 0; }
-  } none;
-  begin_calls(Tuner::window + 1);
-  const std::vector<MaxAndSum> notes = tuner.notes(0);
+  const auto begin_agreement = [&] {
+    for (begin_call(); !tuner.begins_agreement();) begin_call();
+  };
+  begin_agreement();
+  EXPECT_EQ(tuner.call(), Tuner::window);
   tuner.note(Tuner::window - 1, 4, 8, {100, 100});  // its request ends with this wait
-  begin_calls(Tuner::overlap);
-  ASSERT_EQ(tuner.conclude(notes, none), 0);
+  for (std::uint64_t calls = 0; calls < Tuner::overlap; ++calls) begin_call();
   tuner.note(0, 4, 8, {100, 100});
-  begin_calls(Tuner::window + 1);
+  begin_agreement();
   EXPECT_EQ(tuner.known(4), nullptr);
-  for (const MaxAndSum& note : tuner.notes(0)) EXPECT_EQ(note.sum, 0);
+  for (const MaxAndSum& note : alone.notes()) EXPECT_EQ(note.sum, 0);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 namespace tutti {
 namespace {
 
+using test::AloneAgreement;
 using test::native_seconds;
 using test::Simulation;
 using test::Times;
@@ -187,15 +188,10 @@ TEST(Tuner, FindsTheSecondBestOnceTheBestBecomesUneven) {
   }
 }
 
-class SlowCandidates : public TuningHost {
+class SlowCandidates : public AloneAgreement {
  public:
   static constexpr int count = 31;
   int candidates(SizeClass) override { return count; }
-  bool needs_creation(SizeClass, int) override { return false; }
-  int prepare(SizeClass, int, bool& ready) override {
-    ready = true;
-    return 0;
-  }
 };
 
 /// Persistent requests end after later ones have begun: `in_flight` of them at a time, each as soon
@@ -208,9 +204,8 @@ void check_price_in_flight(int in_flight, bool all_at_once) {
     std::uint64_t call;
     double time;
   };
-  SlowCandidates host;
+  SlowCandidates rank;
   Tuner tuner(1, Criterion::clocked, 0.01);
-  std::vector<MaxAndSum> notes;
   std::deque<Open> open;
   std::vector<int> runs(SlowCandidates::count);
   double spent = 0;
@@ -225,15 +220,17 @@ void check_price_in_flight(int in_flight, bool all_at_once) {
                {static_cast<Nanoseconds>(oldest.time), static_cast<Nanoseconds>(spent)});
   };
   for (int call = 0; call < calls; ++call) {
-    const Tuner::Agreement step = tuner.begin_call();
-    is_agreed = !tuner.is_noted() && (is_agreed || step == Tuner::Agreement::begins);
+    tuner.begin_call();
+    is_agreed = !tuner.is_noted() && (is_agreed || tuner.begins_agreement());
     // Until the agreement begins, what a passing call runs may be known from the window only.
     if (!is_agreed) {
       ASSERT_EQ(tuner.calls_that_pass(), 0U);
     }
-    if (step == Tuner::Agreement::begins) notes = tuner.notes(0);
-    if (step == Tuner::Agreement::ends) {
-      ASSERT_EQ(tuner.conclude(notes, host), 0);
+    const bool ends = tuner.ends_agreement();
+    if (tuner.agrees()) {
+      ASSERT_EQ(tuner.agree(rank, 0), 0);
+    }
+    if (ends) {
       tuner.charge(static_cast<Nanoseconds>(agreement));
       lost += agreement;
     }

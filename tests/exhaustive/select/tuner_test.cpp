@@ -5,12 +5,16 @@
 
 #include <map>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "exhaustive/select/simulated_tuner.hpp"
 
 namespace tutti {
 namespace {
 
+using test::AloneAgreement;
 using test::draw;
 using test::native_seconds;
 using test::Simulation;
@@ -355,26 +359,40 @@ TEST(Tuner, CreatesWhatIsSoonPaidBeforeItLearns) {
 }
 
 TEST(Tuner, AnErrorEndsExploration) {
-  struct Broken : TuningHost {
+  /// One function of it fails.
+  struct Broken : AloneAgreement {
+    explicit Broken(std::string what) : fails(std::move(what)) {}
+    int begin(std::vector<MaxAndSum> notes) override {
+      return fails == "begin" ? 7 : AloneAgreement::begin(std::move(notes));
+    }
+    int end(std::vector<MaxAndSum>& combined) override {
+      return fails == "end" ? 7 : AloneAgreement::end(combined);
+    }
     int candidates(SizeClass) override { return 2; }
     bool needs_creation(SizeClass, int) override { return true; }
     int prepare(SizeClass, int, bool&) override { return 7; }
-  } broken;
-  Tuner tuner(1, Criterion::shortest, 0.01);
-  for (std::uint64_t call = 0; call < Tuner::window; ++call) {
-    ASSERT_EQ(tuner.begin_call(), Tuner::Agreement::none);
-    tuner.note(call, 4, 8, {100 * static_cast<Nanoseconds>(native_seconds)});
-  }
-  ASSERT_EQ(tuner.begin_call(), Tuner::Agreement::begins);
-  const std::vector<MaxAndSum> notes = tuner.notes(0);
-  for (std::uint64_t call = 1; call < Tuner::overlap; ++call) {
-    ASSERT_EQ(tuner.begin_call(), Tuner::Agreement::none);
-  }
-  ASSERT_EQ(tuner.begin_call(), Tuner::Agreement::ends);
-  EXPECT_EQ(tuner.conclude(notes, broken), 7);
-  for (int call = 0; call < 100; ++call) {
-    EXPECT_EQ(tuner.begin_call(), Tuner::Agreement::none);
-    EXPECT_EQ(tuner.candidate_of(4), 0);
+    std::string fails;
+  };
+  for (const char* const what : {"begin", "end", "prepare"}) {
+    Broken broken(what);
+    Tuner tuner(1, Criterion::shortest, 0.01);
+    int error = 0;
+    std::uint64_t call = 0;
+    for (; error == 0 && call < 100; ++call) {
+      tuner.begin_call();
+      if (tuner.is_noted()) {
+        tuner.note(call, 4, 8, {100 * static_cast<Nanoseconds>(native_seconds)});
+      }
+      if (tuner.agrees()) error = tuner.agree(broken, 0);
+    }
+    EXPECT_EQ(error, 7) << what;
+    EXPECT_EQ(call, Tuner::window + 1 + (broken.fails == "begin" ? 0 : Tuner::overlap)) << what;
+    for (; call < 200; ++call) {
+      tuner.begin_call();
+      EXPECT_TRUE(tuner.runs_native()) << what;
+      EXPECT_FALSE(tuner.agrees()) << what;
+      EXPECT_EQ(tuner.candidate_of(4), 0) << what;
+    }
   }
 }
 
