@@ -18,45 +18,10 @@
 #include "run/hierarchical/mpi_hierarchical.hpp"
 #include "run/hierarchical/mpi_shared.hpp"
 #include "run/mpi/types.hpp"
+#include "select/decision.hpp"
 #include "select/passing_calls.hpp"
 
 namespace tutti {
-
-struct SizeTable;
-
-/// What runs for one collective on one communicator, or what finds that once the block of a call is
-/// known: the tuner or a table. Equal on all its ranks.
-struct Decision {
-  unsigned epoch = ~0U;                        ///< counts changes of the setting
-  bool is_automatic = false;                   ///< selected by Tutti, not requested
-  std::optional<Specification> specification;  ///< none: the MPI's own
-  Level level;
-  bool is_tuned = false;             ///< the tuner selects
-  bool flat_only = false;            ///< tuned: only flat candidates come into question
-  std::string text;                  ///< "ordered_tree: why"
-  CaseOfCall measured;               ///< what selected it, for the report
-  std::shared_ptr<SizeTable> table;  ///< if it decides by message size
-  std::shared_ptr<const Decision>
-      if_flat;                       ///< hierarchical: instead, where nodes have one rank each
-  bool is_by_rule = false;           ///< whatever the call does not permit becomes native
-  bool needs_commutativity = false;  ///< rules: another decision may hold if it does not commute
-  bool uses_arrivals = false;        ///< rules: some message size does
-
-  [[nodiscard]] bool is_deferred() const { return is_tuned || table != nullptr; }
-  /// Does it run the MPI's own, unless it is deferred?
-  [[nodiscard]] bool is_native() const { return !specification && !level.hierarchical; }
-  /// What runs where the call must stay flat; null: the MPI's own, as for whatever a rule selects
-  /// between nodes.
-  [[nodiscard]] const Specification* when_flat() const {
-    return specification && !(level.hierarchical && is_by_rule) ? &*specification : nullptr;
-  }
-  /// Do arrivals or the background thread take part? Progress hints count only such calls.
-  [[nodiscard]] bool uses_background() const {
-    return specification && specification->uses_background();
-  }
-  /// Do its calls follow arrival profiles, where arrivals are exchanged?
-  [[nodiscard]] bool follows_profiles() const { return is_tuned && is_automatic; }
-};
 
 /// The arrivals that all ranks expect in a call; null: unknown.
 using Profile = std::shared_ptr<const ArrivalEpoch>;

@@ -14,7 +14,7 @@ namespace {
 /// order. Collective. Returns an MPI error code.
 int set_inner(const Decision& decision, Communicator& communicator, const ArrivalEpoch* between,
               Rank root, HierarchicalCall& hierarchical) {
-  hierarchical.call.leaders = std::max(1, decision.level.leaders);
+  hierarchical.call.leaders = decision.level.leaders;
   if (!decision.specification) return MPI_SUCCESS;
   const Nodes& nodes = communicator.hierarchical().node().nodes();
   hierarchical.inner = &*decision.specification;

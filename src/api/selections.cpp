@@ -1,9 +1,8 @@
-/// Decides by settings, rules and the model, and resolves what depends on more than a collective.
+/// Decides by settings and rules, and resolves what depends on more than a collective.
 #include "api/selections.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <span>
+#include <functional>
 #include <sstream>
 #include <utility>
 
@@ -39,15 +38,6 @@ class CountedCall : NotCopied {
   Communicator& communicator_;
 };
 
-/// Defers a hierarchical decision without leaders until the block of a call is known.
-void defer_leaders(Decision& decision, Collective collective) {
-  auto table = std::make_shared<SizeTable>();
-  table->collective = collective;
-  const SizeClass classes = is_block_common(collective) ? size_classes : 1;
-  for (SizeClass of = 0; of < classes; ++of) table->spans.push_back({largest_of(of), decision});
-  decision.table = std::move(table);
-}
-
 /// That of a call whose ranks all know all blocks. O(p).
 std::int64_t irregularity_of_call(const MpiCall& call, int p) {
   // Counts of a type without data may differ between ranks, where the MPI permits that.
@@ -59,41 +49,7 @@ std::int64_t irregularity_of_call(const MpiCall& call, int p) {
   return irregularity_of(largest, blocks.total(p), p);
 }
 
-/// What runs instead of a hierarchical decision where every node has one rank.
-Decision flattened(Decision decision) {
-  decision.level = {};
-  decision.table = nullptr;
-  decision.text += "; runs flat because every node has a single rank";
-  return decision;
-}
-
 }  // namespace
-
-std::size_t SizeTable::native_or(std::size_t other) const {
-  const auto found = std::ranges::find_if(spans, &Decision::is_native, &Span::decision);
-  return found == spans.end() ? other : static_cast<std::size_t>(found - spans.begin());
-}
-
-std::size_t SizeTable::find(Bytes block, std::int64_t irregularity) const {
-  std::size_t begin = 0;
-  std::size_t end = spans.size();
-  for (const Band& band : bands) {
-    end = band.end;
-    if (irregularity <= band.irregularity) break;
-    begin = end;
-  }
-  const auto of_band = std::span(spans).subspan(begin, end - begin);
-  const auto found =
-      std::ranges::lower_bound(of_band.begin(), of_band.end() - 1, block, {}, &Span::most);
-  return begin + static_cast<std::size_t>(found - of_band.begin());
-}
-
-bool SizeTable::runs_native(Bytes block) const {
-  const auto is_native = [&](std::int64_t irregularity) {
-    return spans[find(block, irregularity)].decision.is_native();
-  };
-  return bands.empty() ? is_native(1) : std::ranges::all_of(bands, is_native, &Band::irregularity);
-}
 
 int Selections::open(const std::string& requested, const std::string& rules,
                      const std::string& kept) {
@@ -160,85 +116,18 @@ const Decision& Selections::decide_operation(const Decision& usual, MpiCall& cal
 
 Decision Selections::make(Collective collective, bool commutative, bool whole) {
   const Setting setting = overrule_of(collective).value_or(settings_[collective]);
+  // What is requested runs without them as well as it can.
+  const bool is_requested = setting.kind != Setting::Kind::automatic;
   Features features = nodes.features(collective);
   features.reproducible = communicator_.is_reproducible();
   features.commutative = commutative;
   features.whole = whole;
-  const bool is_fixed = reduces(collective) && features.reproducible;
-  const bool is_automatic = setting.kind == Setting::Kind::automatic;
-  const bool may_use_rules = is_automatic && !is_fixed;
-  Decision decision;
-  if (may_use_rules && decide_by_rules(features, setting, decision)) return decision;
-  follow(choose(setting, features, communicator_.machine()), decision);
-  decision.is_automatic = is_automatic;
-  decision.needs_commutativity = may_use_rules && rules_depend_on_operation(collective);
-  if (decision.level.hierarchical && decision.level.leaders == 0) {
-    defer_leaders(decision, collective);
-  }
-  // Neither fixed results nor whole vectors permit other candidates.
-  const bool stays_native = is_fixed || (reduces(collective) && whole);
-  const bool is_open = is_automatic || !setting.level;
-  const bool may_explore = !stays_native && !is_one_sided(collective) && communicator_.p() > 1 &&
-                           communicator_.agreement().settings.explore > 0;
-  if (is_open && !decision.specification && may_explore) {
-    decision.is_tuned = true;
-    decision.flat_only = setting.level.has_value();
-  }
-  if (decision.level.hierarchical) {
-    decision.if_flat = std::make_shared<const Decision>(flattened(decision));
-  }
+  features.has_distances = is_requested || communicator_.agreement().had_distances;
+  features.has_background = is_requested || communicator_.wants_background();
+  Decision decision = decision_for(setting, rules_, features, communicator_.machine(),
+                                   std::bind_front(&Selections::add_case, this));
+  decision.is_tuned = decision.is_tuned && communicator_.agreement().settings.explore > 0;
   return decision;
-}
-
-Decision Selections::made_by(const RuleSpan& span, Bytes least, const Features& features) {
-  Decision made;
-  made.text = "native: rules: none for this message size";
-  made.is_by_rule = true;
-  if (span.rule == nullptr) return made;
-  const Choice choice = choice_of(*span.rule, features);
-  follow(choice, made);
-  if (made.level.hierarchical) made.level.leaders = std::max(1, made.level.leaders);
-  if (choice.setting == span.rule->use) made.measured = add_case(span, least, choice.reason);
-  return made;
-}
-
-bool Selections::decide_by_rules(Features features, const Setting& setting, Decision& decision) {
-  features.has_distances = communicator_.agreement().had_distances;
-  features.has_background = communicator_.wants_background();
-  features.flat_only = setting.level && !setting.level->hierarchical;
-  auto table = std::make_shared<SizeTable>();
-  table->collective = features.collective;
-  bool has_rule = false;
-  for (const std::int64_t irregularity : irregularities_of(rules_, features)) {
-    features.irregularity = irregularity;
-    Bytes least = 0;
-    for (const RuleSpan& span : spans_of(rules_, features)) {
-      has_rule = has_rule || span.rule != nullptr;
-      table->spans.push_back({span.most, made_by(span, least, features)});
-      least = span.most == NumberRange::inf ? span.most : span.most + 1;
-    }
-    table->bands.push_back({irregularity, table->spans.size()});
-  }
-  if (!has_rule) return false;
-  decision = {};
-  if (table->spans.size() == 1 && table->spans[0].decision.is_native()) {
-    decision = table->spans[0].decision;
-  } else {
-    decision.text = "native: rules decide by message size";
-    decision.uses_arrivals =
-        std::ranges::any_of(table->spans, &Decision::uses_background, &SizeTable::Span::decision);
-    decision.table = std::move(table);
-  }
-  decision.needs_commutativity = rules_depend_on_operation(features.collective);
-  return true;
-}
-
-bool Selections::rules_depend_on_operation(Collective collective) const {
-  return std::ranges::any_of(rules_.all, [collective](const Rule& rule) {
-    const bool is_forced = rule.use.kind == Setting::Kind::forced;
-    return rule.collective == collective && reduces(collective) &&
-           (rule.commutative || (is_forced && rule.use.specification.algorithm->commutative));
-  });
 }
 
 CallSize Selections::size_of(const Decision& decision, const MpiCall& call, bool needs_own) const {
@@ -257,8 +146,9 @@ const std::string& Selections::text_of(Collective collective, const CallSize& si
   const Decision& usual = decisions_[collective][1][0];
   if (usual.is_tuned) return tuned.text_of(collective, size);
   const SizeTable& table = *usual.table;
-  return table.spans[table.find(size.block.value_or(table.latest), table.latest_irregularity)]
-      .decision.text;
+  const std::int64_t irregularity = table.spans[table.latest].irregularity;
+  const std::size_t at = size.block ? table.find(*size.block, irregularity) : table.latest;
+  return table.spans[at].decision.text;
 }
 
 const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
@@ -300,7 +190,7 @@ const Decision& Selections::with_several_ranks(const Decision& asked, int& error
 
 const Decision& Selections::look_up(SizeTable& table, const MpiCall& call, const CallSize& size,
                                     int& error) {
-  error = prepare(table, size);
+  error = prepare(table, call.collective, size);
   const bool needs_irregularity = table.needs_irregularity() && size.block;
   const std::size_t own = table.index_of(
       size.block, needs_irregularity ? irregularity_of_call(call, communicator_.p()) : 1);
@@ -311,26 +201,26 @@ const Decision& Selections::look_up(SizeTable& table, const MpiCall& call, const
   }
   SizeTable::Span& span =
       table.spans[index < 0 ? table.native_or(own) : static_cast<std::size_t>(index)];
-  if (error == MPI_SUCCESS && span.lacks_leaders()) {
+  if (error == MPI_SUCCESS && span.decision.level.lacks_leaders()) {
     span.decision.level.leaders =
-        best_leaders(table.collective, nodes.shape(), span.most, communicator_.machine());
+        best_leaders(call.collective, nodes.shape(), span.most, communicator_.machine());
   }
   return span.decision;
 }
 
-int Selections::prepare(SizeTable& table, const CallSize& size) {
+int Selections::prepare(SizeTable& table, Collective collective, const CallSize& size) {
   if (table.is_ready) return MPI_SUCCESS;
-  if (table.spans.front().lacks_leaders()) {
+  if (table.spans.front().decision.level.lacks_leaders()) {
     if (const int error = nodes.take()) return error;
-    if (!is_block_common(table.collective)) {
+    if (!is_block_common(collective)) {
       Bytes sum = 0;
       if (const int error = sum_on_all(communicator_.private_comm().handle(), size.own, sum))
         return error;
-      table.spans.front().most = mean_of_blocks(table.collective, sum, communicator_.p());
+      table.spans.front().most = mean_of_blocks(collective, sum, communicator_.p());
     }
   } else {
     for (SizeTable::Span& span : table.spans) {
-      if (const int error = open_for(table.collective, span.decision)) return error;
+      if (const int error = open_for(collective, span.decision)) return error;
     }
   }
   table.is_ready = true;
@@ -346,7 +236,7 @@ int Selections::open_for(Collective collective, Decision& decision) {
     decision.level.leaders = std::min(decision.level.leaders, nodes.shape().ranks);
   }
   if (decision.level.hierarchical && nodes.shape().ranks == 1) {
-    decision = flattened(std::move(decision));
+    decision = decision.flattened();
     if (decision.is_native()) return MPI_SUCCESS;
   }
   bool is_ready = false;

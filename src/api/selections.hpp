@@ -9,52 +9,9 @@
 
 #include "api/hierarchical_nodes.hpp"
 #include "api/tuned_selection.hpp"
-#include "select/rules.hpp"
+#include "select/decision.hpp"
 
 namespace tutti {
-
-/// What runs for one collective and kind of operation, by message size, and by irregularity where
-/// rules ask for it.
-struct SizeTable {
-  struct Span {
-    Bytes most;
-    Decision decision;  ///< hierarchical without leaders: the model finds them at the first call
-
-    [[nodiscard]] bool lacks_leaders() const {
-      return decision.level.hierarchical && decision.level.leaders == 0;
-    }
-  };
-
-  /// Calls up to an irregularity: their spans begin where those of the band before end.
-  struct Band {
-    std::int64_t irregularity = NumberRange::inf;
-    std::size_t end = 0;
-  };
-
-  [[nodiscard]] bool needs_irregularity() const { return bands.size() > 1; }
-  /// The span of a call; that of the call seen before if this rank's arguments are invalid, and of
-  /// no bytes if there was none. The last span of a band has all larger messages. O(bands + log
-  /// spans).
-  [[nodiscard]] std::size_t index_of(const std::optional<Bytes>& block, std::int64_t irregularity) {
-    if (block) {
-      latest = *block;
-      latest_irregularity = irregularity;
-    }
-    return find(latest, latest_irregularity);
-  }
-  [[nodiscard]] std::size_t find(Bytes block, std::int64_t irregularity) const;
-  /// Do calls of this size run the MPI's own, whatever their irregularity is?
-  [[nodiscard]] bool runs_native(Bytes block) const;
-  /// A span of the MPI's own; another one if there is none.
-  [[nodiscard]] std::size_t native_or(std::size_t other) const;
-
-  Collective collective = Collective::gather;
-  std::vector<Span> spans = {};          ///< ascending in each band
-  std::vector<Band> bands = {};          ///< ascending; none: one of all spans
-  Bytes latest = 0;                      ///< of the call seen before
-  std::int64_t latest_irregularity = 1;  ///< of the same
-  bool is_ready = false;  ///< the communicators of all spans are there, or the span became native
-};
 
 /// The decisions of a communicator, and what resolves deferred ones. Lives as long as it.
 class Selections {
@@ -99,14 +56,8 @@ class Selections {
  private:
   [[nodiscard]] Decision make(Collective collective, bool commutative, bool whole);
   const Decision& decide_operation(const Decision& usual, MpiCall& call, int& error);
-  /// Sets `decision` and returns true if a rule matches such calls at some message size. Then sizes
-  /// without a rule run the MPI's own algorithm. Local.
-  bool decide_by_rules(Features features, const Setting& setting, Decision& decision);
-  [[nodiscard]] Decision made_by(const RuleSpan& span, Bytes least, const Features& features);
-  /// Messages of a span of a rule from `least` on are a case of the report.
+  /// See AddCase.
   [[nodiscard]] CaseOfCall add_case(const RuleSpan& span, Bytes least, const std::string& reason);
-  /// True if rules decide otherwise for operations that do not commute.
-  [[nodiscard]] bool rules_depend_on_operation(Collective collective) const;
   const Decision& with_several_ranks(const Decision& asked, int& error);
   /// The decision for a call whose size counts. At the first call of a table the ranks open what it
   /// needs: for rules if all ranks can, for a limited number of communicators at a time, else all
@@ -114,7 +65,7 @@ class Selections {
   /// seen before, or another rank of its node. Valid until a setting changes. Sets `error` to an
   /// MPI error code.
   const Decision& look_up(SizeTable& table, const MpiCall& call, const CallSize& size, int& error);
-  int prepare(SizeTable& table, const CallSize& size);
+  int prepare(SizeTable& table, Collective collective, const CallSize& size);
   int open_for(Collective collective, Decision& decision);
 
   Communicator& communicator_;

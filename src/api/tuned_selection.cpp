@@ -22,14 +22,6 @@ Nanoseconds nanoseconds(double seconds) { return static_cast<Nanoseconds>(second
 
 }  // namespace
 
-void follow(const Choice& choice, Decision& decision) {
-  const Setting& setting = choice.setting;
-  decision.specification.reset();
-  if (setting.kind == Setting::Kind::forced) decision.specification = setting.specification;
-  decision.level = *setting.level;
-  decision.text = to_text(setting) + ": " + choice.reason;
-}
-
 /// Candidates of one collective. Ranks combine their notes on the program's own communicator, on
 /// which its calls drive the reduction.
 class TunedSelection::MpiAgreement final : public Agreement {
@@ -369,7 +361,7 @@ Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> siz
   const TuningCase* const compared = state.tuner.known(*size_class);
   const bool is_selected = compared == nullptr || compared->selected() == candidate;
   const std::string_view reason = is_selected ? state.tuner.reason(*size_class) : Tuner::exploring;
-  if (is_new || !decision.text.ends_with(reason)) follow({setting, std::string(reason)}, decision);
+  if (is_new || !decision.text.ends_with(reason)) decision.follow({setting, std::string(reason)});
   return decision;
 }
 

@@ -19,9 +19,6 @@
 
 namespace tutti {
 
-/// Makes `decision` run what was chosen, and say why.
-void follow(const Choice& choice, Decision& decision);
-
 /// One tuner for each collective of a communicator, and what its candidates run. Call numbers,
 /// windows and selections are equal on all ranks.
 class TunedSelection : NotCopied {

@@ -76,6 +76,14 @@ inline constexpr SizeClass size_classes = 65;
   return size_class == 0 ? 0 : Bytes{1} << std::min(size_class - 1, 62);
 }
 
+/// The tuning case that selected what a call runs, on the call's communicator.
+struct CaseOfCall {
+  int id = -1;            ///< MeasuredCase::id (report/call_log.hpp); -1: no case selected
+  int candidate = 0;      ///< index into MeasuredCase::candidates
+  bool explores = false;  ///< the call does not run what is selected
+  friend bool operator==(const CaseOfCall&, const CaseOfCall&) = default;
+};
+
 /// What one rank has of something; combined, the largest and the sum of what all ranks have. Two
 /// 64-bit integers without padding: it is sent as it is.
 struct MaxAndSum {

@@ -17,14 +17,6 @@
 
 namespace tutti {
 
-/// The tuning case that selected what a call runs, on the call's communicator.
-struct CaseOfCall {
-  int id = -1;            ///< MeasuredCase::id; -1: no case selected
-  int candidate = 0;      ///< index into MeasuredCase::candidates
-  bool explores = false;  ///< the call does not run what is selected
-  friend bool operator==(const CaseOfCall&, const CaseOfCall&) = default;
-};
-
 /// How many calls of one call site belong to a case.
 struct CallsOfCase {
   std::uint64_t communicator = 0;

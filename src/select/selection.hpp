@@ -15,6 +15,8 @@ namespace tutti {
 struct Level {
   bool hierarchical = false;
   int leaders = 0;  ///< 0, only in requests: the model selects the number for each call
+
+  [[nodiscard]] bool lacks_leaders() const { return hierarchical && leaders == 0; }
   friend bool operator==(const Level&, const Level&) = default;
 };
 
