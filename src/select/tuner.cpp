@@ -39,7 +39,7 @@ std::uint64_t place_in_window(std::uint64_t offset, std::uint64_t window_begin) 
 }  // namespace
 
 void Tuner::start_from(SizeClass size_class, const TuningEvidence& kept) {
-  cases_[index(size_class)].emplace().start_from(kept);
+  cases_[size_class].start_from(kept);
   selects_native_ = selects_native_ && kept.candidate == 0;
 }
 
@@ -156,9 +156,7 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, Agreement& ranks) {
   count_time(calls);
   add_samples(calls);
   if (std::exchange(reopened_at_, never) != never) {
-    for (std::optional<TuningCase>& known : cases_) {
-      if (known) known->reopen();
-    }
+    for (auto& [size_class, known] : cases_) known.reopen();
   }
   if (!is_complete) {
     lag_ = std::clamp<std::uint64_t>(2 * lag_, 1, max_lag);
@@ -166,8 +164,8 @@ int Tuner::conclude(std::span<const MaxAndSum> combined, Agreement& ranks) {
   }
   int error = plan(ranks);
   if (error == 0) error = learn(ranks);
-  selects_native_ = std::ranges::all_of(
-      cases_, [](const auto& known) { return !known || known->selected() == 0; });
+  selects_native_ =
+      std::ranges::all_of(cases_, [](const auto& one) { return one.second.selected() == 0; });
   if (error == 0) plan_window();
   return error;
 }
@@ -190,17 +188,15 @@ void Tuner::add_samples(std::span<const WindowCall> calls) {
   seen_ = {};
   for (const WindowCall& call : calls) {
     if (!call.size_class) continue;
-    const std::size_t at = index(*call.size_class);
-    std::optional<TuningCase>& known = cases_[at];
-    if (!known) known.emplace();
-    seen_[at] = true;
-    const int candidate = call.is_explored ? known->exploration().candidate : known->selected();
+    TuningCase& known = cases_[*call.size_class];
+    seen_[index(*call.size_class)] = true;
+    const int candidate = call.is_explored ? known.exploration().candidate : known.selected();
     const auto size = sizes_vary_ ? std::optional(class_of(call.bytes)) : std::nullopt;
-    if (call.is_explored && candidate == 0 && known->selected() != 0) {
-      budget_.add_comparison(*call.size_class, known->comparison());
+    if (call.is_explored && candidate == 0 && known.selected() != 0) {
+      budget_.add_comparison(*call.size_class, known.comparison());
     }
-    const CallLoss loss = known->add(candidate, call.times, size);
-    budget_.add_loss(*call.size_class, loss, !known->exploration().may_overdraw());
+    const CallLoss loss = known.add(candidate, call.times, size);
+    budget_.add_loss(*call.size_class, loss, !known.exploration().may_overdraw());
   }
 }
 
@@ -211,9 +207,7 @@ void Tuner::reopen() {
     reopened_at_ = std::min(reopened_at_, call_);  // the cases follow when the window is known
     return;
   }
-  for (std::optional<TuningCase>& known : cases_) {
-    if (known) known->reopen();
-  }
+  for (auto& [size_class, known] : cases_) known.reopen();
   is_exploring_ = true;
   const std::uint64_t planned = window_begin_;
   plan_window();
@@ -237,10 +231,9 @@ int Tuner::plan(Agreement& ranks) {
   is_exploring_ = uses_overdraft_ = false;
   unpaid_ = {};
   budget_.begin_plan();
-  for (std::size_t at = 0; at < cases_.size(); ++at) {
-    const std::optional<TuningCase>& known = cases_[at];
-    const bool stays = known && !seen_[at] && known->exploration().is_paid;
-    if (stays) budget_.plan(known->exploration().loss);
+  for (const auto& [size_class, known] : cases_) {
+    const bool stays = !seen_[index(size_class)] && known.exploration().is_paid;
+    if (stays) budget_.plan(known.exploration().loss);
   }
   const std::vector<SizeClass> seen = seen_classes();
   std::vector<SizeClass> by_length = seen;
@@ -249,7 +242,7 @@ int Tuner::plan(Agreement& ranks) {
   bool has_new = false;
   for (const SizeClass size_class : by_length) {
     plan_case(size_class, ranks);
-    const TuningCase& known = case_of(size_class);
+    const TuningCase& known = cases_[size_class];
     const Exploration& next = known.exploration();
     if (!next.is_paid) continue;
     budget_.plan(next.loss);
@@ -261,7 +254,7 @@ int Tuner::plan(Agreement& ranks) {
   if (is_in_debt) rest_unseen();
   bool may_overdraw = !has_new && !is_in_debt;
   for (const SizeClass size_class : seen) {
-    TuningCase& known = case_of(size_class);
+    TuningCase& known = cases_[size_class];
     if (!known.exploration().is_paid) {
       if (may_overdraw) unpaid_ = size_class;
       if (!may_overdraw) known.rest();
@@ -273,7 +266,7 @@ int Tuner::plan(Agreement& ranks) {
 }
 
 void Tuner::plan_case(SizeClass size_class, Agreement& ranks) {
-  TuningCase& known = case_of(size_class);
+  TuningCase& known = cases_[size_class];
   known.rest();
   known.conclude(begun_);
   if (!known.is_settled() && !known.has_candidates()) {
@@ -295,7 +288,7 @@ void Tuner::plan_case(SizeClass size_class, Agreement& ranks) {
 
 /// Creates what the planned candidate needs. One that cannot run is planned no more.
 int Tuner::prepare(SizeClass size_class, Agreement& ranks) {
-  TuningCase& known = case_of(size_class);
+  TuningCase& known = cases_[size_class];
   const int candidate = known.exploration().candidate;
   if (candidate > 0 && !known.is_tried(candidate)) {
     if (ranks.needs_creation(size_class, candidate) && !budget_.can_afford(creation_)) {
@@ -314,7 +307,7 @@ int Tuner::prepare(SizeClass size_class, Agreement& ranks) {
 int Tuner::learn(Agreement& ranks) {
   const std::vector<SizeClass> seen = seen_classes();
   const auto explores_no_more = [this](SizeClass one) {
-    return case_of(one).is_settled() || case_of(one).awaits_budget();
+    return cases_[one].is_settled() || cases_[one].awaits_budget();
   };
   const auto has_data = [](SizeClass one) { return one > 0; };
   const bool creates_soon = budget_.awaited() > 0 && budget_.awaited() <= soon_paid;
@@ -325,8 +318,8 @@ int Tuner::learn(Agreement& ranks) {
   if (cost <= 0 || !budget_.can_afford(cost)) return 0;
   bool has_more = false;
   const int error = ranks.learn(spare, has_more);
-  for (std::optional<TuningCase>& known : cases_) {
-    if (has_more && known) known->list_again();
+  for (auto& [size_class, known] : cases_) {
+    if (has_more) known.list_again();
   }
   is_exploring_ = is_exploring_ || has_more;
   return error;
@@ -335,7 +328,7 @@ int Tuner::learn(Agreement& ranks) {
 /// Candidates that need what the budget does not hold yet, or what nobody knows, keep no others
 /// waiting.
 void Tuner::pass_over(SizeClass size_class, Agreement& ranks) {
-  TuningCase& known = case_of(size_class);
+  TuningCase& known = cases_[size_class];
   known.resume();
   if (known.is_settled()) return;
   const bool may_create = budget_.spare() >= creation_;
@@ -385,16 +378,15 @@ void Tuner::plan_window() {
 
 /// The next window only notes calls, and compares what is selected with the MPI's own.
 void Tuner::rest() {
-  for (std::optional<TuningCase>& known : cases_) {
-    if (known && known->exploration().candidate != 0) known->rest();
+  for (auto& [size_class, known] : cases_) {
+    if (known.exploration().candidate != 0) known.rest();
   }
 }
 
 /// Classes that the last window did not hold explore nothing that is new or not paid.
 void Tuner::rest_unseen() {
-  for (std::size_t at = 0; at < cases_.size(); ++at) {
-    std::optional<TuningCase>& known = cases_[at];
-    if (known && !seen_[at] && known->exploration().may_overdraw()) known->rest();
+  for (auto& [size_class, known] : cases_) {
+    if (!seen_[index(size_class)] && known.exploration().may_overdraw()) known.rest();
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -89,11 +90,7 @@ class Tuner {
   /// `p`: ranks; `budget`: a fraction of time, above 0; `sizes_vary`: calls of a class may differ
   /// in the bytes that ranks note.
   Tuner(int p, Criterion criterion, double budget, bool sizes_vary = false)
-      : p_(p),
-        criterion_(criterion),
-        sizes_vary_(sizes_vary),
-        budget_(budget),
-        cases_(size_classes) {}
+      : p_(p), criterion_(criterion), sizes_vary_(sizes_vary), budget_(budget) {}
 
   /// Begins calls of a class with what an earlier run measured. All candidates are asked for before
   /// any explores. Call it on all ranks alike, before a call of the class is noted.
@@ -169,8 +166,8 @@ class Tuner {
   [[nodiscard]] double spent() const { return budget_.spent(); }
   /// What is known of a class; null before any call of it was noted.
   [[nodiscard]] const TuningCase* known(SizeClass size_class) const {
-    const auto& known = cases_[index(size_class)];
-    return known ? &*known : nullptr;
+    const auto found = cases_.find(size_class);
+    return found == cases_.end() ? nullptr : &found->second;
   }
 
  private:
@@ -196,7 +193,6 @@ class Tuner {
   [[nodiscard]] bool explores(const TuningCase& known, std::uint64_t call) const;
   [[nodiscard]] int candidate_in(std::uint64_t call, std::optional<SizeClass> size_class) const;
   [[nodiscard]] const TuningCase* find(std::optional<SizeClass> size_class) const;
-  [[nodiscard]] TuningCase& case_of(SizeClass size_class) { return *cases_[index(size_class)]; }
   [[nodiscard]] WindowCall agreed_call(std::span<const MaxAndSum> numbers) const;
   void count_time(std::span<WindowCall> calls);
   void add_samples(std::span<const WindowCall> calls);
@@ -215,7 +211,7 @@ class Tuner {
   Criterion criterion_;
   bool sizes_vary_;
   ExplorationBudget budget_;
-  std::vector<std::optional<TuningCase>> cases_;
+  std::map<SizeClass, TuningCase> cases_;
   std::array<bool, size_classes> seen_{};  ///< in the last window
   std::uint64_t begun_ = 0;
   std::uint64_t call_ = 0;  ///< the number of the call that has begun
