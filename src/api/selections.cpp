@@ -183,15 +183,15 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
 /// first call.
 const Decision& Selections::with_several_ranks(const Decision& asked, int& error) {
   error = communicator_.open_hierarchical();
-  const bool is_open = error == MPI_SUCCESS;
-  if (!is_open || communicator_.hierarchical().node().nodes().most() > 1) return asked;
-  return *asked.if_flat;
+  if (error != MPI_SUCCESS) return asked;
+  return communicator_.hierarchical().node().nodes().most() > 1 ? asked : *asked.if_flat;
 }
 
 const Decision& Selections::look_up(SizeTable& table, const MpiCall& call, const CallSize& size,
                                     int& error) {
   error = prepare(table, call.collective, size);
-  const bool needs_irregularity = table.needs_irregularity() && size.block;
+  const bool needs_irregularity =
+      size.block && table.spans.front().irregularity != NumberRange::inf;
   const std::size_t own = table.index_of(
       size.block, needs_irregularity ? irregularity_of_call(call, communicator_.p()) : 1);
   auto index = static_cast<int>(own);

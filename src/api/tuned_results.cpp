@@ -14,34 +14,30 @@ namespace {
 constexpr int first_case = 1000;
 constexpr std::size_t max_cases = 1000;
 constexpr double microsecond = 1e-6;
+constexpr double nanosecond = 1e-9;
 
 std::string cited(const RuleEvidence& evidence) {
   std::string text = evidence.source.empty() ? "rules" : "rules file " + evidence.source;
   return evidence.date.empty() ? text + " without a date" : text + ", " + evidence.date;
 }
 
+/// Of times in a unit of so many seconds.
+template <class Time, class Interval>
+void set_times(MeasuredCandidate& candidate, double unit, Time median,
+               const std::optional<Interval>& interval) {
+  candidate.median = static_cast<double>(median) * unit;
+  if (!interval) return;
+  candidate.least = static_cast<double>(interval->least) * unit;
+  candidate.most = static_cast<double>(interval->most) * unit;
+  candidate.confidence = interval->confidence;
+}
+
 MeasuredCandidate measured(const std::string& name, const std::optional<double>& median_us,
                            const std::optional<RuleInterval>& interval) {
   MeasuredCandidate candidate;
   candidate.name = name;
-  if (median_us) candidate.median = *median_us * microsecond;
-  if (median_us && interval) {
-    candidate.least = interval->least * microsecond;
-    candidate.most = interval->most * microsecond;
-    candidate.confidence = rule_confidence;
-  }
+  if (median_us) set_times(candidate, microsecond, *median_us, interval);
   return candidate;
-}
-
-constexpr double nanosecond = 1e-9;
-
-void set_times(MeasuredCandidate& candidate, Nanoseconds median,
-               const std::optional<MedianInterval>& interval) {
-  candidate.median = static_cast<double>(median) * nanosecond;
-  if (!interval) return;
-  candidate.least = static_cast<double>(interval->least) * nanosecond;
-  candidate.most = static_cast<double>(interval->most) * nanosecond;
-  candidate.confidence = interval->confidence;
 }
 
 MeasuredCandidate measured(const Setting& setting, const CandidateEvidence& evidence) {
@@ -50,7 +46,7 @@ MeasuredCandidate measured(const Setting& setting, const CandidateEvidence& evid
   candidate.state = name_of(evidence.state);
   candidate.why = explanation_of(evidence.state);
   candidate.calls = evidence.calls;
-  if (evidence.calls > 0) set_times(candidate, evidence.median, evidence.interval);
+  if (evidence.calls > 0) set_times(candidate, nanosecond, evidence.median, evidence.interval);
   return candidate;
 }
 
@@ -75,7 +71,7 @@ MeasuredCase measured(SizeClass size_class, const TuningCase& known,
   // What an earlier run measured counts until this one has.
   const auto set_if_unknown = [&](int candidate, Nanoseconds time, const auto& interval) {
     MeasuredCandidate& one = all.candidates[index(candidate)];
-    if (one.median < 0 && time > 0) set_times(one, time, interval);
+    if (one.median < 0 && time > 0) set_times(one, nanosecond, time, interval);
   };
   if (kept) {
     set_if_unknown(0, kept->native, kept->native_interval);

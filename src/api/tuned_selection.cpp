@@ -68,7 +68,7 @@ class TunedSelection::MpiAgreement final : public Agreement {
     const bool creates = needs_creation(size_class, candidate);
     const double began = monotonic_seconds();
     const int error = selection_.nodes_.open_for(state_.collective, largest_of(size_class),
-                                                 level_of(size_class, candidate), ready);
+                                                 *setting_of(size_class, candidate).level, ready);
     if (creates) latest_creation = nanoseconds_since(began);
     return error;
   }
@@ -80,7 +80,7 @@ class TunedSelection::MpiAgreement final : public Agreement {
   }
 
   bool needs_creation(SizeClass size_class, int candidate) override {
-    return selection_.nodes_.needs(level_of(size_class, candidate));
+    return selection_.nodes_.needs(*setting_of(size_class, candidate).level);
   }
 
   double cost_of_learning(double max_cost) override {
@@ -99,10 +99,6 @@ class TunedSelection::MpiAgreement final : public Agreement {
   [[nodiscard]] const Setting& setting_of(SizeClass size_class, int candidate) const {
     return state_.candidates[size_class][index(candidate)];
   }
-  [[nodiscard]] const Level& level_of(SizeClass size_class, int candidate) const {
-    return *setting_of(size_class, candidate).level;
-  }
-
   [[nodiscard]] Features features(SizeClass size_class) const {
     const Communicator& communicator = selection_.communicator_;
     Features features = selection_.nodes_.features(state_.collective, largest_of(size_class));
@@ -160,11 +156,6 @@ void TunedSelection::State::follow(const Profile& now) {
   tuner.reopen();
 }
 
-void TunedSelection::State::follow_mean(SizeClass found) {
-  latest = class_by_mean(found, latest, mean, started);
-  mean = found;
-}
-
 /// A tuner outlives a setting that was changed and changed back, but neither one that permits other
 /// candidates nor the beginning or the end of an exchange of arrivals. Later runs may begin with
 /// what it has learned all the same.
@@ -176,12 +167,11 @@ std::shared_ptr<TunedSelection::State>& TunedSelection::state_of(const Decision&
   if (!is_other && state->deferred.epoch == deferred.epoch) return state;
   if (is_other || state->deferred.flat_only != deferred.flat_only ||
       state->deferred.is_automatic != deferred.is_automatic) {
-    if (state != nullptr && state->notes.is_pending()) {
+    if (state != nullptr) {
       const QuietErrors quiet(communicator_.handle());
-      std::vector<MaxAndSum> unused;
-      state->notes.end(unused);
+      const Combination ended = std::move(state->notes);
+      add_learned(*state, learned_before_);
     }
-    if (state != nullptr) add_learned(*state, learned_before_);
     state = std::make_shared<State>(communicator_, collective, deferred);
   }
   state->deferred = deferred;
@@ -239,7 +229,7 @@ const std::string& TunedSelection::text_of(Collective collective, const CallSize
 const Decision& TunedSelection::resolve(const Decision& deferred, Collective collective,
                                         const CallSize& size, int& error) {
   const std::shared_ptr<State> state = state_of(deferred, collective);
-  if (!state->has_started) {
+  if (state->tuner.call() == 0) {
     const double began = monotonic_seconds();
     error = start(*state);
     charge_since(began, *state);
@@ -251,7 +241,6 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
 
 /// All ranks are at the first call of the collective, with the same kept rules.
 int TunedSelection::start(State& state) {
-  state.has_started = true;
   const auto of_collective = std::ranges::find(kept_.all, state.collective, &Rule::collective);
   // Which ranks are late may differ from run to run.
   if (of_collective == kept_.all.end() || state.has_arrivals) return MPI_SUCCESS;
@@ -299,7 +288,9 @@ int TunedSelection::agree(State& state) {
   if (error != MPI_SUCCESS) tuner.stop();
   const std::optional<Bytes> bytes = tuner.bytes_per_call();
   if (ends && bytes && !is_block_common(state.collective)) {
-    state.follow_mean(class_of(mean_of_blocks(state.collective, *bytes, communicator_.p())));
+    const SizeClass found = class_of(mean_of_blocks(state.collective, *bytes, communicator_.p()));
+    state.latest = class_by_mean(found, state.latest, state.mean, state.started);
+    state.mean = found;
   }
   charge_since(began, state);
   return error;
@@ -315,8 +306,7 @@ void TunedSelection::end_agreements() {
   is_closed_ = true;
   std::vector<Combination> pending;
   for (const std::shared_ptr<State>& state : states_) {
-    if (state == nullptr || !state->notes.is_pending()) continue;
-    pending.push_back(std::move(state->notes));
+    if (state != nullptr) pending.push_back(std::move(state->notes));
   }
 }
 
@@ -358,9 +348,7 @@ Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> siz
   const auto known = state.candidates.find(*size_class);
   const bool is_known = known != state.candidates.end();
   const Setting& setting = is_known ? known->second[index(candidate)] : flat_native;
-  const TuningCase* const compared = state.tuner.known(*size_class);
-  const bool is_selected = compared == nullptr || compared->selected() == candidate;
-  const std::string_view reason = is_selected ? state.tuner.reason(*size_class) : Tuner::exploring;
+  const std::string_view reason = state.tuner.reason(*size_class, candidate);
   if (is_new || !decision.text.ends_with(reason)) decision.follow({setting, std::string(reason)});
   return decision;
 }

@@ -105,7 +105,6 @@ class TunedSelection : NotCopied {
     /// The class by which such a call is compared; none: it is not.
     [[nodiscard]] std::optional<SizeClass> class_of_call(const CallSize& size) const;
     void follow(const Profile& now);
-    void follow_mean(SizeClass found);
 
     Tuner tuner;
     Decision deferred;
@@ -114,7 +113,6 @@ class TunedSelection : NotCopied {
     Profile profile;    ///< of the call that has begun
     std::int64_t newest_profile = 0;
     Combination notes;
-    bool has_started = false;       ///< from what earlier runs kept
     std::set<SizeClass> started;    ///< those that did
     SizeClass latest = 0;           ///< at this rank; of an irregular collective as agreed
     std::optional<SizeClass> mean;  ///< of an irregular collective, of the last window

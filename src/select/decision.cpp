@@ -111,9 +111,8 @@ bool SizeTable::runs_native(Bytes block) const {
 Decision decision_for(const Setting& setting, const Rules& rules, Features features,
                       const Machine& machine, const AddCase& add_case) {
   const bool is_reduction = reduces(features.collective);
-  const bool is_fixed = is_reduction && features.reproducible;
   const bool is_automatic = setting.kind == Setting::Kind::automatic;
-  const bool may_use_rules = is_automatic && !is_fixed;
+  const bool may_use_rules = is_automatic && !(is_reduction && features.reproducible);
   features.flat_only = setting.level && !setting.level->hierarchical;
   if (may_use_rules) {
     if (std::optional<Decision> ruled = decision_by(rules, features, add_case)) return *ruled;
@@ -124,7 +123,7 @@ Decision decision_for(const Setting& setting, const Rules& rules, Features featu
   decision.needs_commutativity = may_use_rules && depend_on_operation(rules, features.collective);
   if (decision.level.lacks_leaders()) defer_leaders(decision, features.collective);
   // Neither fixed results nor whole vectors permit other candidates.
-  const bool stays_native = is_fixed || (is_reduction && features.whole);
+  const bool stays_native = is_reduction && (features.reproducible || features.whole);
   const bool may_explore = !stays_native && !is_one_sided(features.collective) && features.p > 1;
   const bool is_open = is_automatic || !setting.level;
   if (is_open && !decision.specification && may_explore) {

@@ -64,9 +64,6 @@ struct SizeTable {
     Decision decision;  ///< if its level lacks leaders, the model finds them at the first call
   };
 
-  [[nodiscard]] bool needs_irregularity() const {
-    return spans.front().irregularity != NumberRange::inf;
-  }
   /// The span of a call. O(log spans).
   [[nodiscard]] std::size_t find(Bytes block, std::int64_t irregularity) const;
   /// The same; that of the call seen before if this rank's arguments are invalid.

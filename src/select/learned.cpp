@@ -27,7 +27,8 @@ std::optional<RuleInterval> rule_interval(const std::optional<MedianInterval>& i
 
 std::optional<MedianInterval> kept_interval(const std::optional<RuleInterval>& interval) {
   if (!interval) return {};
-  return MedianInterval{nanoseconds(interval->least), nanoseconds(interval->most), rule_confidence};
+  return MedianInterval{nanoseconds(interval->least), nanoseconds(interval->most),
+                        RuleInterval::confidence};
 }
 
 /// Keeps the last entries, as many as fit into so many bytes. Returns what is left of these.

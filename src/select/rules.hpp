@@ -42,11 +42,9 @@ struct NumberRange {
 /// The shortest text that reads back as the same range.
 [[nodiscard]] std::string to_text(const NumberRange& range);
 
-/// The least confidence of a RuleInterval.
-inline constexpr double rule_confidence = 0.95;
-
 /// Microseconds between which a median is.
 struct RuleInterval {
+  static constexpr double confidence = 0.95;  ///< at least
   double least = 0;
   double most = 0;
 };

@@ -69,7 +69,6 @@ struct Features {
   bool knows_arrivals = false;  ///< for tuning: calls exchange arrivals
   /// For tuning: by rank, seconds from any zero; empty: unknown. Only with `knows_arrivals`.
   std::vector<double> arrivals = {};
-  friend bool operator==(const Features&, const Features&) = default;
 };
 
 /// The reason why such a call cannot run a request or a rule as it is; empty if it can.

@@ -69,9 +69,10 @@ bool Tuner::is_selected(std::optional<SizeClass> size_class) const {
   return known == nullptr || candidate_of(size_class) == known->selected();
 }
 
-std::string_view Tuner::reason(SizeClass size_class) const {
+std::string_view Tuner::reason(SizeClass size_class, int candidate) const {
   const TuningCase* known = find(size_class);
-  return known == nullptr ? exploring : std::string_view(known->reason());
+  if (known == nullptr || known->selected() != candidate) return exploring;
+  return known->reason();
 }
 
 void Tuner::note(std::uint64_t call, std::optional<SizeClass> size_class, Bytes bytes,

@@ -32,8 +32,8 @@ struct RankTime {
 };
 
 /// All that a tuner asks of the ranks of its communicator: to combine what each of them noted, and
-/// to create and learn together what candidates need. An error is an MPI error code, 0 if there is
-/// none.
+/// to create and learn together what candidates need. Answers are alike on all ranks. An error is
+/// an MPI error code, 0 if there is none.
 class Agreement {
  public:
   virtual ~Agreement() = default;
@@ -42,19 +42,18 @@ class Agreement {
   virtual int begin(std::vector<MaxAndSum> notes) = 0;
   /// Sets `combined` to the result, note by note. Collective. Returns an error.
   virtual int end(std::vector<MaxAndSum>& combined) = 0;
-  /// How many candidates calls of a class have, the MPI's own included; alike on all ranks. Asked
-  /// again only after learn() found more: those that there were keep their numbers.
+  /// How many candidates calls of a class have, the MPI's own included. Asked again only after
+  /// learn() found more: those that there were keep their numbers.
   virtual int candidates(SizeClass size_class) = 0;
-  /// Is what the candidate follows, such as arrivals, known by now? Alike on all ranks. Where that
-  /// changes, reopen() the tuner.
+  /// Is what the candidate follows, such as arrivals, known by now? Where that changes, reopen()
+  /// the tuner.
   virtual bool is_informed(SizeClass, int /*candidate*/) { return true; }
-  /// Does prepare() have anything to create? Alike on all ranks.
+  /// Does prepare() have anything to create?
   virtual bool needs_creation(SizeClass size_class, int candidate) = 0;
   /// Creates what a candidate needs; sets `ready` to whether all ranks could. Collective. Returns
   /// an error.
   virtual int prepare(SizeClass size_class, int candidate, bool& ready) = 0;
-  /// What learn() is expected to take, in nanoseconds; 0: there is nothing to learn. Alike on all
-  /// ranks.
+  /// What learn() is expected to take, in nanoseconds; 0: there is nothing to learn.
   virtual double cost_of_learning(double /*max_cost*/) { return 0; }
   /// Learns of what further candidates need, such as distances, as much as takes `max_cost`
   /// nanoseconds, or the least that can be learned at once. Sets `has_more` if there may be such
@@ -156,8 +155,8 @@ class Tuner {
   /// The number of the next call.
   [[nodiscard]] std::uint64_t begun() const { return begun_; }
 
-  /// Why the calls of a class run what they run; "exploring" before anything is known.
-  [[nodiscard]] std::string_view reason(SizeClass size_class) const;
+  /// Why calls of a class run a candidate; "exploring" before anything is known.
+  [[nodiscard]] std::string_view reason(SizeClass size_class, int candidate) const;
   /// The bytes of all ranks in a call of the last window, in the mean over the calls that all ranks
   /// noted; none if there is none.
   [[nodiscard]] std::optional<Bytes> bytes_per_call() const { return bytes_per_call_; }

@@ -271,7 +271,8 @@ TEST(Tuner, LeavesOutWhatSomeRankCannotRun) {
   for (int call = 0; call < 3000; ++call) simulation.call(4);
   EXPECT_EQ(simulation.runs(1), 0);
   EXPECT_EQ(simulation.selected(4), 2);
-  EXPECT_EQ(simulation.tuner().reason(4).substr(0, 16), "measured 2.0x fa");
+  EXPECT_EQ(simulation.tuner().reason(4, 2).substr(0, 16), "measured 2.0x fa");
+  EXPECT_EQ(simulation.tuner().reason(4, 0), Tuner::exploring);
 }
 
 TEST(Tuner, CallsThatRunTheMpisOwnMayBeCountedAndNotedTogether) {

@@ -24,7 +24,7 @@ TEST(KeptKnowledge, IsUsedFromTheFirstCallOn) {
   EXPECT_EQ(simulation.selected(4), 1);
   EXPECT_GE(simulation.runs(0), 4);  // it is compared with the MPI's own
   EXPECT_GE(simulation.runs(1), 3850);
-  EXPECT_EQ(simulation.tuner().reason(4),
+  EXPECT_EQ(simulation.tuner().reason(4, 1),
             "measured 2.1x faster than the MPI's own over 16 calls (kept, 2026-11-22)");
 }
 
@@ -44,7 +44,8 @@ TEST(KeptKnowledge, IsNotExploredWhereTheMpisOwnWasFastest) {
   simulation.start_from(4, kept(0, native_seconds, native_seconds));
   for (int call = 0; call < 4000; ++call) simulation.call(4);
   EXPECT_EQ(simulation.runs(1), 0);
-  EXPECT_EQ(simulation.tuner().reason(4), "nothing was measured to be faster (kept, 2026-11-22)");
+  EXPECT_EQ(simulation.tuner().reason(4, 0),
+            "nothing was measured to be faster (kept, 2026-11-22)");
   // Measured again after a while, as what has settled is.
   for (int call = 0; call < 8000; ++call) simulation.call(4);
   EXPECT_EQ(simulation.selected(4), 1);
