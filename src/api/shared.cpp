@@ -17,7 +17,8 @@ namespace {
 struct SharedCall {
   MpiCall call;  ///< an allgather or allgatherv without a receive buffer, a bcast or an allreduce
   HierarchicalCall hierarchical = {};  ///< the same; send: this rank's contribution
-  Bytes bytes = 0;                     ///< of the result
+  ResultParts parts = {};
+  Bytes bytes = 0;  ///< of the result
 };
 
 /// Fills the result through node memory: the first rank of each node writes it, the others wait.
@@ -40,7 +41,8 @@ int fill_gathered(SharedCall& shared, HierarchicalRunner& runner, const SharedMe
   const bool is_bcast = shared.call.collective == Collective::bcast;
   const bool is_in_order = runner.node().nodes().in_rank_order() && shared.bytes <= INT_MAX;
   if (is_bcast || is_in_order) {
-    return fill_in_place(runner, shared.hierarchical.call, shared.hierarchical.send, memory);
+    return fill_in_place(runner, shared.hierarchical.call, shared.parts, shared.hierarchical.send,
+                         memory);
   }
   std::string refused;
   return fill_by_first(shared, runner, memory, refused);
@@ -61,8 +63,11 @@ int fill_reduced(SharedCall& shared, Communicator& communicator, HierarchicalRun
   if (communicator.rank() == 0) reduction.receive.address = memory.data();
   reduction.bounded = false;
   bool is_native = false;  // only for invalid arguments, and these are valid
-  const int reduced = run_specification(
-      reduction, communicator, *specification_for(Collective::reduce, "fixed"), nullptr, is_native);
+  // The others wait for this rank in the bcast.
+  const int reduced = contained([&] {
+    const Specification fixed = *specification_for(Collective::reduce, "fixed");
+    return run_specification(reduction, communicator, fixed, nullptr, is_native);
+  });
   HierarchicalProblem bcast;
   bcast.collective = Collective::bcast;
   bcast.sizes.each = shared.bytes;
@@ -85,6 +90,7 @@ int read(SharedCall& shared, Communicator& communicator) {
   if (!known || !given.info.contiguous || !call.receive.info.contiguous) return MPI_ERR_TYPE;
   shared.hierarchical.type = call.receive.type;
   shared.hierarchical.op = call.op;
+  shared.parts = parts_of(problem, communicator.hierarchical().node().nodes(), rank);
   HierarchicalProblem& problem = shared.hierarchical.call;
   problem.collective = call.collective;
   problem.root = call.root;
@@ -101,14 +107,14 @@ int read(SharedCall& shared, Communicator& communicator) {
   send.bytes = given.bytes(0);
   if (send.bytes != problem.sizes.of(rank)) return MPI_ERR_TRUNCATE;
   return given.address == nullptr && send.bytes > 0 ? MPI_ERR_BUFFER : MPI_SUCCESS;
+  const bool known = mode == TUTTI_SHARED_READ_ONLY || mode == TUTTI_COPY_ON_WRITE;
+  const int bad = contained(
+      [&] { return known && result != nullptr ? read(shared, communicator) : MPI_ERR_ARG; });
 }
 
 /// Runs a call, if Tutti can serve the communicator. If this rank's arguments are invalid, the
 /// others get an error too.
 int run(SharedCall& shared, Communicator& communicator, int mode, void** result) {
-  if (const int error = communicator.open_private()) return error;
-  const bool known = mode == TUTTI_SHARED_READ_ONLY || mode == TUTTI_COPY_ON_WRITE;
-  const int bad = known && result != nullptr ? read(shared, communicator) : MPI_ERR_ARG;
   if (const int error = communicator.open_hierarchical()) return error;
   HierarchicalRunner& runner = communicator.hierarchical();
   SharedRequest wanted;

@@ -22,14 +22,6 @@ std::shared_ptr<SharedMemory> mapped(std::unique_ptr<NodeSegment> segment) {
   return std::make_shared<SharedMemory>(std::move(segment), std::move(all));
 }
 
-/// The offset of each rank's part, and the end of the last one.
-std::vector<Bytes> offsets_of(const HierarchicalProblem& call, int p) {
-  std::vector<Bytes> at(index(p) + 1, 0);
-  if (call.collective == Collective::bcast) return at;
-  for (Rank rank = 0; rank < p; ++rank) at[index(rank) + 1] = at[index(rank)] + call.sizes.of(rank);
-  return at;
-}
-
 /// Broadcasts the result of node `from` to all nodes.
 int send_to_all(std::byte* result, Bytes bytes, int from, MPI_Comm comm) {
   constexpr Bytes max_at_once = Bytes{1} << 30;  // counts are int
@@ -42,24 +34,17 @@ int send_to_all(std::byte* result, Bytes bytes, int from, MPI_Comm comm) {
 }
 
 /// Exchanges the nodes' parts among all nodes, in place.
-int exchange(const HierarchicalProblem& call, const Nodes& nodes, const std::vector<Bytes>& offsets,
+int exchange(const HierarchicalProblem& call, const Nodes& nodes, const ResultParts& parts,
              std::byte* result, MPI_Comm comm) {
   const MPI_Datatype byte = mpi().byte;
   if (call.collective == Collective::bcast) {
     return send_to_all(result, call.sizes.each, nodes.node_of(call.root), comm);
   }
-  std::vector<int> counts;
-  std::vector<int> displacements;
-  for (int node = 0; node < nodes.count(); ++node) {
-    const auto first = index(nodes.rank_at(node, 0));
-    const auto last = first + index(nodes.size(node));
-    displacements.push_back(static_cast<int>(offsets[first]));
-    counts.push_back(static_cast<int>(offsets[last] - offsets[first]));
-  }
+  const std::vector<int>& counts = parts.counts;
   const bool equal = std::ranges::count(counts, counts.front()) == nodes.count();
   if (equal) return mpi().Allgather(MPI_IN_PLACE, 0, byte, result, counts.front(), byte, comm);
-  return mpi().Allgatherv(MPI_IN_PLACE, 0, byte, result, counts.data(), displacements.data(), byte,
-                          comm);
+  return mpi().Allgatherv(MPI_IN_PLACE, 0, byte, result, counts.data(), parts.displacements.data(),
+                          byte, comm);
 }
 
 /// The error of the first rank of the node, which writes its class to a word and then signals
@@ -80,23 +65,38 @@ int error_of_first(SharedNode& node, std::int64_t RankWords::*word, NodeSignal::
 
 }  // namespace
 
+ResultParts parts_of(const HierarchicalProblem& call, const Nodes& nodes, Rank rank) {
+  ResultParts parts;
+  if (call.collective == Collective::bcast) return parts;
+  Bytes at = 0;
+  for (int node = 0; node < nodes.count(); ++node) {
+    const Bytes begin = at;
+    for (const Rank one : nodes.ranks(node)) {
+      if (one == rank) parts.own = at;
+      at += call.sizes.of(one);
+    }
+    parts.displacements.push_back(static_cast<int>(begin));
+    parts.counts.push_back(static_cast<int>(at - begin));
+  }
+  return parts;
+}
+
 int fill_in_place(HierarchicalRunner& runner, const HierarchicalProblem& call,
-                  const HierarchicalSide& own, const SharedMemory& memory) {
+                  const ResultParts& parts, const HierarchicalSide& own,
+                  const SharedMemory& memory) {
   const HierarchicalRunner::Turn turn(runner);
   PrivateComm* others = nullptr;
   int error = runner.first_ranks(others);
   SharedNode& node = runner.node();
-  const std::vector<Bytes> offsets = offsets_of(call, node.nodes().p());
   if (own.base != nullptr) {
-    std::memcpy(memory.data() + offsets[index(node.rank())], own.base,
-                static_cast<std::size_t>(own.bytes));
+    std::memcpy(memory.data() + parts.own, own.base, static_cast<std::size_t>(own.bytes));
   }
   const NodeSignal::Count written = runner.begin() + 1;
   node.signal(node.local()).signal_to(written);
   if (node.local() == 0 && error == MPI_SUCCESS) {
     error = node.wait(1, node.ranks(), written);
     if (others != nullptr && error == MPI_SUCCESS) {
-      error = exchange(call, node.nodes(), offsets, memory.data(), others->handle());
+      error = exchange(call, node.nodes(), parts, memory.data(), others->handle());
     }
   }
   return error_of_first(node, &RankWords::outcome, written + 1, error);

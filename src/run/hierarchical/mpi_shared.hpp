@@ -11,12 +11,22 @@
 
 namespace tutti {
 
+/// Where ranks write a result in place, in bytes; for nodes in rank order.
+struct ResultParts {
+  Bytes own = 0;            ///< before this rank's contribution
+  std::vector<int> counts;  ///< by node; empty in a bcast, as are the displacements
+  std::vector<int> displacements;
+};
+[[nodiscard]] ResultParts parts_of(const HierarchicalProblem& call, const Nodes& nodes, Rank rank);
+
 /// Fills a result without other memory: each rank copies its contribution, `own`, behind those of
 /// the ranks before it, and the first ranks of the nodes exchange the nodes' parts in place. In a
 /// bcast only the root passes memory. For bcast, and for allgathers of less than 2 GiB on nodes in
-/// rank order. Collective over the communicator. Returns an MPI error code.
+/// rank order. Allocates nothing: no rank leaves while others wait for it. Collective over the
+/// communicator. Returns an MPI error code.
 int fill_in_place(HierarchicalRunner& runner, const HierarchicalProblem& call,
-                  const HierarchicalSide& own, const SharedMemory& memory);
+                  const ResultParts& parts, const HierarchicalSide& own,
+                  const SharedMemory& memory);
 
 /// Gives all ranks of the node the error of the first one, for a result filled by other means.
 /// Collective over the node; each rank keeps an error of its own that comes later. Returns an MPI
