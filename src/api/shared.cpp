@@ -25,14 +25,8 @@ struct SharedCall {
 /// Sets `refused` to the reason if that is impossible, equally on all ranks.
 int fill_by_first(SharedCall& shared, HierarchicalRunner& runner, const SharedMemory& memory,
                   std::string& refused) {
-  int error = MPI_ERR_NO_MEM;
-  try {
-    const HierarchicalRunner::Turn turn(runner);
-    if (runner.node().local() == 0) shared.hierarchical.receive.base = memory.data();
-    error = runner.run(shared.hierarchical, refused);
-  } catch (const std::bad_alloc&) {
-    // The others get it like any error.
-  }
+  if (runner.node().local() == 0) shared.hierarchical.receive.base = memory.data();
+  const int error = runner.run(shared.hierarchical, refused);
   return share_outcome(runner, refused.empty() ? error : MPI_ERR_NO_MEM);
 }
 
@@ -71,7 +65,7 @@ int fill_reduced(SharedCall& shared, Communicator& communicator, HierarchicalRun
   HierarchicalProblem bcast;
   bcast.collective = Collective::bcast;
   bcast.sizes.each = shared.bytes;
-  const int sent = fill_in_place(runner, bcast, {}, memory);
+  const int sent = fill_in_place(runner, bcast, {}, {}, memory);
   return reduced == MPI_SUCCESS ? sent : reduced;
 }
 
@@ -90,13 +84,13 @@ int read(SharedCall& shared, Communicator& communicator) {
   if (!known || !given.info.contiguous || !call.receive.info.contiguous) return MPI_ERR_TYPE;
   shared.hierarchical.type = call.receive.type;
   shared.hierarchical.op = call.op;
-  shared.parts = parts_of(problem, communicator.hierarchical().node().nodes(), rank);
   HierarchicalProblem& problem = shared.hierarchical.call;
   problem.collective = call.collective;
   problem.root = call.root;
   find_sizes(call, rank, communicator.p(), problem.sizes);
   const bool is_vector = block_kind(call.collective) == BlockKind::parts;
   shared.bytes = problem.sizes.total(is_vector ? 1 : communicator.p());
+  shared.parts = parts_of(problem, communicator.hierarchical().node().nodes(), rank);
   if (reduces(call.collective)) {
     problem.commutative = commutes(call.op);
     problem.unit = call.receive.info.extent;
@@ -107,15 +101,15 @@ int read(SharedCall& shared, Communicator& communicator) {
   send.bytes = given.bytes(0);
   if (send.bytes != problem.sizes.of(rank)) return MPI_ERR_TRUNCATE;
   return given.address == nullptr && send.bytes > 0 ? MPI_ERR_BUFFER : MPI_SUCCESS;
-  const bool known = mode == TUTTI_SHARED_READ_ONLY || mode == TUTTI_COPY_ON_WRITE;
-  const int bad = contained(
-      [&] { return known && result != nullptr ? read(shared, communicator) : MPI_ERR_ARG; });
 }
 
 /// Runs a call, if Tutti can serve the communicator. If this rank's arguments are invalid, the
 /// others get an error too.
 int run(SharedCall& shared, Communicator& communicator, int mode, void** result) {
   if (const int error = communicator.open_hierarchical()) return error;
+  const bool known = mode == TUTTI_SHARED_READ_ONLY || mode == TUTTI_COPY_ON_WRITE;
+  const int bad = contained(
+      [&] { return known && result != nullptr ? read(shared, communicator) : MPI_ERR_ARG; });
   HierarchicalRunner& runner = communicator.hierarchical();
   SharedRequest wanted;
   if (bad == MPI_SUCCESS) wanted.bytes = shared.bytes;

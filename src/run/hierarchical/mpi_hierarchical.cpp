@@ -2,6 +2,7 @@
 #include "run/hierarchical/mpi_hierarchical.hpp"
 
 #include <algorithm>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -81,8 +82,8 @@ int HierarchicalRunner::lane_of_leaders(const std::vector<int>& locals, PrivateC
 int HierarchicalRunner::first_ranks(PrivateComm*& comm) {
   const int error = prepare(1);
   const Lanes& lanes = lanes_of(1);
-  comm = lanes.empty() ? nullptr : lanes.front();
-  return error;
+  comm = lanes.empty() || is_lost() ? nullptr : lanes.front();
+  return error == MPI_SUCCESS && is_lost() ? MPI_ERR_OTHER : error;
 }
 
 std::optional<Bytes> HierarchicalRunner::capacity_for(Collective collective) const {
@@ -93,12 +94,34 @@ std::optional<Bytes> HierarchicalRunner::capacity_for(Collective collective) con
 
 int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused) {
   const Turn turn(*this);
-  if (const int error = prepare(hierarchical.call.leaders)) return error;
+  bool is_over = false;
+  int error = MPI_SUCCESS;
+  try {
+    error = prepare(hierarchical.call.leaders);
+    if (error == MPI_SUCCESS && !is_lost()) error = run_prepared(hierarchical, refused, is_over);
+  } catch (const std::bad_alloc&) {
+    error = MPI_ERR_NO_MEM;
+  }
+  if (!is_over) lose();
+  return error == MPI_SUCCESS && is_lost() ? MPI_ERR_OTHER : error;
+}
+
+/// A leader leaves a call early: its later collectives between nodes would meet those of this call
+/// at other nodes. To be called before its turn ends: ranks that see its signals see this too.
+void HierarchicalRunner::lose() {
+  const auto leads = [](const auto& made) { return made.second != nullptr; };
+  if (std::ranges::any_of(communicators_, leads)) lost() = 1;
+}
+
+/// Sets `is_over` unless this rank leaves the call early.
+int HierarchicalRunner::run_prepared(HierarchicalCall& hierarchical, std::string& refused,
+                                     bool& is_over) {
   Lanes& lanes = lanes_of(hierarchical.call.leaders);
   refused.clear();
   const Bytes sizes = size_exchange_bytes(hierarchical.call.collective);
   if (!capacity_for(hierarchical.call.collective)) {
     refused = "node memory cannot hold the sizes that ranks exchange";
+    is_over = true;
     return MPI_SUCCESS;
   }
   int error = learn(hierarchical, lanes);
@@ -121,6 +144,7 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
       // Runs all operations, even after an error, so that no rank waits for this one in vain.
       error = executor_.run(*program, buffers, transport_);
     }
+    is_over = true;
   }
   return error == MPI_SUCCESS ? count_mismatch : error;
 }

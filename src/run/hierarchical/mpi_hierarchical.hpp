@@ -65,8 +65,9 @@ class HierarchicalRunner {
   /// the sizes that ranks exchange. Equal on all ranks.
   [[nodiscard]] std::optional<Bytes> capacity_for(Collective collective) const;
   /// Runs a call. If it must stay flat, sets `refused` to the reason, equally on all ranks and
-  /// before any data moves. An error of one rank leaves no other rank waiting. Collective. Returns
-  /// an MPI error code.
+  /// before any data moves. An error of one rank leaves no other rank of its node waiting. If a
+  /// leader leaves a call before its collectives between nodes, for want of memory, this and all
+  /// later calls return errors on its node. Collective. Returns an MPI error code.
   int run(HierarchicalCall& hierarchical, std::string& refused);
   /// Counts a call that runs outside run(), for example flat, or without this rank.
   void skip();
@@ -113,6 +114,13 @@ class HierarchicalRunner {
   Lanes& lanes_of(int leaders);
   [[nodiscard]] std::vector<int> leaders_of(int lane, int leaders) const;
   int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
+  int run_prepared(HierarchicalCall& hierarchical, std::string& refused, bool& is_over);
+  void lose();
+  /// Not 0: a leader of the node has left a call.
+  [[nodiscard]] std::atomic_ref<std::int64_t> lost() const {
+    return std::atomic_ref(node_->words(0).lost);
+  }
+  [[nodiscard]] bool is_lost() const { return lost().load(std::memory_order_relaxed) != 0; }
   int learn(HierarchicalCall& hierarchical, Lanes& lanes);
   int exchange_sizes(HierarchicalCall& hierarchical);
   using WordsByCall = RankWords::ByCall RankWords::*;

@@ -41,10 +41,11 @@ struct RankWords {
   ByCall selections;
   ByCall sizes;
   std::int64_t exchanged;  ///< the last call for which it has written its sizes to node memory
-  std::int64_t chunks;     ///< of the first rank, as are `acquired`, `outcome` and `order`
+  std::int64_t chunks;     ///< of the first rank, as are `lost` and all below `fault`
   std::int64_t fault;      ///< of acquiring the memory of a shared result
   std::int64_t acquired;   ///< the error class of acquiring it
   std::int64_t outcome;    ///< the error class of filling it
+  std::int64_t lost;       ///< not 0: calls between nodes no longer match those of other nodes
   Order order;
 };
 
