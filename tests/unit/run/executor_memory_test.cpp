@@ -4,21 +4,23 @@
 #include <vector>
 
 #include "run/plan/executor.hpp"
+#include "run/process.hpp"
 #include "unit/run/faulty_transport.hpp"
 
 namespace tutti {
 namespace {
 
-/// Says when it is freed. What is never freed stays known here, so that no tool takes it for lost.
+/// Says when it is freed. What is never freed stays known, so that no tool takes it for lost.
 class Told {
  public:
-  explicit Told(bool& is_freed) : is_freed_(is_freed) { all_.push_back(this); }
+  explicit Told(bool& is_freed) : is_freed_(is_freed) {
+    of_process<std::vector<const Told*>>().push_back(this);
+  }
   ~Told() { is_freed_ = true; }
   Told(const Told&) = delete;
   Told& operator=(const Told&) = delete;
 
  private:
-  static inline std::vector<const Told*> all_;
   bool& is_freed_;
 };
 
