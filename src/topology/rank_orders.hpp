@@ -24,6 +24,11 @@ struct RankOrders {
     const SizeClass first = tutti::class_of(blocks[0]) - 1;
     return std::clamp((tutti::class_of(block) - first) / 4, 0, static_cast<int>(blocks.size()) - 1);
   }
+  /// The class of a call of a collective.
+  [[nodiscard]] static constexpr int class_of(Collective collective, Bytes block) {
+    const bool has_block = !is_irregular(collective) && block_kind(collective) != BlockKind::none;
+    return has_block ? class_of(block) : any_class;
+  }
   /// The order for blocks of `block` bytes.
   [[nodiscard]] const std::vector<Rank>& of(Bytes block) const {
     return of_class[index(class_of(block))];

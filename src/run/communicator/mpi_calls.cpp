@@ -77,9 +77,7 @@ CallProblem PrivateComm::problem_of(const MpiCall& call, const Specification& sp
   problem.sizes = &sizes_;
   if (reduces(call.collective)) problem.unit = layout_.element();
   if (context.rank_orders != nullptr) {
-    const bool has_block = !is_irregular(call.collective) && call.collective != Collective::barrier;
-    problem.rank_order_class =
-        has_block ? RankOrders::class_of(sizes_.each) : RankOrders::any_class;
+    problem.rank_order_class = RankOrders::class_of(call.collective, sizes_.each);
     problem.rank_order = &context.rank_orders->of_class[index(problem.rank_order_class)];
   }
   problem.traits = traits_of(call, specification, problem.arrivals != nullptr);

@@ -222,6 +222,9 @@ TEST(RankOrders, TakeBlocksByClass) {
   EXPECT_EQ(of(65537), 3);
   EXPECT_EQ(of(Bytes{1} << 40), 3);
   EXPECT_EQ(placements.of_class[RankOrders::any_class].front(), 2);
+  EXPECT_EQ(RankOrders::class_of(Collective::bcast, 257), 1);
+  EXPECT_EQ(RankOrders::class_of(Collective::reduce_scatter, 257), RankOrders::any_class);
+  EXPECT_EQ(RankOrders::class_of(Collective::barrier, 0), RankOrders::any_class);
 }
 
 TEST(Plan, RefusesGroupsThatLieInTwo) {
