@@ -40,7 +40,7 @@ enum class Shape : std::uint8_t {
   line,      ///< one rank and each other one, position after position; it alone needs the order
   ring,      ///< each position and the next one, p - 1 rounds
   chain,     ///< the same with parts of a vector
-  doubling,  ///< positions at distances 1, 2, 4, ..
+  doubling,  ///< positions at growing distances, such as 1, 2, 4, ..; O(log p) messages of each
   rounds,    ///< any other shape whose positions are served in sequence
   tree,      ///< data goes up or down it
   gathering_tree,  ///< data goes up a tree before it goes down

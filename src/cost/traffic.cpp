@@ -28,6 +28,28 @@ Traffic ring_traffic(int p, Bytes block, int turns = 1) {
   return traffic;
 }
 
+/// n + p - 2 equal rounds, v to v + 1 with one of n parts.
+Traffic chain_traffic(const Specification& specification, int p, Bytes block) {
+  Traffic traffic{p, {}};
+  if (p == 1) return traffic;
+  const Call call{specification.algorithm->collective, 0, std::vector<Bytes>(index(p), block)};
+  const int parts = std::max(1, Problems(specification, call).schedule(0).parts);
+  Traffic::Round& round = traffic.rounds.emplace_back();
+  round.times = parts + p - 2;
+  for (Position v = 0; v + 1 < p; ++v) {
+    round.messages.push_back({v, v + 1, (block + parts - 1) / parts});
+  }
+  return traffic;
+}
+
+/// A binomial scatter of parts, then a ring.
+Traffic tree_then_ring_traffic(int p, Bytes part) {
+  Traffic traffic = traffic_of(*specification(Collective::scatter, "binomial"), p, part);
+  const Traffic ring = ring_traffic(p, part);
+  traffic.rounds.insert(traffic.rounds.end(), ring.rounds.begin(), ring.rounds.end());
+  return traffic;
+}
+
 /// One message between position 0 and each other position, one after the other.
 Traffic star_traffic(int p, Bytes block, bool to_first) {
   Traffic traffic{p, {}};
@@ -72,9 +94,8 @@ Traffic traffic_of(const Specification& specification, int p, Bytes block) {
 Traffic shape_traffic_of(const Specification& specification, int p, Bytes block) {
   const Algorithm& algorithm = *specification.algorithm;
   const Bytes part = (block + p - 1) / p;
-  if (algorithm.shape == Shape::chain || algorithm.shape == Shape::tree_then_ring) {
-    return ring_traffic(p, part);
-  }
+  if (algorithm.shape == Shape::chain) return chain_traffic(specification, p, block);
+  if (algorithm.shape == Shape::tree_then_ring) return tree_then_ring_traffic(p, part);
   if (algorithm.shape != Shape::ring) {
     return star_traffic(p, block, flows_to_root(algorithm.collective));
   }

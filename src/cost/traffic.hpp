@@ -13,11 +13,12 @@ inline constexpr int max_exact_ranks = 128;
 /// bytes. They come from its real schedules: in each round a rank sends one message and receives
 /// one, in the sequence in which they become ready; a message is ready in the round after those
 /// that it needs. O(messages log messages). With more than `max_exact_ranks` ranks that holds for
-/// trees and recursive doubling only; others have the rounds of their shape.
+/// trees and for positions at growing distances only; others have the rounds of their shape.
 [[nodiscard]] Traffic traffic_of(const Specification& specification, int p, Bytes block);
 
-/// The rounds of a ring, of a chain, and of the second half of scatter_allgather, which counts as a
-/// ring; of others those of a star, whose time does not depend on the order. O(p).
+/// The rounds of a ring; of a chain, as if all its parts were on their way at once; and of
+/// scatter_allgather, whose second half counts as a ring. Of others those of a star, whose time
+/// does not depend on the order where there is a root. O(p log p).
 [[nodiscard]] Traffic shape_traffic_of(const Specification& specification, int p, Bytes block);
 
 }  // namespace tutti

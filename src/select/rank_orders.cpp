@@ -16,12 +16,15 @@ namespace {
 /// With more ranks, local searches start only from the natural order and the fastest other one.
 constexpr int max_ranks_of_all_searches = 128;
 
-/// True if each position sends only to the next one.
-bool is_ring(const Traffic& traffic) {
-  return traffic.rounds.size() == 1 &&
-         std::ranges::all_of(traffic.rounds[0].messages, [&](const Traffic::Message& message) {
-           return message.to == (message.from + 1) % traffic.p;
-         });
+/// True if in some round each position sends to the next one, except perhaps the last.
+bool goes_around(const Traffic& traffic) {
+  const auto is_to_next = [&](const Traffic::Message& message) {
+    return message.to == (message.from + 1) % traffic.p;
+  };
+  return std::ranges::any_of(traffic.rounds, [&](const Traffic::Round& round) {
+    return round.messages.size() + 1 >= index(traffic.p) &&
+           std::ranges::all_of(round.messages, is_to_next);
+  });
 }
 
 /// The budget of link times for each local search.
@@ -82,7 +85,7 @@ Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block, 
     add("nearest_next", nearest_next(distances, anchor.first));
     add("two_partners_each", two_partners_each(distances, traffic, anchor.first));
     add("heaviest_first", heaviest_first(distances, traffic, anchor.first));
-    if (is_ring(traffic)) {
+    if (goes_around(traffic)) {
       add("without_slow_links", without_slow_links(distances, found.all[1].ranks, evaluations));
     }
     const auto greedy = found.all.size();

@@ -29,8 +29,16 @@ std::string text_of(const Traffic& traffic) {
   return text;
 }
 
+int rounds_of(const Traffic& traffic) {
+  int rounds = 0;
+  for (const Traffic::Round& round : traffic.rounds) rounds += round.times;
+  return rounds;
+}
+
 TEST(Traffic, OfManyRanksIsThatOfRealSchedules) {
   for (int p = 1; p <= 33; ++p) {
+    const Specification chain = spec(Collective::bcast, "chain");
+    EXPECT_EQ(rounds_of(traffic_of(chain, p, 50000)), rounds_of(shape_traffic_of(chain, p, 50000)));
     for (const auto& [collective, algorithm] : {std::pair{Collective::allgather, "ring"},
                                                 {Collective::allreduce, "ring"},
                                                 {Collective::scatter, "linear_sequence"},
@@ -54,6 +62,11 @@ TEST(Traffic, OfTreesAndRecursiveDoubling) {
   // They come from real schedules with any number of ranks.
   EXPECT_EQ(traffic(Collective::gather, "binomial", 1024, 3).rounds.size(), 10U);
   EXPECT_EQ(doubling_traffic(1024, 3).rounds.size(), 10U);
+  EXPECT_EQ(rounds_of(traffic(Collective::allreduce, "halving_doubling", 256, 512)), 16);
+  EXPECT_EQ(rounds_of(traffic(Collective::allgather, "bruck", 200, 3)), 8);
+  EXPECT_EQ(rounds_of(traffic(Collective::reduce_scatter, "circulant", 200, 4)), 8);
+  // A binomial scatter, then a ring.
+  EXPECT_EQ(rounds_of(traffic(Collective::bcast, "scatter_allgather", 200, 400)), 8 + 199);
 }
 
 TEST(Traffic, OfAnyScheduleMovesEachBlockWhereItMust) {
