@@ -31,7 +31,7 @@ Reordering reordered_call(const Specification& specification, const Call& call,
                           const Fabric& fabric) {
   const Bytes block = *std::max_element(call.sizes.begin(), call.sizes.end());
   return reordered(traffic_of(specification, call.p(), block), fabric, block,
-                   {call.root, has_root(call.collective)});
+                   anchor_of(specification, call.root));
 }
 
 namespace {

@@ -108,8 +108,13 @@ struct Specification {
   }
   /// True if the schedule depends on distances between ranks.
   [[nodiscard]] bool needs_distances() const {
-    return order == OrderName::distance || order == OrderName::nearest_next ||
-           order == OrderName::two_partners_each || order == OrderName::heaviest_first;
+    return order == OrderName::distance || order == OrderName::cycle ||
+           order == OrderName::nearest_next || order == OrderName::two_partners_each ||
+           order == OrderName::heaviest_first;
+  }
+  /// True if one order serves all roots: it turns until the root is first.
+  [[nodiscard]] bool turns_with_root() const {
+    return order == OrderName::cycle && has_root(algorithm->collective);
   }
   friend bool operator==(const Specification&, const Specification&) = default;
 };

@@ -93,6 +93,15 @@ std::vector<Position> receiving_sequence(const Specification& specification, int
   return sequence;
 }
 
+/// The root comes first.
+Order by_distance(const Specification& specification, Rank root, std::vector<Rank> ranks) {
+  if (specification.turns_with_root()) {
+    std::rotate(ranks.begin(), std::ranges::find(ranks, root), ranks.end());
+  }
+  assert(!has_root(specification.algorithm->collective) || ranks.front() == root);
+  return Order::listed(std::move(ranks));
+}
+
 }  // namespace
 
 Order order_of(const Specification& specification, int p, Rank root, const Expected& expected) {
@@ -112,13 +121,13 @@ Order order_of(const Specification& specification, int p, Rank root, const Expec
     case OrderName::rotated:
       return Order::rotated(p, root);
     case OrderName::distance:
+    case OrderName::cycle:
     case OrderName::nearest_next:
     case OrderName::two_partners_each:
     case OrderName::heaviest_first:
       if (expected.rank_order == nullptr || expected.rank_order->empty())
         return Order::rotated(p, root);
-      assert(!has_root(algorithm.collective) || expected.rank_order->front() == root);
-      return Order::listed(*expected.rank_order);
+      return by_distance(specification, root, *expected.rank_order);
     case OrderName::by_size:
       break;
     case OrderName::arrival:

@@ -118,6 +118,7 @@ void DistanceOrders::find_fabric() {
 }
 
 DistanceOrders::Entry& DistanceOrders::entry(const Specification& specification, Rank root) {
+  if (specification.turns_with_root()) root = 0;
   for (Entry& known : entries_) {
     if (known.root == root && known.specification == specification) return known;
   }

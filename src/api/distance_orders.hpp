@@ -43,7 +43,7 @@ class DistanceOrders {
   [[nodiscard]] bool are_known() const { return known_; }
 
   /// Sets `found`; null if no distances are known. Collective at the first call with a
-  /// specification and root. Returns an MPI error code.
+  /// specification, and with each root unless the order turns with it. Returns an MPI error code.
   int rank_orders(const Specification& specification, Rank root, const RankOrders*& found);
 
   /// Sets `between` to the orders of nodes by the distances between their first ranks, for all
@@ -70,7 +70,7 @@ class DistanceOrders {
  private:
   struct Entry {
     Specification specification;
-    Rank root = 0;
+    Rank root = 0;  ///< 0 if the order turns with it
     RankOrders rank_orders = {};
     bool is_found = false;   ///< computed here from the fabric
     bool is_common = false;  ///< rank 0's, on all ranks

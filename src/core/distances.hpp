@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cassert>
+#include <compare>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ struct Traffic {
     Position from = 0;
     Position to = 0;
     Bytes bytes = 0;
-    friend bool operator==(const Message&, const Message&) = default;
+    friend auto operator<=>(const Message&, const Message&) = default;
   };
   struct Round {
     int times = 1;  ///< consecutive repetitions of this round

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <utility>
 
 #include "algorithms/problems.hpp"
 #include "cost/engine.hpp"
@@ -50,6 +51,27 @@ Traffic tree_then_ring_traffic(int p, Bytes part) {
   return traffic;
 }
 
+/// The rounds of one call by each of some roots: the order turns until the root is first. Equal
+/// rounds count as one, in any sequence.
+Traffic turned(const Traffic& traffic) {
+  const int p = traffic.p;
+  std::map<std::vector<Traffic::Message>, int> times;
+  for (int root = 0; root < roots_of(p); ++root) {
+    const Position first = root * p / roots_of(p);
+    for (const Traffic::Round& round : traffic.rounds) {
+      std::vector<Traffic::Message> messages;
+      for (const auto& [from, to, bytes] : round.messages) {
+        messages.push_back({(from + first) % p, (to + first) % p, bytes});
+      }
+      std::ranges::sort(messages);
+      times[std::move(messages)] += round.times;
+    }
+  }
+  Traffic of_all{p, {}};
+  for (const auto& [messages, count] : times) of_all.rounds.push_back({count, messages});
+  return of_all;
+}
+
 /// One message between position 0 and each other position, one after the other.
 Traffic star_traffic(int p, Bytes block, bool to_first) {
   Traffic traffic{p, {}};
@@ -63,6 +85,11 @@ Traffic star_traffic(int p, Bytes block, bool to_first) {
 }  // namespace
 
 Traffic traffic_of(const Specification& specification, int p, Bytes block) {
+  if (specification.turns_with_root()) {
+    Specification by_one_root = specification;
+    by_one_root.order = OrderName::natural;
+    return turned(traffic_of(by_one_root, p, block));
+  }
   if (p > max_exact_ranks && !has_few_messages(*specification.algorithm)) {
     return shape_traffic_of(specification, p, block);
   }

@@ -14,9 +14,9 @@ namespace tutti {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> names = {
-    "natural",  "rotated",      "by_size",           "arrival",       "late_leaf",
-    "distance", "nearest_next", "two_partners_each", "heaviest_first"};
+constexpr std::array<std::string_view, 10> names = {
+    "natural",  "rotated", "by_size",      "arrival",           "late_leaf",
+    "distance", "cycle",   "nearest_next", "two_partners_each", "heaviest_first"};
 
 /// All ranks except the root, sorted by `key`, ties by rank.
 template <class Key>

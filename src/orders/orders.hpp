@@ -19,6 +19,7 @@ enum class OrderName : std::uint8_t {
   arrival,            ///< early ranks at the positions that the shape serves first (Proficz 2020)
   late_leaf,          ///< gather: late ranks with the shortest path to the root
   distance,           ///< ranks that exchange much data are close to one another
+  cycle,              ///< the same for all roots: one order, which turns until the root is first
   nearest_next,       ///< the nearest free rank comes next (Bhowmik & Bodele 2019, RMH)
   two_partners_each,  ///< two partners for each reference (Bhowmik & Bodele 2019, RDMH)
   heaviest_first,     ///< heavy messages between near ranks (Mirsadeghi & Afsahi 2016, BBMH, BGMH)

@@ -39,7 +39,7 @@ constexpr double min_gain = 1.05;
 constexpr double max_loss = 1.01;
 
 const CandidateOrder& chosen(const Reordering& found, OrderName order) {
-  if (order == OrderName::distance) {
+  if (order == OrderName::distance || order == OrderName::cycle) {
     return found.gain() < min_gain ? found.natural : found.best;
   }
   const auto named = std::ranges::find(found.all, name_of(order), &CandidateOrder::name);
@@ -119,13 +119,17 @@ std::optional<Specification> gaining_by_distance(
   return least * min_gain_of_exploration < native ? best : std::nullopt;
 }
 
+Anchor anchor_of(const Specification& specification, Rank root) {
+  if (specification.turns_with_root()) return {0, false};
+  return {root, has_root(specification.algorithm->collective)};
+}
+
 RankOrders rank_orders_of(const Specification& specification, const Fabric& fabric, Rank root) {
   RankOrders orders;
   for (std::size_t i = 0; i < RankOrders::blocks.size(); ++i) {
     const Bytes block = RankOrders::blocks[i];
-    const Reordering found =
-        reordered(traffic_of(specification, fabric.size(), block), fabric, block,
-                  {root, has_root(specification.algorithm->collective)}, max_evaluations);
+    const Reordering found = reordered(traffic_of(specification, fabric.size(), block), fabric,
+                                       block, anchor_of(specification, root), max_evaluations);
     orders.of_class[i] = chosen(found, specification.order).ranks;
   }
   return orders;

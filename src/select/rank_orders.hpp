@@ -46,10 +46,15 @@ struct Anchor {
 [[nodiscard]] Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block,
                                    Anchor anchor, long evaluations = 20'000'000);
 
+/// Where an order of the specification begins: at the root, or at any rank if there is none or the
+/// order turns with it.
+[[nodiscard]] Anchor anchor_of(const Specification& specification, Rank root);
+
 /// The orders for a specification that needs distances, one for each class of block sizes, with the
 /// root, if any, at position 0. order=distance gives the best order found if it gains 5 % over the
-/// natural one, else the natural one; the name of a heuristic gives its order. O(p^2) for each
-/// class, and about 10^6 link times for each local search.
+/// natural one, else the natural one, and so does order=cycle, for all roots in the mean; the name
+/// of a heuristic gives its order. O(p^2) for each class, and about 10^6 link times for each local
+/// search.
 [[nodiscard]] RankOrders rank_orders_of(const Specification& specification, const Fabric& fabric,
                                         Rank root);
 

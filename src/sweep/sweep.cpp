@@ -198,7 +198,8 @@ class Sweep {
 
   void run(const Unit& unit, Call call) {
     if (unit.specification.needs_distances()) {
-      call.rank_order = random_rank_order(unit.specification, call.p(), call.root);
+      const Rank first = unit.specification.turns_with_root() ? 0 : call.root;
+      call.rank_order = random_rank_order(unit.specification, call.p(), first);
     }
     if (unit.specification.parameters.nodes) call.nodes = some_nodes(call.p(), call.root);
     if (reduces(call.collective)) {

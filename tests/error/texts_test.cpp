@@ -78,8 +78,8 @@ TEST(SpecificationError, SaysWhatAParameterAccepts) {
     return says(read.error(), accepted);
   };
   EXPECT_TRUE(refuses("linear:order=random",
-                      {"natural, rotated, by_size, arrival, late_leaf, distance, nearest_next, "
-                       "two_partners_each or heaviest_first"}));
+                      {"natural, rotated, by_size, arrival, late_leaf, distance, cycle, "
+                       "nearest_next, two_partners_each or heaviest_first"}));
   EXPECT_TRUE(refuses("linear:runner=thread", {"caller or background"}));
   for (const char* text : {"knomial:k=1", "knomial:k=4x", "knomial:k=", "knomial:k=99999999999"}) {
     EXPECT_TRUE(refuses(text, {"integer", "at least 2"}));

@@ -74,33 +74,37 @@ void allgathers(Context& context, MPI_Comm comm) {
   }
 }
 
-void broadcasts(Context& context, MPI_Comm comm) {
+void broadcasts(Context& context, MPI_Comm comm, const char* specification) {
   const bool native = context.options().native;
   int p = 0;
   int rank = 0;
   PMPI_Comm_size(comm, &p);
   PMPI_Comm_rank(comm, &rank);
-  context.step("bcast binomial:order=distance");
-  const Forced forced("bcast", "binomial:order=distance", native);
+  context.step(std::string("bcast ") + specification);
+  const Forced forced("bcast", specification, native);
   context.expect_empty(forced.error());
   for (int root = 0; root < p; ++root) {
     for (const int count : {1, 5000}) {
       std::vector<int> vector(static_cast<std::size_t>(count), rank == root ? root + 7 : -1);
       const auto run = native ? PMPI_Bcast : TUTTI_Bcast;
       run(vector.data(), count, MPI_INT, root, comm);
-      if (vector != std::vector<int>(vector.size(), root + 7)) context.fail("wrong vector");
+      const auto right = std::count(vector.begin(), vector.end(), root + 7);
+      if (right != count) context.fail("wrong vector");
     }
   }
-  expect_ran(context, comm, "bcast", "binomial:order=distance");
+  expect_ran(context, comm, "bcast", specification);
 }
 
 /// The orders are those of each communicator's own ranks.
 void other_collectives(Context& context) {
-  allgathers(context, MPI_COMM_WORLD);
-  broadcasts(context, MPI_COMM_WORLD);
   const OwnComm half(context.rank() % 2, -context.rank());
-  allgathers(context, half.get());
-  broadcasts(context, half.get());
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, half.get()}) {
+    allgathers(context, comm);
+    for (const char* specification : {"binomial:order=distance", "binomial:order=cycle",
+                                      "chain:order=cycle", "scatter_allgather:order=cycle"}) {
+      broadcasts(context, comm, specification);
+    }
+  }
 }
 
 /// By default Tutti explores orders by distance if they make the ring much shorter.

@@ -14,6 +14,7 @@
 #include "core/distances.hpp"
 #include "cost/traffic.hpp"
 #include "topology/distance_file.hpp"
+#include "topology/shared_links.hpp"
 
 namespace tutti {
 
@@ -79,6 +80,21 @@ inline Distances switches(int p, int count, double far, std::uint64_t seed) {
     }
   }
   return distances;
+}
+
+/// Ranks at these switches, joined by links of a quarter of the nodes' rate.
+inline Fabric at_switches(const std::vector<int>& switch_of) {
+  const int p = static_cast<int>(switch_of.size());
+  Distances small(p);
+  Distances large(p);
+  for (Rank a = 0; a < p; ++a) {
+    for (Rank b = 0; b < p; ++b) {
+      if (a == b) continue;
+      small.set(a, b, 50);
+      large.set(a, b, switch_of[index(a)] == switch_of[index(b)] ? 50 + 1000 : 50 + 4000);
+    }
+  }
+  return fabric_of({"", {}, {p, {}}, {{0, small}, {1000, large}}}, 0, 0);
 }
 
 inline Ranks identity(int p) {

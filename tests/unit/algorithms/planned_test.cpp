@@ -32,7 +32,9 @@ class PlannedCall {
       call_.rank_order.push_back(rank);
     }
     std::ranges::shuffle(call_.rank_order, random);
-    std::swap(call_.rank_order[0], *std::ranges::find(call_.rank_order, call_.root));
+    if (!specification.turns_with_root()) {
+      std::swap(call_.rank_order[0], *std::ranges::find(call_.rank_order, call_.root));
+    }
     if (!specification.needs_distances()) call_.rank_order.clear();
     if (!specification.needs_arrivals()) call_.arrivals.clear();
     call_.half_performance_length = below(8);
