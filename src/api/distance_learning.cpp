@@ -9,6 +9,7 @@
 #include "run/clock.hpp"
 #include "run/distance/mpi_distances.hpp"
 #include "run/mpi/exchange.hpp"
+#include "select/tuning_candidates.hpp"
 
 namespace tutti {
 
@@ -31,15 +32,13 @@ constexpr double beginning = 1e6;
 constexpr double first_pair = 2e7;
 constexpr double longest_stop = 1e8;
 
-/// The search for orders of a collective, by measurements of 8 to 1,024 ranks: local searches grow
-/// until they meet their bound.
-double cost_of_search(double p) { return 1e6 + std::min(2e3 * p * p * p, 1.5e8) + 2e2 * p * p; }
+/// The search for the orders of a candidate, by measurements of 8 to 1,024 ranks: local searches
+/// grow until they meet their bound.
+double cost_of_search(double p) { return 5e5 + std::min(4e3 * p * p * p, 7.5e7) + 1e2 * p * p; }
 
-/// A search for each root would take more than broadcasts gain, unless the user asks for it.
-bool uses_distances(Collective collective, int p, bool are_named) {
-  if (has_root(collective) && !are_named) return false;
-  return std::ranges::any_of(useful_specifications(collective, p),
-                             [](const Specification& one) { return one.needs_distances(); });
+/// The candidates whose orders are searched. One search serves all roots.
+std::vector<Specification> candidates_for(Collective collective, int p) {
+  return candidates_by_distance({.collective = collective, .p = p});
 }
 
 }  // namespace
@@ -54,9 +53,11 @@ std::size_t DistanceLearning::pairs_within(double max_cost) const {
 
 double DistanceLearning::cost(Collective collective, double max_cost) const {
   const int p = communicator_.p();
-  const bool are_named = communicator_.agreement().had_distances;
-  if (has_orders_[collective] || !uses_distances(collective, p, are_named)) return 0;
-  if (are_named || step_ == Step::find_orders) return cost_of_search(p);
+  const auto searches = static_cast<double>(candidates_for(collective, p).size());
+  if (has_orders_[collective] || searches == 0) return 0;
+  if (communicator_.agreement().had_distances || step_ == Step::find_orders) {
+    return searches * cost_of_search(p);
+  }
   const int nodes = nodes_.guessed().count();
   if (step_ == Step::over || nodes < min_nodes || nodes > max_nodes || p > max_ranks) return 0;
   if (step_ == Step::begin) return beginning;
@@ -166,8 +167,9 @@ int DistanceLearning::use(std::shared_ptr<const DistanceFile> distances) {
 
 int DistanceLearning::find_orders(Collective collective) {
   int error = communicator_.open_distances(known_distances());
+  const auto candidates = candidates_for(collective, communicator_.p());
   std::optional<Specification> unused;
-  if (error == MPI_SUCCESS) error = communicator_.distances().find_gain(collective, 1, unused);
+  if (error == MPI_SUCCESS) error = communicator_.distances().find_gain(candidates, 1, unused);
   has_orders_[collective] = error == MPI_SUCCESS;
   return error;
 }

@@ -2,7 +2,6 @@
 #include "api/distance_orders.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <mutex>
 #include <utility>
@@ -163,21 +162,23 @@ int DistanceOrders::between(const Nodes& nodes, DistanceOrders*& between) {
   return error;
 }
 
-int DistanceOrders::find_gain(Collective collective, Bytes block,
+int DistanceOrders::find_gain(std::span<const Specification> candidates, Bytes block,
                               std::optional<Specification>& found) {
   found.reset();
   if (!known_) return MPI_SUCCESS;
-  std::array<char, 80> text{};
+  int which = -1;
   if (rank_ == 0) {
-    found = gaining_by_distance(collective, block, *fabric_, 0,
+    found = gaining_by_distance(candidates, block, *fabric_,
                                 [&](const Specification& candidate) -> const RankOrders& {
                                   return rank_orders_here(candidate, 0);
                                 });
-    if (found) to_text(*found).copy(text.data(), text.size() - 1);
+    if (found) which = static_cast<int>(std::ranges::find(candidates, *found) - candidates.begin());
   }
-  const int error = take_from_first(text, comm_);
-  if (error == MPI_SUCCESS && text[0] != 0) found = *specification(collective, text.data());
-  return error;
+  if (const int error = take_from_first(which, comm_)) return error;
+  if (which < 0) return MPI_SUCCESS;
+  found = candidates[index(which)];
+  const RankOrders* unused = nullptr;
+  return rank_orders(*found, 0, unused);
 }
 
 int DistanceOrders::let_all_find() {

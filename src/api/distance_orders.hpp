@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,9 +52,11 @@ class DistanceOrders {
   /// code.
   int between(const Nodes& nodes, DistanceOrders*& between);
 
-  /// Sets `found` to the algorithm with the largest gain from an order by distance where rank 0 is
-  /// the root, if that is enough (gaining_by_distance). Collective. Returns an MPI error code.
-  int find_gain(Collective collective, Bytes block, std::optional<Specification>& found);
+  /// Sets `found` to the candidate with the largest gain from its order by distance, if that is
+  /// enough (gaining_by_distance). Then all ranks have its orders. Collective. Returns an MPI error
+  /// code.
+  int find_gain(std::span<const Specification> candidates, Bytes block,
+                std::optional<Specification>& found);
 
   /// Lets each rank compute orders alone from the distances that it knows. Collective. Returns an
   /// MPI error code.

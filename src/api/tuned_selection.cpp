@@ -128,7 +128,8 @@ class TunedSelection::MpiAgreement final : public Agreement {
     if (size_class == 0 || !selection_.distances_.has_orders(state_.collective)) return;
     std::optional<Specification> found;
     DistanceOrders& known = selection_.communicator_.distances();
-    const int error = known.find_gain(state_.collective, largest_of(size_class), found);
+    const auto candidates = candidates_by_distance(features(size_class));
+    const int error = known.find_gain(candidates, largest_of(size_class), found);
     if (error_ == MPI_SUCCESS) error_ = error;
     if (found) all.push_back({Setting::Kind::forced, *found, Level{}});
   }

@@ -102,19 +102,28 @@ Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block, 
 }
 
 std::optional<Specification> gaining_by_distance(
-    Collective collective, Bytes block, const Fabric& fabric, Rank root,
+    std::span<const Specification> candidates, Bytes block, const Fabric& fabric,
     const std::function<const RankOrders&(const Specification&)>& find) {
   const int p = fabric.size();
+  const std::vector<Rank> natural = Order::identity(p).ranks();
   double native = std::numeric_limits<double>::infinity();
   double least = native;
   std::optional<Specification> best;
-  for (const Specification& candidate : useful_specifications(collective, p)) {
-    if (!candidate.needs_distances()) continue;
+  for (const Specification& candidate : candidates) {
     const Traffic traffic = traffic_of(candidate, p, block);
-    native = std::min(native, rounds_seconds(traffic, fabric, Order::natural(p, root).ranks()));
-    const double reordered_seconds = rounds_seconds(traffic, fabric, find(candidate).of(block));
+    native = std::min(native, rounds_seconds(traffic, fabric, natural));
+    const int order = RankOrders::class_of(candidate.algorithm->collective, block);
+    const double reordered_seconds =
+        rounds_seconds(traffic, fabric, find(candidate).of_class[index(order)]);
     if (reordered_seconds < least) best = candidate;
     least = std::min(least, reordered_seconds);
+  }
+  if (!best) return best;
+  for (const char* role : {"small", "large"}) {
+    auto usual = specification_for(best->algorithm->collective, role);
+    if (!usual) continue;
+    usual->order = best->order;  // by as many roots
+    native = std::min(native, rounds_seconds(traffic_of(*usual, p, block), fabric, natural));
   }
   return least * min_gain_of_exploration < native ? best : std::nullopt;
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,12 +59,13 @@ struct Anchor {
 [[nodiscard]] RankOrders rank_orders_of(const Specification& specification, const Fabric& fabric,
                                         Rank root);
 
-/// The algorithm of `collective` that is fastest in the order by distance of `find(specification)`,
-/// if it is 1.25 times as fast as the best of these algorithms in natural order, which models the
-/// MPI's own. None without such a gain, or if the collective has no algorithm whose time depends on
-/// the order. The times include only the links between ranks. O(messages), plus `find`.
+/// Which of these candidates of a collective is fastest in its order `find(candidate)`, if it is
+/// 1.25 times as fast as the best of them in natural order, and as what MPI libraries usually run:
+/// these model the MPI's own. None without such a gain. Of a rooted collective they must turn with
+/// the root, and the mean over roots counts. The times include only the links between ranks.
+/// O(messages), plus `find`.
 [[nodiscard]] std::optional<Specification> gaining_by_distance(
-    Collective collective, Bytes block, const Fabric& fabric, Rank root,
+    std::span<const Specification> candidates, Bytes block, const Fabric& fabric,
     const std::function<const RankOrders&(const Specification&)>& find);
 
 /// An order for all collectives of a new communicator, or for one collective. It minimises the sum

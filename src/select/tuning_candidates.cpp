@@ -200,6 +200,15 @@ std::vector<Setting> tuning_candidates(const Features& features, const Machine& 
   return all;
 }
 
+std::vector<Specification> candidates_by_distance(const Features& features) {
+  if (features.native_only) return {};
+  std::vector<Specification> all = useful_specifications(features.collective, features.p);
+  std::erase_if(all, [&](const Specification& one) {
+    return !one.needs_distances() || !fits(one, features.p, bytes_of(features), features.staging);
+  });
+  return all;
+}
+
 double modelled_seconds(const Specification& specification, const Features& features,
                         const Machine& machine) {
   const std::vector<Bytes> blocks(static_cast<std::size_t>(features.p), features.block);

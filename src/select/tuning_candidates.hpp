@@ -30,6 +30,10 @@ namespace tutti {
 [[nodiscard]] std::vector<Setting> tuning_candidates(const Features& features,
                                                      const Machine& machine);
 
+/// The useful specifications of the list that need distances and may run, in the sequence of the
+/// list; their orders gain where a model says so (gaining_by_distance).
+[[nodiscard]] std::vector<Specification> candidates_by_distance(const Features& features);
+
 /// The modelled time of a call. A pipeline of more than 131,072 messages is extrapolated in the
 /// same way, and from 4 and 8 parts. O(messages).
 [[nodiscard]] double modelled_seconds(const Specification& specification, const Features& features,

@@ -7,6 +7,7 @@
 
 #include "cost/traffic.hpp"
 #include "orders/orders.hpp"
+#include "select/tuning_candidates.hpp"
 #include "topology/shared_links.hpp"
 #include "unit/distance_helpers.hpp"
 
@@ -87,18 +88,10 @@ int in_turn(Rank rank) { return rank % 2; }
 /// 0 1 1 0 0 1 1 0: neighbours and partners of recursive doubling are often at the other one.
 int mixed(Rank rank) { return (rank ^ (rank >> 1)) % 2; }
 
-/// Ranks at two switches, joined by a link of a quarter of the nodes' rate.
 Fabric two_switches(int p, int (*switch_of)(Rank) = in_turn) {
-  Distances small(p);
-  Distances large(p);
-  for (Rank a = 0; a < p; ++a) {
-    for (Rank b = 0; b < p; ++b) {
-      if (a == b) continue;
-      small.set(a, b, 50);
-      large.set(a, b, switch_of(a) == switch_of(b) ? 50 + 1000 : 50 + 4000);
-    }
-  }
-  return fabric_of({"", {}, {p, {}}, {{0, small}, {1000, large}}}, 0, 0);
+  std::vector<int> of_ranks;
+  for (Rank rank = 0; rank < p; ++rank) of_ranks.push_back(switch_of(rank));
+  return at_switches(of_ranks);
 }
 
 TEST(SharedLinks, AreThoseOfClustersWithANarrowLink) {
@@ -240,42 +233,78 @@ TEST(Placing, OfACommunicatorIsInNoShapeSlower) {
   }
 }
 
+std::optional<Specification> gain(Collective collective, const Fabric& fabric, Bytes block) {
+  std::map<std::string, RankOrders> found;
+  return gaining_by_distance(
+      candidates_by_distance({.collective = collective, .p = fabric.size()}), block, fabric,
+      [&](const Specification& candidate) -> const RankOrders& {
+        return found.try_emplace(to_text(candidate), rank_orders_of(candidate, fabric, 0))
+            .first->second;
+      });
+}
+
 TEST(Placing, GainsByDistanceWhereTheNaturalOrderCrossesSlowLinks) {
-  const auto gain = [](Collective collective, const Fabric& fabric, Bytes block, Rank root) {
-    std::map<std::string, RankOrders> found;
-    return gaining_by_distance(
-        collective, block, fabric, root, [&](const Specification& candidate) -> const RankOrders& {
-          return found.try_emplace(to_text(candidate), rank_orders_of(candidate, fabric, root))
-              .first->second;
-        });
-  };
   // Recursive doubling is as good as can be where ranks are at both switches in turn.
   const Fabric alternating = two_switches(8, mixed);
-  EXPECT_FALSE(gain(Collective::allgather, two_switches(8), 1 << 16, 0));
-  for (const Collective collective : {Collective::allgather, Collective::allgatherv}) {
-    const auto found = gain(collective, alternating, 1 << 16, 0);
-    ASSERT_TRUE(found) << name_of(collective);
-    EXPECT_EQ(found->order, OrderName::distance);
-    EXPECT_EQ(found->algorithm->collective, collective);
-  }
-  // All links alike, or nothing whose order counts.
+  EXPECT_FALSE(gain(Collective::allgather, two_switches(8), 1 << 16));
   const Fabric even = Links({1, switches(9, 1, 1, 1)}, 5, 1);
-  EXPECT_FALSE(gain(Collective::allgather, even, 1 << 16, 0));
-  EXPECT_FALSE(gain(Collective::bcast, even, 1 << 16, 3));
-  EXPECT_FALSE(gain(Collective::alltoall, alternating, 1 << 16, 0));
-  // Never one that is modelled slower than the best natural order.
+  for (const Collective collective :
+       {Collective::allgather, Collective::allgatherv, Collective::allreduce,
+        Collective::reduce_scatter, Collective::reduce_scatter_block, Collective::bcast,
+        Collective::reduce}) {
+    const auto found = gain(collective, alternating, 1 << 20);
+    ASSERT_TRUE(found) << name_of(collective);
+    EXPECT_EQ(found->order, has_root(collective) ? OrderName::cycle : OrderName::distance);
+    EXPECT_EQ(found->algorithm->collective, collective);
+    EXPECT_FALSE(gain(collective, even, 1 << 20)) << name_of(collective);
+  }
+  // Nothing whose order counts.
+  EXPECT_FALSE(gain(Collective::alltoall, alternating, 1 << 20));
+  // Never one that is modelled slower than the best natural order, in the mean over roots.
+  int taken = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Fabric fabric = grouped(7, seed);
-    const auto found = gain(Collective::bcast, fabric, 1024, 2);
+    const auto found = gain(Collective::bcast, fabric, 1024);
     if (!found) continue;
-    const Traffic traffic = traffic_of(*found, 7, 1024);
-    const double placed =
-        rounds_seconds(traffic, fabric, rank_orders_of(*found, fabric, 2).of(1024));
-    for (const char* natural : {"binomial", "scatter_allgather"}) {
-      EXPECT_LT(1.25 * placed, rounds_seconds(traffic_of(spec(Collective::bcast, natural), 7, 1024),
-                                              fabric, {2, 3, 4, 5, 6, 0, 1}));
+    ++taken;
+    const double placed = rounds_seconds(traffic_of(*found, 7, 1024), fabric,
+                                         rank_orders_of(*found, fabric, 0).of(1024));
+    for (const char* name : {"binomial:order=cycle", "scatter_allgather:order=cycle"}) {
+      EXPECT_LT(1.25 * placed,
+                rounds_seconds(traffic(Collective::bcast, name, 7, 1024), fabric, identity(7)));
     }
   }
+  EXPECT_GT(taken, 0);
+}
+
+TEST(Placing, GainsNothingOverWhatTheMpiUsuallyRuns) {
+  // Messages cost their latency: 10 between two switches, 1 at one of them.
+  Distances small(8);
+  Distances large(8);
+  for (Rank a = 0; a < 8; ++a) {
+    for (Rank b = 0; b < 8; ++b) {
+      if (a == b) continue;
+      small.set(a, b, mixed(a) == mixed(b) ? 1 : 10);
+      large.set(a, b, mixed(a) == mixed(b) ? 1.001 : 10.004);
+    }
+  }
+  const Fabric fabric = fabric_of({"", {}, {8, {}}, {{0, small}, {1000, large}}}, 0, 0);
+  // Its order halves the time of halving_doubling, which has twice the rounds.
+  const Specification halving = spec(Collective::allreduce, "halving_doubling:order=distance");
+  const Traffic traffic = traffic_of(halving, 8, 64);
+  EXPECT_LT(1.25 * rounds_seconds(traffic, fabric, rank_orders_of(halving, fabric, 0).of(64)),
+            rounds_seconds(traffic, fabric, identity(8)));
+  EXPECT_FALSE(gain(Collective::allreduce, fabric, 64));
+}
+
+TEST(Placing, StagesNoMoreThanIsPermitted) {
+  Features features = {.collective = Collective::allreduce, .p = 8, .block = 1 << 20};
+  features.staging = 2 << 20;
+  const std::vector<Specification> all = candidates_by_distance(features);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(to_text(all[0]), "ring:order=distance");
+  features.native_only = true;
+  EXPECT_TRUE(candidates_by_distance(features).empty());
 }
 
 }  // namespace
