@@ -1,6 +1,6 @@
 /// Tests that a program which repeats a call long enough learns distances by itself, and explores
-/// an order by them: once for all its communicators, and once for later runs if it keeps them, also
-/// if it ends before it has measured all.
+/// an order by them: once for all its communicators and collectives, one order for all roots, and
+/// once for later runs if it keeps them, also if it ends before it has measured all.
 #include <tutti/tutti.h>
 #include <unistd.h>
 
@@ -32,9 +32,11 @@ constexpr int most_calls = 200'000;
 /// Are ranks on a line, in another order than their numbers? Else all are equally far.
 bool are_on_a_line = false;
 int measured = 0;
+int broadcasts = 0;  ///< the MPI's own, of Tutti
 
 int distance_between(int one, int other) {
-  const auto place = [](int rank) { return (3 * rank + 1) % ranks; };
+  static constexpr std::array<int, ranks> places = {4, 2, 1, 3, 0};  // where an order gains most
+  const auto place = [](int rank) { return places[static_cast<std::size_t>(rank)]; };
   return are_on_a_line ? std::abs(place(one) - place(other)) : 2;
 }
 
@@ -50,15 +52,78 @@ int slow_isend(const void* buffer, int count, MPI_Datatype type, int peer, int t
   return PMPI_Isend(buffer, count, type, peer, tag, comm, request);
 }
 
+int counted_bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  ++broadcasts;
+  return PMPI_Bcast(buffer, count, type, root, comm);
+}
+
+/// The elements of a vector that no algorithm sends in messages as long as those of measurements.
+constexpr std::size_t vector_ints = 80 << 10;
+
+/// A call of a collective; true if its data is right.
+using Call = bool (*)(MPI_Comm comm, int call, int rank, int p);
+
+bool allgathers(MPI_Comm comm, int call, int rank, int p) {
+  std::array<int, 4096> own;
+  own.fill(100 * call + rank);
+  std::vector<int> all(own.size() * static_cast<std::size_t>(p));
+  const int count = static_cast<int>(own.size());
+  TUTTI_Allgather(own.data(), count, MPI_INT, all.data(), count, MPI_INT, comm);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] != 100 * call + static_cast<int>(i / own.size())) return false;
+  }
+  return true;
+}
+
+/// By all roots in turn.
+bool broadcasts_by_all(MPI_Comm comm, int call, int rank, int p) {
+  std::vector<int> vector(vector_ints, rank == call % p ? call : -1);
+  TUTTI_Bcast(vector.data(), static_cast<int>(vector.size()), MPI_INT, call % p, comm);
+  return vector == std::vector<int>(vector.size(), call);
+}
+
+bool integer_allreduces(MPI_Comm comm, int call, int rank, int p) {
+  const std::vector<int> own(vector_ints, call + rank);
+  std::vector<int> sums(own.size(), -1);
+  TUTTI_Allreduce(own.data(), sums.data(), static_cast<int>(own.size()), MPI_INT, MPI_SUM, comm);
+  return sums == std::vector<int>(own.size(), p * call + p * (p - 1) / 2);
+}
+
+std::string last(MPI_Comm comm, const char* collective) {
+  std::array<char, 256> text{};
+  int capacity = text.size();
+  TUTTI_Algorithm_last(comm, collective, text.data(), &capacity);
+  return text.data();
+}
+
 struct Learned {
   bool explored = false;  ///< an order by distance
   int sent = 0;           ///< long messages, of all ranks
   bool is_right = true;   ///< the data
+  int broadcasts = 0;     ///< until every root has called
 };
+
+/// Calls by every root with what was explored last, which ranks know without any communication.
+void call_by_all_roots(MPI_Comm comm, Learned& found) {
+  int rank = 0;
+  int p = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &p);
+  const std::string ran = last(comm, "bcast");
+  TUTTI_Algorithm_set("bcast", ran.substr(0, ran.find(": ")).c_str(), nullptr, nullptr);
+  found.is_right = broadcasts_by_all(comm, 0, rank, p) && found.is_right;
+  broadcasts = 0;
+  for (int call = 1; call < p; ++call) {
+    found.is_right = broadcasts_by_all(comm, call, rank, p) && found.is_right;
+  }
+  found.broadcasts = broadcasts;
+  TUTTI_Algorithm_set("bcast", "auto", nullptr, nullptr);
+}
 
 /// Calls on a new communicator until one explores an order by distance, or until `more` follow the
 /// first `enough` messages of measurements; `calls` at most.
-Learned learn(int more, int calls = most_calls, int enough = 1) {
+Learned learn(int more, int calls = most_calls, int enough = 1,
+              const char* collective = "allgather", Call run = allgathers) {
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   int rank = 0;
@@ -72,20 +137,12 @@ Learned learn(int more, int calls = most_calls, int enough = 1) {
       PMPI_Allreduce(&measured, &found.sent, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
       if (found.sent >= enough) calls = std::min(calls, call + more);
     }
-    std::array<int, 4096> own;
-    own.fill(100 * call + rank);
-    std::vector<int> all(own.size() * static_cast<std::size_t>(p));
-    TUTTI_Allgather(own.data(), static_cast<int>(own.size()), MPI_INT, all.data(),
-                    static_cast<int>(own.size()), MPI_INT, comm);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const int from = static_cast<int>(i / own.size());
-      found.is_right = found.is_right && all[i] == 100 * call + from;
-    }
-    std::array<char, 256> text{};
-    int capacity = text.size();
-    TUTTI_Algorithm_last(comm, "allgather", text.data(), &capacity);
-    found.explored = std::string(text.data()).find("order=distance") != std::string::npos;
+    found.is_right = run(comm, call, rank, p) && found.is_right;
+    const std::string ran = last(comm, collective);
+    found.explored = ran.find("order=distance") != std::string::npos ||
+                     ran.find("order=cycle") != std::string::npos;
   }
+  if (found.explored && run == broadcasts_by_all) call_by_all_roots(comm, found);
   PMPI_Allreduce(&measured, &found.sent, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Comm_free(&comm);
   return found;
@@ -96,8 +153,8 @@ int failures = 0;
 void expect(bool holds, const char* what, const Learned& found) {
   if (holds && found.is_right) return;
   ++failures;
-  std::printf("%s: explored %d, sent %d, right %d\n", what, found.explored, found.sent,
-              found.is_right);
+  std::printf("%s: explored %d, sent %d, right %d, broadcasts %d\n", what, found.explored,
+              found.sent, found.is_right, found.broadcasts);
 }
 
 /// Round trips of two messages.
@@ -146,6 +203,10 @@ void learn_line() {
   expect(first.explored && first.sent == pairs * of_a_pair - left.sent, "first", first);
   const Learned second = learn(most_calls);  // without a measurement
   expect(second.explored && second.sent == 0, "second", second);
+  const Learned rooted = learn(most_calls, most_calls, 1, "bcast", broadcasts_by_all);
+  expect(rooted.explored && rooted.sent == 0 && rooted.broadcasts == 0, "rooted", rooted);
+  const Learned reduced = learn(most_calls, most_calls, 1, "allreduce", integer_allreduces);
+  expect(reduced.explored && reduced.sent == 0, "reduced", reduced);
 }
 
 /// An earlier run has measured the links of the first node.
@@ -190,7 +251,10 @@ int main(int argc, char** argv) {
   setenv("TUTTI_RULES", "none", 1);
   setenv("TUTTI_LEARN", "keep", 1);
   alarm(patience);
-  const tutti::test::Faulty functions([](tutti::MpiFunctions& all) { all.Isend = slow_isend; });
+  const tutti::test::Faulty functions([](tutti::MpiFunctions& all) {
+    all.Isend = slow_isend;
+    all.Bcast = counted_bcast;
+  });
   const std::string mode = argc > 1 ? argv[1] : "";
   are_on_a_line = mode != "equal";
   const std::filesystem::path file = std::filesystem::path(folder) / "tutti/distances.json";
