@@ -4,7 +4,9 @@
     tutti lab up 8 --rate 400mbit --switches 2 --uplink 100mbit
     bench/lab_place.py measure FOLDER
     bench/lab_programs.py measure FOLDER/place-learned-openmpi-8.json --rounds 1 \\
-      --mapping shuffled:1 -- ./allgathers 16384 12000
+      --mapping shuffled:1 -- ./repeated_calls allgather 16384 12000
+    bench/lab_programs.py measure FOLDER/place-learned-openmpi-8-bcast.json --rounds 1 \\
+      --mapping shuffled:1 -- ./repeated_calls bcast 262144 6000
     bench/lab_place.py page FOLDER docs/results/place-lab.md
 
 `measure` writes the distances between ranks to FOLDER/lab-distances-<mpi>-<nodes>.json. For each
@@ -204,7 +206,7 @@ def _by_default(folder: Path) -> list[str]:
         }
         words, links = " ".join(document["words"]), document["metadata"]
         lines += [
-            "## By default", "",
+            *([] if lines else ["## By default", ""]),
             f"`{words}`, {document['nodes']} nodes of {document['per_node']}, mapping "
             f"{links['mapping']}, links of {links['rate']}, {links['switches']} switches joined by "
             f"{links['uplink']}; {_of_how_many(document)}, ms a call:", "",
