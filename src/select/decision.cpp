@@ -124,9 +124,8 @@ Decision decision_for(const Setting& setting, const Rules& rules, Features featu
   if (decision.level.lacks_leaders()) defer_leaders(decision, features.collective);
   // Neither fixed results nor whole vectors permit other candidates.
   const bool stays_native = is_reduction && (features.reproducible || features.whole);
-  const bool may_explore = !stays_native && !is_one_sided(features.collective) && features.p > 1;
   const bool is_open = is_automatic || !setting.level;
-  if (is_open && !decision.specification && may_explore) {
+  if (is_open && !decision.specification && !stays_native && features.p > 1) {
     decision.is_tuned = true;
     decision.flat_only = setting.level.has_value();
   }

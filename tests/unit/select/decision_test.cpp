@@ -99,7 +99,9 @@ TEST(Decision, WithoutLeadersWaitsForTheSizeOfACall) {
   }
   EXPECT_FALSE(asked.if_flat->is_deferred());
   // No rank knows the blocks of all others.
-  EXPECT_EQ(decided(Collective::gatherv, "hierarchical(native)").table->spans.size(), 1U);
+  const Decision irregular = decided(Collective::gatherv, "hierarchical(native)");
+  EXPECT_EQ(irregular.table->spans.size(), 1U);
+  EXPECT_EQ(irregular.table->find(1000, 1), 0U) << "which has all larger blocks";
 }
 
 TEST(Decision, FollowsRulesByMessageSize) {
