@@ -31,16 +31,14 @@ class Protocols {
       const auto at = static_cast<std::size_t>(rank);
       TreeEdges edges = knomial_edges(order, k, rank);
       all.push_back(subtrees ? subtree_sizes(std::move(edges), call.sizes[at],
-                                             fixed_growth(spec, call.p(), call.memory).heaviest(),
-                                             sizes_[at])
+                                             growth_of(spec, call).heaviest(), sizes_[at])
                              : all_sizes(std::move(edges), sizes_[at]));
     }
   }
 
  private:
   void construct_trees(const Specification& spec, const Call& call) {
-    const Growth growth = growth_of(spec, call.p(), call.root, call.half_performance_length,
-                                    ready_times(spec, call.arrivals, call.rate), call.memory);
+    const Growth growth = growth_of(spec, call);
     tree_.emplace(growth, call.sizes);
     grown_.resize(call.sizes.size());
     for (Rank rank = 0; rank < call.p(); ++rank) {

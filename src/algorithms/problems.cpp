@@ -52,7 +52,19 @@ std::vector<Bytes> Call::block_sizes(int parts) const {
 
 Growth growth_of(const Specification& specification, int p, Rank root,
                  Bytes half_performance_length, ReadyTimes ready, Bytes memory) {
-  return {p, root, specification.parameters, half_performance_length, memory, std::move(ready)};
+  const Parameters& parameters = specification.parameters;
+  if (!is_fixed_tree(specification)) {
+    return {p, root, parameters, half_performance_length, memory, std::move(ready)};
+  }
+  return {.p = p,
+          .root = 0,
+          .parameters = {.rule = JoinRule::position, .promote = false, .ports = parameters.k - 1},
+          .memory = memory};
+}
+
+Growth growth_of(const Specification& specification, const Call& call) {
+  return growth_of(specification, call.p(), call.root, call.half_performance_length,
+                   ready_times(specification, call.arrivals, call.rate), call.memory);
 }
 
 ReadyTimes ready_times(const Specification& specification, const std::vector<double>& arrivals,
@@ -191,11 +203,8 @@ Problems::Problems(const Specification& specification, const Call& call)
 
 /// As Planner::tree_of.
 void Problems::grow() {
+  const Growth growth = growth_of(specification_, call_);
   const bool is_fixed = is_fixed_tree(specification_);
-  const Growth growth =
-      is_fixed ? fixed_growth(specification_, call_.p(), call_.memory)
-               : growth_of(specification_, call_.p(), call_.root, call_.half_performance_length,
-                           ready_times(specification_, call_.arrivals, call_.rate), call_.memory);
   if (is_fixed && equal_ && call_.sizes[0] * call_.p() <= growth.heaviest()) return;
   tree_ = equal_ ? OrderedTree(growth, call_.sizes[0])
                  : OrderedTree(growth, by_position(call_.sizes, order_));

@@ -75,10 +75,11 @@ class Problems {
   std::vector<TreeNeighbours> informed_;  ///< by rank, of a bcast by arrivals
 };
 
-/// The tree's rules for a call: root, parameters, half-performance length.
+/// The rules by which the tree of a gather or scatter grows. If it is fixed (is_fixed_tree), it is
+/// k-nomial, its ranks are the positions of an order, and only `memory` matters.
 [[nodiscard]] Growth growth_of(const Specification& specification, int p, Rank root,
-                               Bytes half_performance_length, ReadyTimes ready = nullptr,
-                               Bytes memory = 0);
+                               Bytes half_performance_length, ReadyTimes ready, Bytes memory);
+[[nodiscard]] Growth growth_of(const Specification& specification, const Call& call);
 
 /// The ready times of ranks for growth_of; null if the specification does not use arrivals or none
 /// are known. `rate` is that of Call. Rounds to Bytes, so equal bits give equal trees.

@@ -69,14 +69,6 @@ TreeEdges knomial_edges(const Order& order, int k, Rank rank) {
   return edges;
 }
 
-Growth fixed_growth(const Specification& specification, int p, Bytes memory) {
-  Growth growth{.p = p, .root = 0, .parameters = {}, .memory = memory};
-  growth.parameters.rule = JoinRule::position;
-  growth.parameters.ports = specification.parameters.k - 1;
-  growth.parameters.promote = false;
-  return growth;
-}
-
 TreeNeighbours fixed_position(const Growth& growth, Position me, Bytes own,
                               const std::vector<Bytes>& children) {
   const Knomial tree(growth.p, growth.radix());

@@ -43,12 +43,9 @@ inline constexpr Bytes default_staging = Bytes{64} << 20;
 /// first.
 [[nodiscard]] TreeEdges knomial_edges(const Order& order, int k, Rank rank);
 
-/// The rules of a k-nomial tree over the positions of an order.
-[[nodiscard]] Growth fixed_growth(const Specification& specification, int p, Bytes memory);
-
-/// The neighbours of position `me` in that tree, from the results of subtree_sizes(): the bytes of
-/// its own block, and the bytes that pass through each of its children, smallest subtrees first.
-/// Ranks in the result are positions.
+/// The neighbours of position `me` in such a tree, from the results of subtree_sizes(): the bytes
+/// of its own block, and the bytes that pass through each of its children, smallest subtrees first.
+/// `growth` is that of the tree (growth_of). Ranks in the result are positions.
 [[nodiscard]] TreeNeighbours fixed_position(const Growth& growth, Position me, Bytes own,
                                             const std::vector<Bytes>& children);
 

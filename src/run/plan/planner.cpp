@@ -100,7 +100,7 @@ int Planner::acquire(const CallProblem& problem) {
 int Planner::learn_subtrees(const CallProblem& problem) {
   const Specification& spec = *problem.specification;
   const Order order = order_for(problem);
-  const Growth growth = fixed_growth(spec, problem.p, settings_.staging);
+  const Growth growth = growth_for(problem);
   TreeEdges edges = knomial_edges(order, spec.parameters.k, problem.rank);
   std::vector<Bytes> received;
   const int error =
@@ -130,9 +130,7 @@ int Planner::learn_sizes(const CallProblem& problem, std::vector<Bytes>& sizes) 
 /// shows which subtrees a threshold or a promotion moves to it. It takes part in the construction
 /// because the others need it.
 int Planner::construct_tree(const CallProblem& problem) {
-  const Growth growth =
-      growth_of(*problem.specification, problem.p, problem.root, settings_.half_performance_length,
-                problem.ready, settings_.staging);
+  const Growth growth = growth_for(problem);
   if (problem.at_root() && (!root_tree_ || root_tree_->key != key_)) {
     root_tree_.emplace(RootTree{key_, OrderedTree(growth, key_.sizes.by_rank)});
   }
@@ -234,6 +232,11 @@ Sizes Planner::sizes_known_to(const CallProblem& problem, const Order& order) co
   return Sizes::some(std::move(known));
 }
 
+Growth Planner::growth_for(const CallProblem& problem) const {
+  return growth_of(*problem.specification, problem.p, problem.root,
+                   settings_.half_performance_length, problem.ready, settings_.staging);
+}
+
 /// The neighbours in the tree of a bcast or reduction by arrivals, in a grown tree, or in a
 /// k-nomial one from which subtrees may be cut off; else none.
 TreeNeighbours Planner::tree_of(const CallProblem& problem, const Problem& whole) const {
@@ -250,31 +253,22 @@ TreeNeighbours Planner::tree_of(const CallProblem& problem, const Problem& whole
 }
 
 TreeNeighbours Planner::grown_tree(const CallProblem& problem, const Order& order) const {
-  const Specification& spec = *problem.specification;
-  const bool irregular = is_irregular(problem.collective());
-  const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
-  if (!is_fixed_tree(spec)) {
-    if (knowledge_of(problem) == Knowledge::tree_neighbours) return tree_;
-    const Growth growth =
-        growth_of(spec, problem.p, problem.root, settings_.half_performance_length, problem.ready,
-                  settings_.staging);
-    const OrderedTree tree =
-        irregular ? OrderedTree(growth, key_.sizes.by_rank) : OrderedTree(growth, key_.sizes.own);
-    return tree.neighbours(problem.rank);
-  }
-  const Growth growth = fixed_growth(spec, problem.p, settings_.staging);
+  const Growth growth = growth_for(problem);
+  const bool is_fixed = is_fixed_tree(*problem.specification);
   const Position me = order.position_of(problem.rank);
-  if (!irregular) {
-    if (key_.sizes.own * problem.p <= growth.heaviest()) return {};
-    return in_order(OrderedTree(growth, key_.sizes.own).neighbours(me), order);
+  const auto in_ranks = [&](const TreeNeighbours& tree) {
+    return is_fixed ? in_order(tree, order) : tree;
+  };
+  if (!is_irregular(problem.collective())) {
+    if (is_fixed && key_.sizes.own * problem.p <= growth.heaviest()) return {};
+    return in_ranks(OrderedTree(growth, key_.sizes.own).neighbours(me));
   }
-  if (knows_all) {
-    return in_order(OrderedTree(growth, by_position(key_.sizes.by_rank, order)).neighbours(me),
-                    order);
+  if (knowledge_of(problem) == Knowledge::all_sizes) {
+    return in_ranks(OrderedTree(growth, by_position(key_.sizes.by_rank, order)).neighbours(me));
   }
-  if (problem.at_root()) return in_order(tree_, order);
-  return in_order(
-      fixed_position(growth, me, key_.sizes.own, {key_.known.begin(), key_.known.end()}), order);
+  if (problem.at_root() || !is_fixed) return in_ranks(tree_);
+  return in_ranks(
+      fixed_position(growth, me, key_.sizes.own, {key_.known.begin(), key_.known.end()}));
 }
 
 }  // namespace tutti

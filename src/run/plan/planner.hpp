@@ -115,6 +115,7 @@ class Planner {
   [[nodiscard]] Order order_for(const CallProblem& problem) const;
   [[nodiscard]] Sizes sizes_of(const CallProblem& problem, const Order& order) const;
   [[nodiscard]] Sizes sizes_known_to(const CallProblem& problem, const Order& order) const;
+  [[nodiscard]] Growth growth_for(const CallProblem& problem) const;
   [[nodiscard]] TreeNeighbours tree_of(const CallProblem& problem, const Problem& whole) const;
   [[nodiscard]] TreeNeighbours grown_tree(const CallProblem& problem, const Order& order) const;
 
