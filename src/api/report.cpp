@@ -53,8 +53,8 @@ struct Recorder {
 
 constinit std::span<const CallCounter> counters;
 
-std::vector<OtherCalls> other_calls() {
-  std::vector<OtherCalls> calls;
+std::vector<NamedCalls> other_calls() {
+  std::vector<NamedCalls> calls;
   for (const CallCounter& counter : counters) {
     const std::uint64_t number = __atomic_load_n(&counter.calls, __ATOMIC_RELAXED);
     if (number > 0) calls.push_back({counter.function, static_cast<std::int64_t>(number)});

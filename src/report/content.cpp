@@ -116,12 +116,7 @@ void add(ReportedCase& one, const std::string& name, const CallsOfCase& calls) {
   const auto at = static_cast<std::size_t>(calls.of.candidate);
   if (calls.of.candidate < 0 || at >= candidates.size()) return;
   one.calls += calls.calls;
-  const auto site = std::ranges::find(one.sites, name, &ReportedCase::Site::name);
-  if (site != one.sites.end()) {
-    site->calls += calls.calls;
-  } else {
-    one.sites.push_back({name, calls.calls});
-  }
+  add(one.sites, {{name, calls.calls}});
   const MeasuredCandidate& native = candidates[0];
   const MeasuredCandidate& ran = candidates[at];
   if (calls.of.explores || !is_measured(ran)) return;
@@ -197,7 +192,7 @@ ReportContent content_of(const Summary& summary, const std::string& mpi, const s
   content.seconds_max = summary.seconds_max;
   content.wall = summary.wall_sum / std::max(1, summary.ranks);
   content.others = summary.others;
-  std::ranges::stable_sort(content.others, std::greater(), &OtherCalls::calls);
+  std::ranges::stable_sort(content.others, std::greater(), &NamedCalls::calls);
   for (const SiteCalls& calls : summary.calls) {
     content.calls.push_back(reported(calls, summary, partial));
   }

@@ -38,10 +38,6 @@ struct SavedInterval {
 
 /// One case and the calls that it decided. Times are seconds of each rank of the communicator.
 struct ReportedCase {
-  struct Site {
-    std::string name;
-    std::int64_t calls = 0;
-  };
   /// What the fastest measured candidate would have saved beyond what ran.
   struct OnTable {
     int candidate = 0;
@@ -53,8 +49,8 @@ struct ReportedCase {
   int ranks = 1;
   MeasuredCase measured = {};
   std::int64_t calls = 0;
-  std::vector<Site> sites = {};  ///< of the root
-  double saved = 0;              ///< by calls that ran what was selected; negative: lost
+  std::vector<NamedCalls> sites = {};  ///< of the root
+  double saved = 0;                    ///< by calls that ran what was selected; negative: lost
   /// What they saved by the ends of the medians' intervals; none if an interval is unknown.
   std::optional<SavedInterval> interval = {};
   std::optional<OnTable> on_table = {};
@@ -95,7 +91,7 @@ struct ReportContent {
   double seconds_max = 0;   ///< in all these calls, maximum over ranks
   /// From the start of the program to MPI_Finalize, mean over ranks; 0: unknown.
   double wall = 0;
-  std::vector<OtherCalls> others;    ///< what Tutti passed on, most calls first
+  std::vector<NamedCalls> others;    ///< what Tutti passed on, most calls first
   std::vector<std::string> notes;    ///< what is odd about the run, sentences without a full stop
   std::string program;               ///< the path of the program at the process that reports
   std::vector<std::string> modules;  ///< paths of the modules with call sites, at that process

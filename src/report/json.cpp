@@ -109,7 +109,7 @@ Json json_of_case(const ReportedCase& one) {
   const auto name = [&](int candidate) {
     return known.candidates[static_cast<std::size_t>(candidate)].name;
   };
-  const auto site = [](const ReportedCase::Site& each) {
+  const auto site = [](const NamedCalls& each) {
     return json_object("site", each.name, "calls", each.calls);
   };
   const auto& table = one.on_table;
@@ -145,8 +145,8 @@ Json json_of_tuning(const ReportedTuning& tuning, double seconds) {
 
 std::string to_json(const ReportContent& content) {
   const bool is_partial = !content.partial.empty();
-  const auto other = [](const OtherCalls& each) {
-    return json_object("function", each.function, "calls", each.calls);
+  const auto other = [](const NamedCalls& each) {
+    return json_object("function", each.name, "calls", each.calls);
   };
   const Json whole = json_object(
       "format", 2, "tutti", content.version, "mpi", content.mpi, "ranks", content.ranks, "nodes",

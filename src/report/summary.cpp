@@ -233,9 +233,9 @@ PendingTrack pending(const Track& track, const CallLog& log, const ProcessLocati
 
 }  // namespace
 
-void add(std::vector<OtherCalls>& calls, const std::vector<OtherCalls>& more) {
-  for (const OtherCalls& one : more) {
-    const auto found = std::ranges::find(calls, one.function, &OtherCalls::function);
+void add(std::vector<NamedCalls>& calls, const std::vector<NamedCalls>& more) {
+  for (const NamedCalls& one : more) {
+    const auto found = std::ranges::find(calls, one.name, &NamedCalls::name);
     if (found == calls.end()) {
       calls.push_back(one);
     } else {

@@ -91,14 +91,14 @@ struct PendingTrack {
   std::vector<PendingCall> calls;
 };
 
-/// Calls of an MPI function that Tutti passes on.
-struct OtherCalls {
-  std::string function;
+/// Calls of one function, or from one call site.
+struct NamedCalls {
+  std::string name;
   std::int64_t calls = 0;
 };
 
-/// Adds calls to those of the same functions. O(a b).
-void add(std::vector<OtherCalls>& calls, const std::vector<OtherCalls>& more);
+/// Adds calls to those of the same names. O(a b).
+void add(std::vector<NamedCalls>& calls, const std::vector<NamedCalls>& more);
 
 /// The joined logs. A pending call moves to the statistics of its call site as soon as it has all
 /// its ranks. So memory is bounded for any number of processes: 4 MiB of single ranks' times for
@@ -112,7 +112,7 @@ struct Summary {
   double seconds_sum = 0;   ///< time in the calls, sum over processes
   double seconds_max = 0;   ///< time in the calls, maximum over processes
   double wall_sum = 0;      ///< from the start of a process to its report, sum over processes
-  std::vector<OtherCalls> others;  ///< sums over processes
+  std::vector<NamedCalls> others;  ///< what Tutti passes on, by function; sums over processes
   std::vector<SiteCalls> calls;
   std::vector<std::string> sites;
   std::vector<PendingTrack> tracks;

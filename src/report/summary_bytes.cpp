@@ -109,7 +109,7 @@ auto fields(Is<PendingTrack> auto& track) {
   return std::tie(track.communicator, track.collective, track.p, track.node, track.calls);
 }
 
-auto fields(Is<OtherCalls> auto& other) { return std::tie(other.function, other.calls); }
+auto fields(Is<NamedCalls> auto& named) { return std::tie(named.name, named.calls); }
 
 auto fields(Is<Summary> auto& summary) {
   return std::tie(summary.destination, summary.ranks, summary.nodes, summary.clock_error,

@@ -77,11 +77,11 @@ std::string line_of(const ReportedCalls& line) {
 
 std::string percent(double part, double whole) { return fixed(100 * part / whole, 1) + " %"; }
 
-std::string others_of(const std::vector<OtherCalls>& others) {
+std::string others_of(const std::vector<NamedCalls>& others) {
   std::string text = "not handled:";
-  for (const OtherCalls& other : others) {
-    text += (&other == &others.front() ? " " : ", ") + std::to_string(other.calls) + " " +
-            other.function;
+  for (const NamedCalls& other : others) {
+    text +=
+        (&other == &others.front() ? " " : ", ") + std::to_string(other.calls) + " " + other.name;
   }
   return text;
 }
