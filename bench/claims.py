@@ -61,10 +61,14 @@ def on_two_cores(folder: Path, mpi: str, name: str) -> Figures:
 
 
 def late_ranks(folder: Path) -> Figures:
+    found: Figures = {}
+    for name in ("gather", "scatter"):
+        cells = rows(folder, f"lab-{name}-openmpi-48-1000mbit-*ms")
+        found |= extremes(name, [quotient(lines, "auto", "native", mean) for _, lines in cells])
     *_, (_, largest) = rows(folder, "lab-gather-openmpi-48-1000mbit-50ms")
     pulled = "linear_pull:flight=4,runner=background"
     times = {"native": largest["native"], "pulled": largest[pulled]}
-    return {name: mean(line["samples_us"]) / 1000 for name, line in times.items()}
+    return found | {name: mean(line["samples_us"]) / 1000 for name, line in times.items()}
 
 
 def fft(folder: Path) -> Figures:

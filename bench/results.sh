@@ -23,6 +23,7 @@ results=$source/docs/results
 mkdir -p "$results"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
+export TUTTI_MACHINE=built-in TUTTI_RULES=none TUTTI_LEARN=run
 
 for mpi in mpich openmpi; do
   [ -x "$bench-$mpi" ] || continue

@@ -250,7 +250,7 @@ def long_calls(lab: Kinds) -> list[str]:
     """What long calls gain."""
     long = [of for of_all in lab.values() if (of := [cell for cell in of_all if cell.is_long])]
     return [
-        f"*Long calls gain.* Calls of 5 ms or more are {span(map(speed, long), 1)} times as fast as the "
+        f"*Long calls.* Calls of 5 ms or more are {span(map(speed, long), 1)} times as fast as the "
         f"MPI's own, and have {span(map(of_fastest, long), 2)} of the speed of the fastest of the list."
     ] if long else []  # fmt: skip
 
@@ -261,10 +261,10 @@ def short_calls(lab: Kinds, alone: list[Cell]) -> list[str]:
              if (of := [cell for cell in of_all if cell.is_short])}  # fmt: skip
     if not short:
         return []
-    longer = span((100 / speed(of) - 100 for of in short.values()), 0)
+    taken = span((1 / speed(of) for of in short.values()), 2)
     lost = [cell for of in short.values() for cell in of if cell.is_lost]
-    text = (f"*Short calls lose in the lab* ([why](#what-short-calls-lose)). Calls below 0.7 ms take {longer} % "
-            f"longer. Slower beyond doubt are {len(lost)} of {sum(map(len, short.values()))} of them")  # fmt: skip
+    text = (f"*Short calls in the lab.* Calls below 0.7 ms take {taken} of native's time "
+            f"([why](#what-short-calls-lose)). Slower beyond doubt are {len(lost)} of {sum(map(len, short.values()))} of them")  # fmt: skip
     if lost:
         by_table = [f"{number} of {len(of)} with {where}" for where, of in short.items()
                     if (number := sum(cell.is_lost for cell in of))]  # fmt: skip
