@@ -10,6 +10,7 @@
 #include "lowering/lower.hpp"
 #include "run/plan/executor.hpp"
 #include "sweep/sweep.hpp"
+#include "unit/run/faulty_transport.hpp"
 #include "unit/run/thread_transport.hpp"
 
 namespace tutti {
@@ -81,33 +82,47 @@ class OrderedCall {
     for (Rank rank = 0; rank < call.p(); ++rank) add_rank(problems, rank);
   }
 
-  /// Runs all ranks in a random sequence; false if they stop for good.
-  bool run(unsigned seed) {
+  /// Runs all ranks in a random sequence, under delays; false if they stop for good. `fail_at`: the
+  /// call of the root's transport that fails, as in FaultyTransport.
+  bool run(unsigned seed, int fail_at = -1) {
     ThreadNetwork network(call_.p());
-    std::vector<std::unique_ptr<ThreadTransport>> transports;
+    std::vector<std::unique_ptr<ThreadTransport>> sound;
+    std::vector<std::unique_ptr<FaultyTransport>> transports;
     std::vector<Executor> executors(buffers_.size());
     std::vector<Rank> turn;
     for (Rank rank = 0; rank < call_.p(); ++rank) {
-      transports.push_back(std::make_unique<ThreadTransport>(network, rank));
+      sound.push_back(std::make_unique<ThreadTransport>(network, rank));
+      FaultyTransport::Faults faults;
+      faults.seed = seed + static_cast<unsigned>(rank);
+      if (rank == call_.root) faults.fail_at = fail_at;
+      transports.push_back(std::make_unique<FaultyTransport>(*sound.back(), faults));
       const auto at = static_cast<std::size_t>(rank);
       executors[at].begin(placements_[at], buffers_[at], *transports[at]);
       turn.push_back(rank);
     }
     std::mt19937 random(seed);
-    for (int fruitless = 0; fruitless < 3;) {
+    constexpr int most_delays = 60;  // each is as likely as none
+    for (int fruitless = 0; fruitless < most_delays;) {
       std::shuffle(turn.begin(), turn.end(), random);
       bool any = false;
       for (const Rank rank : turn) {
         const auto at = static_cast<std::size_t>(rank);
         bool moved = false;
-        if (executors[at].progress(moved) != 0) return false;
+        error_ = executors[at].progress(moved);
+        if (error_ != 0) return false;
         any = any || moved;
       }
       fruitless = any ? 0 : fruitless + 1;
+      if (any || !std::ranges::all_of(executors, &Executor::is_done)) continue;
+      return std::ranges::all_of(executors, [this](Executor& executor) {
+        error_ = executor.finish();
+        return error_ == 0;
+      });
     }
-    return std::all_of(executors.begin(), executors.end(),
-                       [](const Executor& executor) { return executor.is_done(); });
+    return false;
   }
+  /// The error that has stopped the run; 0 if none has.
+  [[nodiscard]] int error() const { return error_; }
 
   /// Results are right, and nothing else has changed.
   [[nodiscard]] std::string fault() const {
@@ -200,6 +215,7 @@ class OrderedCall {
   Call call_;
   bool in_place_;
   bool swaps_;
+  int error_ = 0;
   std::vector<ElementBuffers> buffers_;
   std::vector<ElementBuffers> before_;
   std::vector<Program> placements_;
@@ -289,6 +305,21 @@ std::vector<Collective> reductions() {
 }
 INSTANTIATE_TEST_SUITE_P(ReductionLowering, EveryReduction, testing::ValuesIn(reductions()),
                          [](const auto& test) { return std::string(name_of(test.param)); });
+
+TEST(ReductionLowering, EndsWithTheErrorOfItsTransport) {
+  // The root of a binomial reduce of 4 begins 2 receives; each begin and each poll fails once.
+  for (int fail_at = 0; fail_at < 1000; ++fail_at) {
+    OrderedCall call(*specification(Collective::reduce, "binomial"),
+                     call_of(Collective::reduce, 0, std::vector<Bytes>(4, 3 * unit)), false, false);
+    if (call.run(4, fail_at)) {
+      EXPECT_GT(fail_at, 2);
+      EXPECT_EQ(call.fault(), "");
+      return;
+    }
+    ASSERT_EQ(call.error(), FaultyTransport::Faults().error) << "call " << fail_at;
+  }
+  FAIL() << "every run fails";
+}
 
 TEST(ReductionLowering, ALeafSendsFromWhereTheCallerHasIt) {
   const OrderedCall call(*specification(Collective::reduce, "binomial"),
