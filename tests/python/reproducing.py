@@ -1,11 +1,17 @@
-"""Tables of the papers, computed anew."""
+"""Tables of the papers, computed anew, and what simulations need."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import pytest
 from tutti_reproduce.cache import Cache
 from tutti_reproduce.tables import Context, Result, Table
+
+
+needs_simgrid = pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is not installed")
+"""Not whether the build has found SimGrid: one that has not, though SimGrid is there, fails."""
 
 
 def context(folder: Path, samples: Path = Path("/none"), simgrid_ranks: int = 0) -> Context:

@@ -11,7 +11,7 @@ import pytest
 import tutti
 from browser import in_chromium
 from installed import ROOT
-from reproducing import context, named, run
+from reproducing import context, named, needs_simgrid, run
 from tutti import Machine
 from tutti._engine import distribute
 from tutti.simgrid import platforms
@@ -187,7 +187,7 @@ def test_results_depend_on_the_files_that_settings_name(tmp_path, monkeypatch):
         assert len(runs) == 2 * (number + 1), name
 
 
-@pytest.mark.skipif(bool(simulated.refuse_without_simgrid()), reason="SimGrid is not installed")
+@needs_simgrid
 def test_orders_by_distance_gain_in_simgrid_where_the_paper_says(tmp_path):
     result = run(named(bhowmik.tables(context(tmp_path, simgrid_ranks=4)), "figure-4"))
     in_blocks, round_robin, at_random = (view for view in result.views if view.source == "SimGrid")

@@ -8,7 +8,7 @@ from statistics import mean
 
 import pytest
 from installed import ROOT
-from reproducing import context, named, run
+from reproducing import context, named, needs_simgrid, run
 from tutti import Machine
 from tutti._engine import hierarchical_estimate
 from tutti_reproduce import parsons, parsons_simulated, simulated
@@ -110,14 +110,14 @@ def test_simgrid_runs_the_algorithms_of_mpich(tmp_path, monkeypatch):
         "smpi/reduce_scatter:ompi_basic_recursivehalving",)  # fmt: skip
 
 
-@pytest.mark.skipif(bool(simulated.refuse_without_simgrid()), reason="SimGrid is not installed")
+@needs_simgrid
 def test_a_long_allgather_of_mpich_is_a_ring_in_simgrid(tmp_path):
     cells = parsons_simulated.in_simgrid(context(tmp_path, simgrid_ranks=64), "allgather", lambda: None)
     closed = parsons.problem("allgather", 64, 32768, parsons_simulated.same_machine())
     assert cells[64, 32768][parsons.FLAT] == pytest.approx(closed["flat ring"], rel=0.05)
 
 
-@pytest.mark.skipif(bool(simulated.refuse_without_simgrid()), reason="SimGrid is not installed")
+@needs_simgrid
 def test_several_senders_use_a_faster_adapter_in_simgrid(tmp_path):
     algorithms = {"one": parsons_simulated.hierarchical(1), "several": parsons_simulated.hierarchical(4)}
     words = ["alltoallv", "--block", "128", "--repetitions", "1", "--warmup", "1", "--distribution", "same"]

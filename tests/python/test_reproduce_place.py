@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 from installed import ROOT
-from reproducing import context, named, run
+from reproducing import context, named, needs_simgrid, run
 from tutti_reproduce import bhowmik, simulated
 from tutti_reproduce.tables import Numbers, published
 
@@ -123,7 +123,7 @@ def test_the_lab_s_heading_says_what_was_measured(tmp_path):
         assert view and view.machine == f"ranks at random, {text}"
 
 
-@pytest.mark.skipif(bool(simulated.refuse_without_simgrid()), reason="SimGrid is not installed")
+@needs_simgrid
 def test_doubling_in_blocks_gains_what_the_abstract_says(tmp_path):
     low, high = published("bhowmik")["gain"]
     blocks = bhowmik.placements(4)["ranks in blocks"]
