@@ -10,6 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is slow at times; and each run has the same examples.
+settings.register_profile("tutti", deadline=None, derandomize=True)
+settings.load_profile("tutti")
 
 
 class Outcome:

@@ -127,12 +127,11 @@ def test_the_interval_of_a_median_has_binomial_ends(n):
     assert k + 1 >= n // 2 or outside(k + 1) > 0.05
 
 
-@pytest.mark.alone
 def test_the_interval_of_many_values_takes_no_time():
     values = [float(i) for i in range(10000)]
-    start = time.monotonic()
+    start = time.process_time()  # other tests run beside this one
     assert (median_interval(values).low, median_interval(values).high) == (4901.0, 5098.0)
-    assert time.monotonic() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_equal_blocks_only():
