@@ -38,11 +38,27 @@ static void between_two_groups(void) {
   MPI_Comm half, both;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &both);
-  int remote = 0, all[most];
+  int remote = 0, all[most], sent[most], counts[most], places[most];
   MPI_Comm_remote_size(both, &remote);
   MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, both);
   for (int r = 0; r < remote; ++r) check(all[r] == 2 * r + 1 - rank % 2);
   MPI_Barrier(both);
+  for (int r = 0; r < remote; ++r) {
+    counts[r] = 1;
+    places[r] = remote - 1 - r;
+    sent[places[r]] = 100 * rank + r;
+  }
+  MPI_Alltoallv(sent, counts, places, MPI_INT, all, counts, places, MPI_INT, both);
+  for (int r = 0; r < remote; ++r) {
+    check(all[places[r]] == 100 * (2 * r + 1 - rank % 2) + rank / 2);
+  }
+  /* From rank 0 to the odd ranks. */
+  const int root = rank % 2 == 1 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+  int value = rank == 0 ? 7 : -1;
+  MPI_Bcast(&value, 1, MPI_INT, root, both);
+  check(value == (rank % 2 == 1 || rank == 0 ? 7 : -1));
+  MPI_Scatterv(sent, counts, places, MPI_INT, &value, 1, MPI_INT, root, both);
+  if (rank % 2 == 1) check(value == rank / 2);
   MPI_Comm_free(&both);
   MPI_Comm_free(&half);
 }
@@ -63,5 +79,5 @@ int main(int argc, char** argv) {
   MPI_Reduce(&wrong, &total, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) puts(total == 0 ? "correct" : "wrong");
   MPI_Finalize();
-  return total != 0;
+  return wrong != 0 || total != 0;
 }

@@ -49,11 +49,17 @@ with rma.opened(comm):
         check(refused(window.scatter, np.zeros(size * 8 + 1, dtype="u1")))
         check(refused(window.reduce, np.zeros(9, dtype="u1"), MPI.DOUBLE, MPI.SUM))
         everyones = np.empty(size)
-        window.gather(everyones, first + 2).flush()
+        request = window.gather(everyones, first + 2)
+        while not request.test():
+            pass
         check((everyones == np.arange(size)).all())
         total = np.empty(1)
         window.reduce(total, MPI.DOUBLE, MPI.SUM, first + 2).flush()
         check(total[0] == sum(range(size)))
+        for root in range(size):
+            window.wait(root, 4)
+            check(window.arrived(root) == 4)
+        check(rma.progresses(comm) in (True, False))
     roots = np.arange(size)
     check((memory[:, 0] == 100.0 + roots).all())
     check((memory[:, 1] == 200.0 * roots + rank).all())
