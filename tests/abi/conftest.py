@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -52,6 +54,11 @@ class Outcome:
     err: str
     report: dict | None = None
 
+    def check_correct(self) -> None:
+        """Fails unless the program has succeeded and found its own data right at all ranks."""
+        assert self.status == 0, self.out + self.err
+        assert "correct" in self.out.split() and "wrong" not in self.out, self.out + self.err
+
     def algorithms(self) -> dict[str, str]:
         """The algorithm that each collective ran, by the report; several are joined by '+'.
 
@@ -71,6 +78,46 @@ def read_report(file: Path) -> dict | None:
         return None
     parts = [json.loads(line) for line in file.read_text().splitlines()] or [{}]
     return {**parts[0], "calls": [call for part in parts for call in part.get("calls", [])]}
+
+
+def of_all_processes(read) -> dict[int, object]:
+    """What `read` finds under /proc/PID, of those processes that exist and may be looked at."""
+    found = {}
+    for entry in os.listdir("/proc"):
+        try:
+            if entry.isdigit():
+                found[int(entry)] = read(Path("/proc") / entry)
+        except OSError:
+            pass  # it has ended, or is another user's
+    return found
+
+
+def with_descendants(pid: int) -> list[int]:
+    """A process and all that it and its children have started, as far as their parents live."""
+    parents = of_all_processes(lambda folder: int((folder / "stat").read_text().rpartition(")")[2].split()[1]))
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found
+
+
+def waiting_ranks(processes: list[int]) -> str:
+    """Of each rank its process and where this waits: in the kernel, and its stacks if there is eu-stack."""
+    lines = []
+    for pid in processes:
+        try:
+            environment = (Path("/proc") / str(pid) / "environ").read_text(errors="replace")
+            place = (Path("/proc") / str(pid) / "wchan").read_text()
+        except OSError:
+            continue
+        number = re.search(r"(?:^|\0)(?:PMI_RANK|OMPI_COMM_WORLD_RANK)=(\d+)", environment)
+        if number is None:
+            continue
+        lines.append(f"rank {number[1]}: process {pid} in {place}")
+        if shutil.which("eu-stack"):
+            done = subprocess.run(["eu-stack", "-p", str(pid)], capture_output=True, text=True, timeout=60)
+            lines.append(done.stdout)
+    return "\n".join(lines)
 
 
 @dataclass
@@ -124,8 +171,10 @@ class Mpi:
         assignments = [f"{name}={value}" for name, value in variables.items()]
         return [*launcher, "env", *assignments, *map(str, command)], environment
 
-    def run(self, *command, np=RANKS, preload=(FRONT,), settings=ALGORITHMS, report=True) -> Outcome:
-        """Runs a command as `launch` starts it, to its end."""
+    def run(self, *command, np=RANKS, preload=(FRONT,), settings=ALGORITHMS, report=True, limit=SECONDS) -> Outcome:
+        """Runs a command as `launch` starts it, to its end. Fails after `limit` seconds with what has been
+        printed, and where the ranks wait.
+        """
         report_file = self.folder / "report.json"
         report_file.unlink(missing_ok=True)
         errors = self.folder / "errors"
@@ -136,11 +185,18 @@ class Mpi:
         line, environment = self.launch(
             *command, np=np, preload=preload, settings={**settings, **reporting}
         )
-        done = subprocess.run(
-            line, capture_output=True, text=True, timeout=SECONDS, env=environment
-        )
-        said = errors.read_text() + done.stderr
-        return Outcome(done.returncode, done.stdout, said, read_report(report_file))
+        job = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        try:
+            out, err = job.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            processes = with_descendants(job.pid)
+            ranks = waiting_ranks(processes)
+            for pid in processes:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            out, err = job.communicate()
+            pytest.fail(f"not done after {limit} s\n{ranks}\n{out}{errors.read_text()}{err}")
+        return Outcome(job.returncode, out, errors.read_text() + err, read_report(report_file))
 
     def python(self) -> Path:
         """The interpreter of these tests with mpi4py for this MPI. Its wheel serves an MPI with all

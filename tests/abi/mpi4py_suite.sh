@@ -13,7 +13,7 @@
 # leaders; nodes=NODES+ALGORITHM, as in nodes=1,3+ring:leaders=2, uses an algorithm between nodes if
 # the list has it; nodes=NODES+all uses every one, in as many runs as above. TUTTI_LIBRARY_DIR is the
 # folder of libtutti.so (build/all/lib), TUTTI_ABI_CACHE that of builds for the tests (build/abi);
-# pytest tests/abi puts mpi4py there. With ALL_TESTS also the tests of nonblocking, persistent and
+# tests/abi/test_interpreter.py puts mpi4py there. With ALL_TESTS also the tests of nonblocking, persistent and
 # neighbourhood collectives run, which Tutti hands on. Prints one line per run; the last is "N passed, N failed".
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -60,10 +60,10 @@ python=$cache/mpi4py-$mpi/bin/python
 limit=${TUTTI_SUITE_SECONDS:-900}
 tests='test_cco_(buf|vec|obj)'
 [[ -z ${ALL_TESTS:-} ]] || tests=test_cco
+[[ -e $library ]] || { echo "$library is not built; set TUTTI_LIBRARY_DIR" >&2; exit 2; }
+[[ -x $python ]] || "$root/.venv/bin/python" -m pytest -q "$root/tests/abi/test_interpreter.py" -k "$mpi" >&2
 # These variables belong to this script; the library would report them as unknown settings.
 export -n TUTTI_LIBRARY_DIR TUTTI_ABI_CACHE TUTTI_SUITE_SECONDS TUTTI_COMMAND
-[[ -e $library ]] || { echo "$library is not built; set TUTTI_LIBRARY_DIR" >&2; exit 2; }
-[[ -x $python ]] || { echo "$python is missing; pytest tests/abi makes it" >&2; exit 2; }
 
 version=$("$python" -c 'import mpi4py; print(mpi4py.__version__)')
 source=$cache/mpi4py-$version

@@ -26,8 +26,7 @@ NO_THREAD = "arrivals are exchanged without a background thread"
 def check(mpi, *command, **options):
     for _ in range(ROUNDS):
         outcome = mpi.run(*command, np=RANKS, settings=SETTINGS, **options)
-        assert outcome.status == 0, outcome.err
-        assert "correct" in outcome.out.split()
+        outcome.check_correct()
         ran = outcome.algorithms()
         assert {name: ran[name] for name in ran if name != "barrier"} == RAN
         assert NO_THREAD not in outcome.err
@@ -42,8 +41,7 @@ def test_a_thread_level_that_the_user_has_set_stays(mpi):
     """The requested algorithms then run without a thread, and rank 0 says so once."""
     level = {"OMPI_MPI_THREAD_LEVEL": "0", "MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_SINGLE"}
     outcome = mpi.run(mpi.compile("gather.c"), "init", np=RANKS, settings=SETTINGS | level)
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     assert outcome.algorithms() == RAN
     assert outcome.err.count(NO_THREAD) == 1
 
@@ -58,8 +56,7 @@ def test_fortran(mpi, binding):
 def test_calls_as_mpi_ends(mpi, algorithm, before):
     settings = {"TUTTI_BACKGROUND": "on", "TUTTI_GATHER": algorithm}
     outcome = mpi.run(mpi.compile("cleanup.c"), *before, np=RANKS, settings=settings, report=False)
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
 
 
 @pytest.mark.alone
@@ -67,8 +64,7 @@ def test_calls_as_mpi_ends(mpi, algorithm, before):
 def test_arrivals_and_threads_are_explored_on_request(mpi, background):
     settings = {"TUTTI_BACKGROUND": background, "TUTTI_EXPLORE": "1"}
     outcome = mpi.run(mpi.compile("again.c"), np=RANKS, settings=settings)
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     cases = outcome.report["tuning"]["cases"]
     known = {one["name"]: one["state"] for case in cases for one in case["candidates"]}
     by_thread = {name: state for name, state in known.items() if "background" in name}
@@ -83,8 +79,7 @@ def test_arrivals_and_threads_are_explored_on_request(mpi, background):
 def test_a_communicator_is_freed_while_a_request_is_pending(mpi, gather):
     settings = SETTINGS | {"TUTTI_GATHER": gather}
     outcome = mpi.run(mpi.compile("pending.c"), np=RANKS, settings=settings, report=False)
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
 
 
 def test_mpi4py_preloaded(mpi):
@@ -120,8 +115,7 @@ def test_edges_and_persistent_calls_in_python(mpi, preload):
                  "TUTTI_SCATTER": "BSBN", "TUTTI_GATHER": "BSLS", "TUTTI_SCATTERV": "BSBN"}  # fmt: skip
     outcome = mpi.run(mpi.python(), HERE / "programs/arrivals.py", np=RANKS, preload=preload,
                       settings=variables, report=False)  # fmt: skip
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     assert (NO_THREAD in outcome.err) == (mpi.name == "mpich" and not preload)
 
 
@@ -132,8 +126,7 @@ def test_edges_in_fortran(mpi, preload):
                           output="edges")  # fmt: skip
     outcome = mpi.run(program, np=RANKS, preload=preload, settings={"TUTTI_SCATTER": "BSBN"},
                       report=bool(preload))  # fmt: skip
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     if preload:
         assert outcome.algorithms() == {"scatter": "binomial:order=arrival,runner=background"}
     assert NO_THREAD not in outcome.err

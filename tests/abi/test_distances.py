@@ -22,8 +22,7 @@ def test_measured_and_reordered_from_python(mpi, tmp_path, preload):
     variables = {"TUTTI_LIBRARY_DIR": str(LIBRARIES), "PYTHONPATH": str(LIBRARIES.parent / "python")}
     outcome = mpi.run(mpi.python(), HERE / "programs/distances.py", tmp_path / "distances.json",
                       preload=preload, settings=variables, report=False)  # fmt: skip
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
 
 
 def test_reordered_from_fortran(mpi, tmp_path):
@@ -31,8 +30,7 @@ def test_reordered_from_fortran(mpi, tmp_path):
     program = mpi.compile(example, f"-L{LIBRARIES}", f"-ltutti-{mpi.name}", f"-Wl,-rpath,{LIBRARIES}",
                           output="reorder")  # fmt: skip
     outcome = mpi.run(program, tmp_path / "distances.json", preload=(), settings={}, report=False)
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
 
 
 def test_a_program_as_it_is_goes_by_a_file(mpi, tmp_path):
@@ -41,8 +39,7 @@ def test_a_program_as_it_is_goes_by_a_file(mpi, tmp_path):
         "TUTTI_GATHERV": "binomial:order=distance",
     }
     outcome = mpi.run(mpi.compile("gather.c"), settings=settings)
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     assert "order=distance" in str(outcome.algorithms())
 
 
@@ -52,8 +49,7 @@ def test_a_file_of_other_ranks_is_named_and_left_alone(mpi, tmp_path):
         "TUTTI_GATHERV": "binomial:order=distance",
     }
     outcome = mpi.run(mpi.compile("gather.c"), settings=settings)
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     assert outcome.err.count(f"those of {RANKS + 1} ranks") == 1
 
 

@@ -35,8 +35,7 @@ def test_an_error_handler_frees_the_communicator(mpi, algorithm):
     # Freed memory is overwritten, so that using it is noticed.
     settings = {"TUTTI_GATHER": algorithm, "MALLOC_PERTURB_": "165"}
     outcome = mpi.run(mpi.compile("freed.c"), np=2, settings=settings)
-    assert outcome.status == 0, outcome.out + outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "recursive_doubling"])
@@ -44,5 +43,4 @@ def test_an_error_handler_set_meanwhile_stays(mpi, algorithm):
     """Tutti has replaced the former one for as long as it waits for other ranks."""
     program = mpi.compile("handler.c", "-pthread")
     outcome = mpi.run(program, np=2, settings={"TUTTI_ALLREDUCE": algorithm}, report=False)
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()

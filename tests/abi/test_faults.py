@@ -15,22 +15,10 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import LIBRARIES, RANKS, ROOT
+from conftest import LIBRARIES, RANKS, ROOT, of_all_processes
 
 PATIENCE = 60  # seconds in which all processes must be gone
 NODE_MEMORY = re.compile(r"(\w+:\w+ \d+) +/(?:memfd:|dev/shm/)tutti")
-
-
-def of_all_processes(read) -> dict[int, object]:
-    """What `read` finds under /proc/PID, of those processes that exist and may be looked at."""
-    found = {}
-    for entry in os.listdir("/proc"):
-        try:
-            if entry.isdigit():
-                found[int(entry)] = read(Path("/proc") / entry)
-        except OSError:
-            pass  # it has ended, or is another user's
-    return found
 
 
 def processes_of(program: os.PathLike) -> list[int]:
@@ -65,6 +53,21 @@ def linked(mpi) -> list[str]:
     """Options for a program that calls the C API."""
     return [f"-I{ROOT / 'include'}", f"-L{LIBRARIES}", f"-ltutti-{mpi.name}",
             f"-Wl,-rpath,{LIBRARIES}"]  # fmt: skip
+
+
+def is_running(*words: str) -> bool:
+    commands = of_all_processes(lambda folder: (folder / "cmdline").read_text().split("\0"))
+    return any(tuple(command[: len(words)]) == words for command in commands.values())
+
+
+def test_a_program_that_hangs_says_where_its_ranks_wait(mpi):
+    seconds = f"300.{os.getpid()}"
+    with pytest.raises(pytest.fail.Exception, match=r"(?s)not done after 3 s.*rank [012]: process \d+ in"):
+        mpi.run("sleep", seconds, preload=(), settings={}, report=False, limit=3)
+    end = time.monotonic() + PATIENCE
+    while is_running("sleep", seconds):
+        assert time.monotonic() < end, "the ranks go on"
+        time.sleep(0.1)
 
 
 @pytest.mark.parametrize("killed", ["root", "last"])

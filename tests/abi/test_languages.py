@@ -7,8 +7,7 @@ from conftest import FRONT, HERE, LIBRARIES, RAN, RANKS
 
 
 def check(outcome):
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     ran = outcome.algorithms()
     assert {name: ran[name] for name in ran if name != "barrier"} == RAN
     assert outcome.report["ranks"] == RANKS  # instead of RANKS programs of one rank each
@@ -57,8 +56,7 @@ def test_a_plugin_closes_the_c_api(mpi):
 def test_mpi_ends_with_the_process(mpi):
     """MPI_Finalize comes after the handlers that the library could register: one whole report."""
     outcome = mpi.run(mpi.compile("late_end.c"))
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     assert outcome.report["ranks"] == RANKS
     (call,) = outcome.report["calls"]
     assert (call["collective"], call["calls"]) == ("allreduce", 1)
@@ -67,8 +65,7 @@ def test_mpi_ends_with_the_process(mpi):
 @pytest.mark.parametrize("np", [1, 2, 5])
 def test_left_alone_it_chooses_by_itself(mpi, np):
     outcome = mpi.run(mpi.compile("gather.c"), np=np, settings={})
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     assert set(outcome.algorithms()) == set(RAN)
 
 

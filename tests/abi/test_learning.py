@@ -36,8 +36,7 @@ def run(mpi, slow, cache, calls=CALLS, **more):
         mpi.compile("learn.c"), str(calls), np=RANKS, preload=(FRONT, slow),
         settings=settings_of(cache, **more),
     )  # fmt: skip
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split(), outcome.out
+    outcome.check_correct()
     return outcome
 
 
@@ -120,8 +119,7 @@ def test_what_was_learned_before_a_setting_is_kept(mpi, slow, tmp_path):
     outcome = mpi.run(
         program, str(CALLS), np=RANKS, preload=(FRONT, slow), settings=settings_of(tmp_path)
     )
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split(), outcome.out
+    outcome.check_correct()
     assert [rule["bytes"] for rule in kept(tmp_path)] == ["33..64"]
 
 

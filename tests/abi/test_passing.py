@@ -42,8 +42,7 @@ def test_calls_that_pass_on_some_ranks_leave_all_in_step(mpi, tmp_path, np, uses
         program(mpi), "1000", told, np=np, settings=rules(tmp_path / "site.json", uses),
         report=False,
     )  # fmt: skip
-    assert outcome.status == 0, outcome.out + outcome.err
-    assert "correct" in outcome.out.split(), outcome.out
+    outcome.check_correct()
 
 
 @pytest.mark.parametrize("nodes", ["none", "2"])
@@ -51,8 +50,7 @@ def test_calls_that_pass_on_some_ranks_leave_all_in_step(mpi, tmp_path, np, uses
 def test_exploring_calls_stay_in_step(mpi, nodes, explore):
     settings = {"TUTTI_EXPLORE": explore, "TUTTI_NODE": nodes}
     outcome = mpi.run(program(mpi), "3000", "-", settings=settings, report=False)
-    assert outcome.status == 0, outcome.out + outcome.err
-    assert "correct" in outcome.out.split(), outcome.out
+    outcome.check_correct()
 
 
 @by_nodes
@@ -63,7 +61,7 @@ def test_small_calls_are_not_looked_at(mpi, tmp_path, uses):
     settings = rules(tmp_path / "site.json", uses)
     settings |= {"LD_AUDIT": str(audit), "COUNTED_QUERIES": str(queries)}
     outcome = mpi.run(program(mpi), "2000", "-", "alike", settings=settings, report=False)
-    assert outcome.status == 0 and "correct" in outcome.out.split(), outcome.out + outcome.err
+    outcome.check_correct()
     assert 0 < queries.stat().st_size < 1000, "of 6000 calls of 3 ranks"
 
 
@@ -72,16 +70,14 @@ def test_invalid_arguments_where_other_ranks_pass(mpi, tmp_path, calls):
     settings = rules(tmp_path / "site.json", THROUGH_NODES)
     binary = mpi.compile("one_invalid.c", f"-I{ROOT}/include", FRONT)
     outcome = mpi.run(binary, str(calls), np=4, settings=settings, report=False)
-    assert outcome.status == 0, outcome.out + outcome.err
-    assert "correct" in outcome.out.split(), outcome.out
+    outcome.check_correct()
 
 
 def test_no_call_passes_once_mpi_has_begun_to_end(mpi, tmp_path):
     settings = rules(tmp_path / "site.json", THROUGH_NODES)
     program = mpi.compile("deleted.c")
     outcome = mpi.run(program, "world", np=2, settings=settings, report=False)
-    assert outcome.status == 0, outcome.out + outcome.err
-    assert "correct" in outcome.out.split(), outcome.out
+    outcome.check_correct()
 
 
 SWITCHED = [("auto", "native"), ("native:hierarchy=auto", "auto")]
@@ -95,8 +91,7 @@ def test_calls_under_another_setting_have_no_number(mpi, tmp_path, first, then):
     if first != "auto":
         settings |= rules(tmp_path / "site.json")
     outcome = mpi.run(binary, first, then, settings=settings, report=False)
-    assert outcome.status == 0, outcome.out + outcome.err
-    assert "correct" in outcome.out.splitlines(), outcome.out
+    outcome.check_correct()
 
 
 def test_the_front_hands_calls_on_itself(mpi):
@@ -109,8 +104,7 @@ def test_the_front_hands_calls_on_itself(mpi):
 
 def test_handles_that_are_used_again_bring_nothing_along(mpi):
     outcome = mpi.run(mpi.compile("reused.c", f"-I{ROOT}/include", FRONT), report=False)
-    assert outcome.status == 0, outcome.out + outcome.err
-    assert "correct" in outcome.out.splitlines(), outcome.out
+    outcome.check_correct()
 
 
 @pytest.mark.parametrize("arguments", [[], ["forgives"], ["changes"]])
@@ -118,5 +112,4 @@ def test_calls_of_an_error_handler_stay_in_step(mpi, arguments):
     settings = {"TUTTI_EXPLORE": "1", "TUTTI_GATHER": "native"}
     program = mpi.compile("handler_calls.c", f"-I{ROOT}/include")
     outcome = mpi.run(program, *arguments, settings=settings, report=False)
-    assert outcome.status == 0, outcome.out + outcome.err
-    assert "correct" in outcome.out.splitlines(), outcome.out
+    outcome.check_correct()

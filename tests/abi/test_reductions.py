@@ -18,8 +18,7 @@ IN_PARTS = {"TUTTI_SPLIT_USER_OPS": "on"}
 
 
 def check(outcome, expected):
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     ran = {name: algorithm for name, algorithm in outcome.algorithms().items() if name in RAN}
     assert ran == expected
 

@@ -23,8 +23,7 @@ def rule(collective, use, **keys):
 
 def calls(outcome):
     """What the report says of each collective, with the reasons."""
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split(), outcome.out
+    outcome.check_correct()
     told = {}
     for line in outcome.report["calls"]:
         told.setdefault(line["collective"], set()).add(f"{line['algorithm']}: {line['reason']}")
@@ -85,8 +84,7 @@ def test_rules_decide_by_irregularity(mpi, tmp_path, np, report):
     program = mpi.compile(IRREGULAR, f"-I{ROOT}/include", FRONT)
     outcome = mpi.run(program, "400", "native: rules: none", "ring: rules: ", np=np,
                       settings=settings, report=report)  # fmt: skip
-    assert outcome.status == 0, outcome.out + outcome.err
-    assert "correct" in outcome.out.split(), outcome.out
+    outcome.check_correct()
     if report:
         cases = [case for case in outcome.report["tuning"]["cases"] if case["collective"] == "allgatherv"]
         assert [case["calls"] for case in cases] == [100]
@@ -99,8 +97,7 @@ def test_rules_decide_by_irregularity_through_nodes(mpi, tmp_path):
     program = mpi.compile(IRREGULAR, f"-I{ROOT}/include", FRONT)
     outcome = mpi.run(program, "400", "native: rules: none", "hierarchical(native,leaders=1): rules: ",
                       np=4, settings=settings, report=False)  # fmt: skip
-    assert outcome.status == 0, outcome.out + outcome.err
-    assert "correct" in outcome.out.split(), outcome.out
+    outcome.check_correct()
 
 
 @pytest.mark.parametrize(
@@ -221,5 +218,4 @@ def test_rules_split_no_vector_of_the_programs_operations_without_a_duplicate(mp
         rule("allreduce", "hierarchical(native,leaders=1)", bytes="1K..inf"),
     )
     outcome = mpi.run(mpi.compile("many_comms.c"), settings={"TUTTI_RULES": str(file)}, report=False)
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()

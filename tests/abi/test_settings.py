@@ -14,8 +14,7 @@ from conftest import ALGORITHMS, FRONT, RAN
 @pytest.mark.parametrize("off", ["off", "No"])
 def test_off_leaves_all_calls_to_the_mpi_and_reports_them(mpi, off):
     outcome = mpi.run(mpi.compile("gather.c"), settings=ALGORITHMS | {"TUTTI": off})
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     assert outcome.algorithms() and set(outcome.algorithms().values()) == {"native"}
 
 
@@ -36,7 +35,7 @@ def test_verbose_tells_version_mpi_and_settings_in_one_line(mpi):
 def test_what_exceeds_the_memory_limit_is_named_with_what_ran_instead(mpi, memory, alltoall, gather):
     settings = {"TUTTI_ALLTOALL": "pairwise", "TUTTI_GATHER": "bine", "TUTTI_MEMORY": memory}
     outcome = mpi.run(mpi.compile("bounded.c"), settings=settings)
-    assert outcome.status == 0 and "correct" in outcome.out.split(), outcome.err
+    outcome.check_correct()
     told = {line["collective"]: f"{line['algorithm']}: {line['reason']}" for line in outcome.report["calls"]}
     assert (told["alltoall"], told["gather"]) == (alltoall, gather)
 
@@ -45,8 +44,7 @@ def test_all_collectives_through_nodes_but_those_that_have_a_setting(mpi):
     settings = {"TUTTI_HIERARCHY": "hierarchical(leaders=2)", "TUTTI_NODE": "1,2", "TUTTI_SCATTER": "binomial",
                 "TUTTI_GATHER": "auto:hierarchy=flat", "TUTTI_EXPLORE": "0"}
     outcome = mpi.run(mpi.compile("gather.c"), settings=settings)
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     through_nodes = "hierarchical(native,leaders=2)"
     ran = outcome.algorithms()
     assert {name: ran[name] for name in RAN} == dict.fromkeys(RAN, through_nodes) | {
@@ -106,8 +104,7 @@ def test_a_bad_file_of_the_cache_is_passed_over(mpi, tmp_path, content):
     cached.parent.mkdir()
     cached.write_text(content)
     outcome = mpi.run(mpi.compile("gather.c"), settings={"XDG_CACHE_HOME": str(tmp_path)})
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     (line,) = (line for line in outcome.err.splitlines() if str(cached) in line)
     assert "ignoring" in line and "using the built-in machine" in line
 
@@ -139,8 +136,7 @@ def test_rank_0_decides_for_all(mpi):
     """The other ranks request another algorithm: without agreement this would hang."""
     script = 'test "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 || export TUTTI_GATHERV=linear; "$0"'
     outcome = mpi.run("sh", "-c", script, mpi.compile("gather.c"))
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     assert outcome.algorithms() == RAN
 
 

@@ -13,8 +13,7 @@ def test_shared_results_from_python(mpi, preload):
     exact = ["exact"] if preload else []
     outcome = mpi.run(mpi.python(), HERE / "programs/shared.py", *exact, preload=preload,
                       settings=variables, report=False)  # fmt: skip
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
 
 
 @pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
@@ -22,5 +21,4 @@ def test_shared_results_from_fortran(mpi, binding):
     library = (f"-L{LIBRARIES}", f"-ltutti-{mpi.name}", f"-Wl,-rpath,{LIBRARIES}")
     outcome = mpi.run(mpi.fortran("shared", binding, *library), preload=(),
                       settings={"TUTTI_NODE": "1,2"}, report=False)  # fmt: skip
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()

@@ -14,5 +14,4 @@ SETTINGS = {
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 def test_a_merged_communicator_stays_native(mpi, settings):
     outcome = mpi.run(mpi.compile("spawned.c", "-ldl"), np=2, settings=settings, report=False)
-    assert outcome.status == 0, outcome.out + outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()

@@ -143,5 +143,4 @@ def test_off_hands_on_to_tools_once(mpi, front_alone, is_in_front):
 def test_off_still_has_the_c_api(mpi):
     program = mpi.compile("persistent.c", f"-I{ROOT}/include")
     outcome = mpi.run(program, settings={"TUTTI": "off"}, report=False)
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()

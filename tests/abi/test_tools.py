@@ -12,10 +12,16 @@ def tool(mpi):
     return mpi.compile("tool.c", "-shared", "-fPIC", output="tool.so")
 
 
+def check_seen(mpi, program, **launched):
+    """A tool behind the library sees the calls of a program that are left to the MPI, each once."""
+    outcome = mpi.run(program, preload=(FRONT, tool(mpi)), report=False, **launched)
+    outcome.check_correct()
+    assert f"tool saw {CALLS} calls" in outcome.out
+
+
 def test_tool_in_front(mpi):
     outcome = mpi.run(mpi.compile("gather.c"), preload=(tool(mpi), FRONT))
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     assert f"tool saw {CALLS} calls" in outcome.out
     assert outcome.algorithms() == RAN
 
@@ -23,8 +29,7 @@ def test_tool_in_front(mpi):
 def test_tool_in_the_program_precedes_the_library(mpi):
     program = mpi.compile("gather.c", HERE / "programs/tool.c", output="gather_with_tool")
     outcome = mpi.run(program)
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     assert f"tool saw {CALLS} calls" in outcome.out
     assert outcome.algorithms() == RAN
 
@@ -43,8 +48,7 @@ def test_tool_behind_sees_what_is_left_to_the_mpi(mpi):
         preload=(FRONT, tool(mpi)),
         settings=ALGORITHMS | {"TUTTI_GATHERV": "native"},
     )
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     assert f"tool saw {CALLS} calls" in outcome.out
     assert outcome.algorithms() == RAN | {"gatherv": "native"}
 
@@ -64,28 +68,13 @@ def test_tool_behind_sees_large_counts(mpi):
 
 def test_tool_behind_sees_what_is_handed_on(mpi):
     """From the second call on the library looks at none, as no report asks for it."""
-    outcome = mpi.run(
-        mpi.compile("gather.c"),
-        preload=(FRONT, tool(mpi)),
-        settings={"TUTTI_GATHERV": "native"},
-        report=False,
-    )
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
-    assert f"tool saw {CALLS} calls" in outcome.out
+    check_seen(mpi, mpi.compile("gather.c"), settings={"TUTTI_GATHERV": "native"})
 
 
 def test_tool_behind_sees_persistent_calls_once(mpi):
     """A call that the tool forwards returns to the library, which passes it to the MPI."""
-    outcome = mpi.run(
-        mpi.compile("persistent.c", f"-I{ROOT}/include"),
-        preload=(FRONT, tool(mpi)),
-        settings={"TUTTI_GATHERV": "native"},
-        report=False,
-    )
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
-    assert f"tool saw {CALLS} calls" in outcome.out
+    program = mpi.compile("persistent.c", f"-I{ROOT}/include")
+    check_seen(mpi, program, settings={"TUTTI_GATHERV": "native"})
 
 
 @pytest.mark.parametrize("settings", [ALGORITHMS, {"TUTTI_GATHERV": "native"}], ids=["runs", "leaves"])
@@ -95,8 +84,7 @@ def test_tool_behind_sees_of_fortran_what_it_sees_without_the_library(mpi, setti
     seen = []
     for libraries in ((tool(mpi),), (FRONT, tool(mpi))):
         outcome = mpi.run(program, preload=libraries, settings=settings, report=False)
-        assert outcome.status == 0, outcome.err
-        assert "correct" in outcome.out.split()
+        outcome.check_correct()
         seen.append(sorted(line for line in outcome.out.splitlines() if line.startswith("tool ")))
     without, behind = seen
     assert len(without) == (0 if mpi.name == "openmpi" else 1 + RANKS)
@@ -106,7 +94,6 @@ def test_tool_behind_sees_of_fortran_what_it_sees_without_the_library(mpi, setti
 
 def test_tool_behind_does_not_see_what_tutti_runs(mpi):
     outcome = mpi.run(mpi.compile("gather.c"), preload=(FRONT, tool(mpi)))
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
     assert "tool saw 0 calls" in outcome.out
     assert outcome.algorithms() == RAN

@@ -34,8 +34,13 @@ def test_all_operations_in_python(mpi):
     variables = {"TUTTI_LIBRARY_DIR": str(LIBRARIES), "PYTHONPATH": str(LIBRARIES.parent / "python")}
     outcome = mpi.run(mpi.python(), HERE / "programs/windows.py", np=RANKS, preload=(FRONT,),
                       settings=variables, report=False)  # fmt: skip
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
+    outcome.check_correct()
+
+
+def test_all_operations_in_fortran(mpi):
+    library = (f"-L{LIBRARIES}", f"-ltutti-{mpi.name}", f"-Wl,-rpath,{LIBRARIES}")
+    outcome = mpi.run(mpi.fortran("windows", "F08", *library), preload=(), settings=SETTINGS, report=False)
+    outcome.check_correct()
 
 
 def test_killed_root(mpi):

@@ -31,5 +31,5 @@ int main(int argc, char** argv) {
   if (rank == 0 && total == 0) printf("correct\n");
   MPI_Finalize();
   free(all);
-  return EXIT_SUCCESS;
+  return wrong != 0 || total != 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

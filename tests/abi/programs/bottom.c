@@ -90,5 +90,5 @@ int main(int argc, char** argv) {
   MPI_Allreduce(&wrong, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) puts(total == 0 ? "correct" : "wrong");
   MPI_Finalize();
-  return total != 0;
+  return wrong != 0 || total != 0;
 }

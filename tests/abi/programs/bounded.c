@@ -24,5 +24,5 @@ int main(int argc, char** argv) {
   MPI_Reduce(&wrong, &total, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) puts(total == 0 ? "correct" : "wrong");
   MPI_Finalize();
-  return 0;
+  return wrong != 0 || total != 0;
 }

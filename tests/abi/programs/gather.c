@@ -76,8 +76,9 @@ int main(int argc, char** argv) {
     wrong += gathered_wrong(rank, size, root);
     wrong += scattered_wrong(rank, size, root);
   }
-  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) printf("%s\n", wrong == 0 ? "correct" : "wrong");
+  int total = 0;
+  MPI_Allreduce(&wrong, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) printf("%s\n", total == 0 ? "correct" : "wrong");
   MPI_Finalize();
-  return wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return wrong == 0 && total == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

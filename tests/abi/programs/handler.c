@@ -46,5 +46,5 @@ int main(int argc, char** argv) {
   MPI_Errhandler_free(&before);
   MPI_Errhandler_free(&set);
   MPI_Finalize();
-  return 0;
+  return wrong != 0 || total != 0;
 }

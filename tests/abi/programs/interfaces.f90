@@ -7,7 +7,7 @@ program interfaces
   implicit none
   real(c_double) :: table(2, 3)
   real(c_double), pointer :: tables(:, :)
-  integer(c_int) :: one, rank, ierror, faults
+  integer(c_int) :: one, rank, ierror, faults, total
   integer(c_int), pointer :: number
   type(c_ptr) :: result
 
@@ -32,7 +32,8 @@ program interfaces
 #else
   call tutti_shared_free(result, ierror)
 #endif
-  call MPI_Allreduce(MPI_IN_PLACE, faults, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
-  if (rank == 0 .and. faults == 0) print '(a)', 'correct'
+  if (faults /= 0) print '(a)', 'wrong'
+  call MPI_Allreduce(faults, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+  if (rank == 0 .and. total == 0) print '(a)', 'correct'
   call MPI_Finalize()
 end program

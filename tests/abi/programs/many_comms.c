@@ -38,5 +38,5 @@ int main(int argc, char** argv) {
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("%s\n", all == 0 ? "correct" : "wrong");
   MPI_Finalize();
-  return 0;
+  return failures != 0 || all != 0;
 }

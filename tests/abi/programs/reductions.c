@@ -111,5 +111,5 @@ int main(int argc, char** argv) {
   MPI_Op_free(&op);
   MPI_Type_free(&pair);
   MPI_Finalize();
-  return 0;
+  return wrong != 0 || total != 0;
 }

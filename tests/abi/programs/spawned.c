@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   int rank = 0;
   int p = 0;
   int wrong = 0;
+  int total = 0;
   MPI_Comm others;
   MPI_Comm all;
   MPI_Init(&argc, &argv);
@@ -52,10 +53,10 @@ int main(int argc, char** argv) {
   }
   /* An MPI that has the function would wait for the spawned process. */
   if (is_parent && MPI_VERSION < 4 && !is_refused(all, rank)) ++wrong;
-  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, all);
-  if (rank == 0) puts(wrong == 0 ? "correct" : "wrong");
+  MPI_Allreduce(&wrong, &total, 1, MPI_INT, MPI_SUM, all);
+  if (rank == 0) puts(total == 0 ? "correct" : "wrong");
   MPI_Comm_free(&all);
   MPI_Comm_disconnect(&others);
   MPI_Finalize();
-  return 0;
+  return wrong != 0 || total != 0;
 }
