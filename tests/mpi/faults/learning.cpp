@@ -89,13 +89,6 @@ bool integer_allreduces(MPI_Comm comm, int call, int rank, int p) {
   return sums == std::vector<int>(own.size(), p * call + p * (p - 1) / 2);
 }
 
-std::string last(MPI_Comm comm, const char* collective) {
-  std::array<char, 256> text{};
-  int capacity = text.size();
-  TUTTI_Algorithm_last(comm, collective, text.data(), &capacity);
-  return text.data();
-}
-
 struct Learned {
   bool explored = false;  ///< an order by distance
   int sent = 0;           ///< long messages, of all ranks
@@ -109,7 +102,7 @@ void call_by_all_roots(MPI_Comm comm, Learned& found) {
   int p = 0;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &p);
-  const std::string ran = last(comm, "bcast");
+  const std::string ran = tutti::test::last_run(comm, "bcast");
   TUTTI_Algorithm_set("bcast", ran.substr(0, ran.find(": ")).c_str(), nullptr, nullptr);
   found.is_right = broadcasts_by_all(comm, 0, rank, p) && found.is_right;
   broadcasts = 0;
@@ -138,7 +131,7 @@ Learned learn(int more, int calls = most_calls, int enough = 1,
       if (found.sent >= enough) calls = std::min(calls, call + more);
     }
     found.is_right = run(comm, call, rank, p) && found.is_right;
-    const std::string ran = last(comm, collective);
+    const std::string ran = tutti::test::last_run(comm, collective);
     found.explored = ran.find("order=distance") != std::string::npos ||
                      ran.find("order=cycle") != std::string::npos;
   }
@@ -190,27 +183,35 @@ tutti::NodeSet other_nodes() {
 /// remembers.
 void learn_alike() {
   constexpr int of_two_nodes = (ranks - 1 + ranks - 2) * of_a_pair;
+  waits_in("alike");
   const Learned once = learn(2000, most_calls, of_two_nodes);
   expect(!once.explored && once.sent == of_two_nodes, "alike", once);
+  waits_in("alike, again");
   const Learned again = learn(0, 8000);
   expect(!again.explored && again.sent == 0, "alike, again", again);
 }
 
 void learn_line() {
+  waits_in("freed");
   const Learned left = learn(0);  // the communicator is freed before all pairs are measured
   expect(!left.explored && left.sent > 0 && left.sent < pairs * of_a_pair, "freed", left);
+  waits_in("first");
   const Learned first = learn(most_calls);  // the other pairs
   expect(first.explored && first.sent == pairs * of_a_pair - left.sent, "first", first);
+  waits_in("second");
   const Learned second = learn(most_calls);  // without a measurement
   expect(second.explored && second.sent == 0, "second", second);
+  waits_in("rooted");
   const Learned rooted = learn(most_calls, most_calls, 1, "bcast", broadcasts_by_all);
   expect(rooted.explored && rooted.sent == 0 && rooted.broadcasts == 0, "rooted", rooted);
+  waits_in("reduced");
   const Learned reduced = learn(most_calls, most_calls, 1, "allreduce", integer_allreduces);
   expect(reduced.explored && reduced.sent == 0, "reduced", reduced);
 }
 
 /// An earlier run has measured the links of the first node.
 void learn_rest() {
+  waits_in("rest");
   const Learned rest = learn(most_calls);
   expect(rest.explored && rest.sent == (pairs - ranks + 1) * of_a_pair, "rest", rest);
 }
@@ -250,7 +251,7 @@ int main(int argc, char** argv) {
   setenv("TUTTI_NODE", "1", 1);
   setenv("TUTTI_RULES", "none", 1);
   setenv("TUTTI_LEARN", "keep", 1);
-  alarm(patience);
+  watch(rank, patience);
   const tutti::test::Faulty functions([](tutti::MpiFunctions& all) {
     all.Isend = slow_isend;
     all.Bcast = counted_bcast;
@@ -267,6 +268,7 @@ int main(int argc, char** argv) {
   if (mode == "equal") learn_alike();
   if (mode == "line") learn_line();
   if (mode == "kept") learn_rest();
+  waits_in("MPI_Finalize");
   MPI_Finalize();
   if (rank == 0) check_kept(file, has_others);
   if (rank == 0) std::filesystem::remove_all(folder);
