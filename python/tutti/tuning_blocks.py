@@ -43,17 +43,14 @@ class Band:
         return self.least <= irregularity and (self.most is None or irregularity <= self.most)
 
 
-_ALL = Band(1, 1, None)
-
-
 def blocks_for(
-    collective: str, ranks: int, size: int, irregularity: float, band: Band = _ALL
+    collective: str, ranks: int, size: int, irregularity: float, band: Band | None = None
 ) -> list[str]:
     """What tutti-bench takes for a distribution with a mean block of about `size` bytes whose
     largest block over the mean one is nearest to `irregularity`; nothing if none is in the band.
 
-    Where all ranks know the mean block it must stay in its class, so that the rule matches.
-    O(ranks).
+    Where all ranks know the mean block it should stay in its class, so that the rule matches; with a
+    band it must. O(ranks).
     """
     block = max(1, size // WIDTH)
     fits: list[tuple[float, list[str]]] = []
@@ -67,11 +64,16 @@ def blocks_for(
             asked = min(max(1, round(asked * block / mean)), _MOST * block)
         blocks = _engine.distribute(name, ranks, asked, seed, rho)
         total = sum(blocks)
-        if total <= 0 or not band.holds(-(-max(blocks) * ranks // total)):
+        if total <= 0:
             continue
         mean = total / ranks
+        is_other_class = class_end(int(mean * WIDTH)) != class_end(block * WIDTH)
+        if band and not band.holds(-(-max(blocks) * ranks // total)):
+            continue
+        if band and is_other_class and collective not in UNKNOWN_SIZES:
+            continue
         off = abs(math.log(max(blocks) / mean / irregularity)) + 2 * abs(math.log(mean / block))
-        off += class_end(int(mean * WIDTH)) != class_end(block * WIDTH)
+        off += is_other_class
         words = ["--distribution", name.replace("_", "-"), "--block", str(asked)]
         fits.append((off, [*words, "--seed", str(seed), "--rho", str(rho)]))
     return min(fits, key=lambda fit: fit[0])[1] if fits else []

@@ -12,7 +12,7 @@ from reporting import line_of, write_report
 from simulated_bench import JOB, Bench, Machine, linear
 from tutti import _engine, tuning_run
 from tutti.cli import app
-from tutti.tuning_blocks import Band, blocks_for
+from tutti.tuning_blocks import Band, blocks_for, class_end
 from tutti.tuning_cells import Cell
 from tutti.tuning_uneven import bands, cells_of
 from typer.testing import CliRunner
@@ -20,11 +20,11 @@ from typer.testing import CliRunner
 Time = Callable[[int], float]
 
 
-def blocks_of(words: list[str]) -> list[int]:
+def blocks_of(words: list[str], ranks: int = JOB.ranks) -> list[int]:
     """The blocks that tutti-bench makes."""
     options = dict(zip(words[::2], words[1::2], strict=True))
     return _engine.distribute(
-        options["--distribution"], JOB.ranks, int(options["--block"]),
+        options["--distribution"], ranks, int(options["--block"]),
         int(options.get("--seed", 1)), int(options.get("--rho", 5)),
     )  # fmt: skip
 
@@ -93,11 +93,7 @@ def test_blocks_have_an_irregularity_of_the_band_and_about_the_mean(ranks: int) 
     for band in bands(ranks):
         for size in (64, 1000, 1 << 20):
             words = blocks_for("allgatherv", ranks, size, band.irregularity, band)
-            options = dict(zip(words[::2], words[1::2], strict=True))
-            blocks = _engine.distribute(
-                options["--distribution"], ranks, int(options["--block"]), int(options["--seed"]),
-                int(options["--rho"]),
-            )  # fmt: skip
+            blocks = blocks_of(words, ranks)
             assert band.holds(-(-max(blocks) * ranks // sum(blocks)))
             assert max(blocks) * ranks / sum(blocks) == pytest.approx(band.irregularity, rel=0.3)
             assert 4 * sum(blocks) / ranks == pytest.approx(size, rel=0.2)
@@ -108,7 +104,19 @@ def test_sizes_without_such_blocks_are_not_measured() -> None:
     # Of blocks of 1 element each, none is 8 times as large as the mean of 2 ranks.
     assert blocks_for("allgatherv", 2, 64, 8, Band(8, 5, None)) == []
     assert cells_of(equal, 2, Band(8, 5, None)) == {"allgatherv": {}}
-    assert list(cells_of(equal, 8, Band(8, 5, None))["allgatherv"]) == [4, 64]
+    # Means of blocks around 1 element are larger, of the class of 8 B.
+    assert list(cells_of(equal, 8, Band(8, 5, None))["allgatherv"]) == [64]
+    assert blocks_for("allgatherv", 8, 4, 8), "a program's calls are replayed whatever their size"
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5, 6, 8, 13, 64])
+def test_blocks_of_a_band_stay_in_the_class_of_their_size(ranks: int) -> None:
+    for band in bands(ranks):
+        for size in (4, 8, 12, 16, 64):
+            words = blocks_for("allgatherv", ranks, size, band.irregularity, band)
+            assert words or size <= 8
+            if words:
+                assert class_end(4 * sum(blocks_of(words, ranks)) // ranks) == class_end(size)
 
 
 def test_irregularity_is_a_key_only_where_the_winners_differ(
