@@ -214,6 +214,7 @@ def test_a_program_is_tuned_with_its_own_blocks_only(
     words = ["tune", "--mpirun", "mpirun -n 8", "--report", path, "--output", str(tmp_path / "rules.json")]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
-    kinds = {words[words.index("--seed") + 1] + words[words.index("--rho") + 1]
+    names = ("--distribution", "--block", "--seed", "--rho")
+    kinds = {tuple(word for name in names for word in (name, words[words.index(name) + 1]))
              for words in bench.runs if words[0] == "allgatherv"}  # fmt: skip
-    assert len(kinds) == 1
+    assert kinds == {tuple(blocks_for("allgatherv", 8, 4096, 3.0))}
