@@ -200,7 +200,7 @@ class Tuner:
             a_call = max(a_call, fmean(line.median for line in before.lines.values()) * 1e-6 * growth)
         if not self._budget or not a_call:
             return names
-        seconds = max(0.0, self._seconds() - self._start_up)
+        seconds = max(0.0, self._seconds() / cell.runs - self._start_up)
         fitting = int(seconds / (a_call * (SCAN + WARMUP))) - 1
         promising = self._promising(names, explored, before)
         return promising[: max(_MAX_FINALISTS, fitting)]
@@ -317,7 +317,8 @@ class Tuner:
         """A cell of a bisection; where `low` has a span, the sizes down to half of `size`."""
         if low.span is None:
             return Cell(size)
-        return Cell(size, span=(size // 2 + 1, size), weight=0, seconds=low.seconds)
+        span = (size // 2 + 1, size)
+        return Cell(size, span=span, weight=0, seconds=low.seconds, runs=low.runs)
 
     def leave_out(self, collective: str, name: str, why: str) -> None:
         """What was measured of a broken candidate counts no more."""

@@ -199,7 +199,8 @@ class Replay:
         first = min(site.most for site in self.sites)
         least = first // 2 + 1 if first > 1 else first
         late = max((max(delays) for _, delays in self.main.arrivals), default=0.0)
-        made = Cell(self.size, span=(least, most), weight=self.seconds)
+        runs = len(self.main.roots())
+        made = Cell(self.size, span=(least, most), weight=self.seconds, runs=runs)
         made.seconds = late + sum(site.a_call * site.calls for site in self.sites) / self.calls
         return made
 

@@ -61,6 +61,8 @@ class Cell:
     """How much the cell counts where one algorithm must serve several."""
     seconds: float = 0.0
     """How long a call takes, if that is known before it is measured."""
+    runs: int = 1
+    """Of tutti-bench for one measurement, which share its time."""
 
     @property
     def native(self) -> Measured:

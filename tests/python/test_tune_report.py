@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,20 @@ def test_at_most_four_roots_stand_for_all(
     size = size_of(64, number, 1.0, root=calls_of_roots[0][0], roots=calls_of_roots)
     (calls,) = calls_of(report_of(line("bcast", size)))
     assert calls.roots() == replayed
+
+
+def test_runs_of_several_roots_share_the_time_of_a_size() -> None:
+    """Of a budget of 50 s the only size has 30 s; a call takes 0.1 s, and a run begins after 1 s."""
+    numbers = []
+    for roots in ([[2, 10]], [[0, 3], [2, 2], [4, 3], [6, 2]]):
+        machine = Machine({"native": linear(1e5, 0)}, seconds=1)
+        cell = replace(replay_of("bcast", 64, root=roots[0][0], roots=roots).cell(), seconds=0.1)
+        tuner = Tuner(JOB, machine, {"bcast": {64: cell}}, budget=50, start_up=1, clock=lambda: 0.0)
+        tuner.run()
+        assert cell.runs == len(roots) == Tuner._between(128, cell).runs
+        numbers.append(len(machine.runs[0][2]) - 1)
+    # Into 30 / 4 - 1 s fit 9 times 5 + 2 calls: those of native and of 8 candidates.
+    assert numbers[0] > numbers[1] == 8
 
 
 def test_each_root_has_the_arrivals_of_its_own_calls() -> None:
