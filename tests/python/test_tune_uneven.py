@@ -11,6 +11,7 @@ import pytest
 from reporting import line_of, write_report
 from simulated_bench import JOB, Bench, Machine, linear
 from tutti import _engine, tuning_run
+from tutti.bench import RunFailed
 from tutti.cli import app
 from tutti.tuning_blocks import Band, blocks_for, class_end
 from tutti.tuning_cells import Cell
@@ -40,12 +41,16 @@ class Ranks(Bench):
         """Times that an algorithm takes in the check only."""
         self.from_irregularity = 1
         """The least irregularity for which it does."""
+        self.broken = ""
+        """An algorithm that fails with uneven blocks."""
 
     def __call__(self, words: list[str], settings: dict[str, str]) -> dict[str, Any]:
         if words[0] in ("allgatherv", "reduce_scatter"):
             blocks = blocks_of(words[words.index("--block") :][:2] + words[words.index("--distribution") :][:2]
                                + self._rest(words))  # fmt: skip
             irregularity = -(-max(blocks) * len(blocks) // sum(blocks))
+            if irregularity > 1 and self.broken in words:
+                raise RunFailed("exit status 1")
             least = max(one for one in self.of_irregularity if one <= irregularity)
             self.machine.times = dict(self.of_irregularity[least])
             if settings["TUTTI_RULES"] != "none":
@@ -198,9 +203,23 @@ def test_equal_blocks_come_first_in_a_budget(
     even = {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}
     bench = Ranks({1: even})
     rules, told = tune(monkeypatch, tmp_path, bench, "--budget", "1ms")
-    assert told["unfinished"][-2:] == ["allgatherv (irregularity 2)", "allgatherv (irregularity 8)"]
+    assert told["unfinished"][-2:] == [
+        {"collective": "allgatherv", "irregularity": 2}, {"collective": "allgatherv", "irregularity": 8},
+    ]  # fmt: skip
     assert {one["irregularity"] for one in told["measured"]} <= {1}  # or nothing, on a busy machine
     assert all(rule[0] == "0..inf" for rule in rules)
+
+
+def test_failures_are_told_by_collective_and_irregularity(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    bench.broken = "bruck"
+    _, told = tune(monkeypatch, tmp_path, bench)
+    assert told["failed"] == [
+        {"collective": "allgatherv", "irregularity": irregularity, "name": "bruck", "why": "exit status 1"}
+        for irregularity in (2, 8)
+    ]
 
 
 def test_a_program_is_tuned_with_its_own_blocks_only(

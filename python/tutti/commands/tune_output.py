@@ -90,7 +90,7 @@ def _show_missing(
             out.print(f"{tuner.title(collective)} {what}: {why}", markup=False)
     if skipped := [name for name, cells in tuners[0].cells.items() if not cells]:
         out.print(f"Skipped, as a rank would need more than {volume(MAX_BUFFER)}: {', '.join(skipped)}.")
-    if unfinished := _unfinished(tuners):
+    if unfinished := [tuner.title(name) for tuner, name in _unfinished(tuners)]:
         out.print(f"The budget did not suffice for: {', '.join(unfinished)}.{_enough(tuners, budget)}")
     sizes = sum(
         "native" in cell.lines
@@ -104,11 +104,9 @@ def _show_missing(
         )
 
 
-def _unfinished(tuners: Sequence[Tuner]) -> list[str]:
-    """What the budget did not suffice for."""
-    return [
-        tuner.title(name) for tuner in tuners for name in tuner.cells if name in tuner.unfinished
-    ]
+def _unfinished(tuners: Sequence[Tuner]) -> list[tuple[Tuner, str]]:
+    """The collectives that the budget did not suffice for."""
+    return [(tuner, name) for tuner in tuners for name in tuner.cells if name in tuner.unfinished]
 
 
 def _enough(tuners: Sequence[Tuner], budget: float) -> str:
@@ -160,9 +158,15 @@ def as_json(
             for check in checks
         ],
         "failed": [
-            {"collective": tuner.title(collective), "name": name, "why": why}
+            {
+                "collective": collective, "irregularity": tuner.irregularity, "name": name,
+                "why": why,
+            }
             for tuner in tuners for (collective, name), why in tuner.failed.items()
         ],
-        "unfinished": _unfinished(tuners),
+        "unfinished": [
+            {"collective": name, "irregularity": tuner.irregularity}
+            for tuner, name in _unfinished(tuners)
+        ],
         "skipped": [name for name, cells in tuners[0].cells.items() if not cells],
     }  # fmt: skip
