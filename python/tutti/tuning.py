@@ -116,6 +116,8 @@ class Tuner:
         """Runs of tutti-bench that have begun."""
         self.seconds = 0.0
         """That the tuning took."""
+        self.planned = planned_runs(cells)
+        """About as many runs as a tuning without a budget needs."""
         self._measure = measure
         self._clock = clock
         self._progress = progress
@@ -125,7 +127,6 @@ class Tuner:
         self._left = 0
         """Runs that the stage may still start."""
         self._done = 0
-        self._planned = 0
         self._start_up = start_up
         self._arrivals = arrivals
         self.cells = cells
@@ -148,7 +149,6 @@ class Tuner:
         for (stage, planned), share in zip(runs.items(), SHARES, strict=True):
             self._end = start + share * self._budget if self._budget else math.inf
             self._done, self._left, before = before, planned, before + planned
-            self._planned = sum(runs.values())
             stage()
         self.seconds = self._clock() - start
 
@@ -344,7 +344,7 @@ class Tuner:
         where = _engine.range_text(str(sizes[0])) if len(sizes) == 1 else f"{len(sizes)} sizes"
         text = f"{self.title(collective)} {where}, {count(len(names), 'candidate')}"
         self.runs += 1
-        self._progress(self._done, max(self._planned, self._done + 1), text)
+        self._progress(self._done, max(self.planned, self._done + 1), text)
         try:
             rows = self._measure(
                 collective, sizes, ["native", *names], repetitions, self._seconds()

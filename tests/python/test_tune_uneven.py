@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from simulated_bench import JOB, Bench, Machine, linear
 from tutti import _engine, tuning_run
 from tutti.bench import RunFailed
 from tutti.cli import app
+from tutti.commands import tune as command
 from tutti.tuning_blocks import Band, blocks_for, class_end
 from tutti.tuning_cells import Cell
 from tutti.tuning_uneven import bands, cells_of
@@ -77,13 +79,30 @@ def tune(
     monkeypatch: pytest.MonkeyPatch, folder: Path, bench: Bench, *words: str
 ) -> tuple[list[tuple[str, str, str]], dict[str, Any]]:
     """Irregularity, sizes and what runs, by rule; and what the command says."""
+    told = json.loads(said(monkeypatch, folder, bench, "--json", *words))
+    return rules_in(folder), told
+
+
+def said(monkeypatch: pytest.MonkeyPatch, folder: Path, bench: Bench, *words: str) -> str:
+    """What the command prints."""
     monkeypatch.setattr(tuning_run, "under", lambda mpirun: bench)
     output = folder / "rules.json"
     options = ["--collective", "allgatherv", "--bytes", "8..64K", "--output", str(output), *words]
-    done = CliRunner().invoke(app, ["tune", "--mpirun", "mpirun -n 8", "--json", *options])
+    done = CliRunner().invoke(app, ["tune", "--mpirun", "mpirun -n 8", *options])
     assert done.exit_code == 0, done.output
-    rules = _engine.rules_from_text(output.read_text(), "").all
-    return [(rule.irregularity, rule.bytes, rule.use) for rule in rules], json.loads(done.stdout)
+    return done.stdout
+
+
+def rules_in(folder: Path) -> list[tuple[str, str, str]]:
+    rules = _engine.rules_from_text((folder / "rules.json").read_text(), "").all
+    return [(rule.irregularity, rule.bytes, rule.use) for rule in rules]
+
+
+def take(monkeypatch: pytest.MonkeyPatch, bench: Bench, seconds: float) -> None:
+    """Each run takes so long by the clock of the command, and nothing else takes time."""
+    bench.machine.seconds = seconds
+    clock = SimpleNamespace(monotonic=lambda: bench.machine.now)
+    monkeypatch.setattr(command, "time", clock)
 
 
 def test_measured_irregularities_stand_for_all_above_one() -> None:
@@ -208,6 +227,18 @@ def test_equal_blocks_come_first_in_a_budget(
     ]  # fmt: skip
     assert {one["irregularity"] for one in told["measured"]} <= {1}  # or nothing, on a busy machine
     assert all(rule[0] == "0..inf" for rule in rules)
+
+
+def test_the_budget_that_is_named_suffices(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    take(monkeypatch, bench, 10)
+    told = " ".join(said(monkeypatch, tmp_path, bench, "--budget", "1m").split())
+    # 3 kinds of blocks with 5 sizes: 18 runs each, of 10 s, in 80 % of the budget.
+    assert "By the runs so far, --budget 12m would suffice." in told
+    _, found = tune(monkeypatch, tmp_path, bench, "--budget", "12m")
+    assert found["unfinished"] == []
 
 
 def test_failures_are_told_by_collective_and_irregularity(

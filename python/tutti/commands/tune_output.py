@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tutti import _engine
 from tutti.console import count, duration, percent, volume
-from tutti.tuning import CHECK, FOR_TUNING, Tuner, planned_runs, title
+from tutti.tuning import CHECK, FOR_TUNING, Tuner, title
 from tutti.tuning_cells import MAX_BUFFER
 from tutti.tuning_check import Check, geometric_mean
 from tutti.tuning_rules import mpi_of
@@ -112,7 +112,7 @@ def _unfinished(tuners: Sequence[Tuner]) -> list[tuple[Tuner, str]]:
 def _enough(tuners: Sequence[Tuner], budget: float) -> str:
     """A sentence with the budget that suffices by the runs so far; empty if they do not say."""
     runs = sum(tuner.runs for tuner in tuners)
-    whole = sum(planned_runs(tuner.cells) for tuner in tuners)
+    whole = sum(tuner.planned for tuner in tuners)
     seconds = sum(tuner.seconds for tuner in tuners) * whole / max(1, runs) / FOR_TUNING
     minutes = math.ceil(seconds / 60)
     if seconds <= budget:
