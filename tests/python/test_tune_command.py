@@ -19,6 +19,7 @@ from tutti.commands import tune_output
 from tutti.console import console
 from tutti.refusal import Refusal
 from tutti.tuning import Job
+from tutti.tuning_rules import settle
 from typer.testing import CliRunner
 
 
@@ -433,6 +434,7 @@ def test_what_failed_and_what_the_budget_left_out_is_said(
     tuner = tuned(Machine({"native": linear(10, 1e-3)}), "bcast")
     tuner.failed["bcast", "ring"] = "exit status 9"
     tuner.unfinished.append("bcast")
+    settle(tuner)
     tune_output.show_summary(console(), [], [tuner], tmp_path / "rules.json")
     said = " ".join(capsys.readouterr().out.split())
     assert "bcast ring failed and was left out: exit status 9" in said

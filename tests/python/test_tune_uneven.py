@@ -229,6 +229,37 @@ def test_equal_blocks_come_first_in_a_budget(
     assert all(rule[0] == "0..inf" for rule in rules)
 
 
+def refuted(monkeypatch: pytest.MonkeyPatch, seconds: float) -> Ranks:
+    """Ring is fast in the tuning only; each run takes so many seconds."""
+    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    bench.of_rules["ring"] = linear(30, 3e-3)
+    take(monkeypatch, bench, seconds)
+    return bench
+
+
+def test_rules_that_the_budget_left_unchecked_are_not_called_native(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """All 3 sizes checked are refuted; for 2 more the rules say ring."""
+    told = " ".join(said(monkeypatch, tmp_path, refuted(monkeypatch, 6), "--budget", "2m").split())
+    assert "did not suffice to check 2 of 5 sizes" in told
+    assert "ring" in [use for _, _, use in rules_in(tmp_path)]
+    assert "Nothing is faster" not in told
+
+
+def test_uneven_blocks_that_nothing_checked_have_no_rules(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The budget ends after the check of equal blocks, which has refuted ring."""
+    bench = refuted(monkeypatch, 4)
+    told = " ".join(said(monkeypatch, tmp_path, bench, "--budget", "2m").split())
+    assert bench.machine.now == 120
+    assert rules_in(tmp_path) == [("0..inf", "0..inf", "native")]
+    assert "did not suffice for: allgatherv (irregularity 2), allgatherv (irregularity 8)." in told
+    assert "to check" not in told
+    assert "Nothing is faster than the MPI's own algorithms here: " in told
+
+
 def test_the_budget_that_is_named_suffices(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

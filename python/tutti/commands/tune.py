@@ -202,12 +202,12 @@ class _Request:
             program.remove_arrivals(folder)
 
     def write(self, work: _Work, tuners: list[Tuner], path: Path) -> list[dict[str, Any]]:
-        """Writes the rules to a file, and returns them."""
+        """Writes the rules of the first parts, one for each tuner, to a file, and returns them."""
         date = datetime.date.today().isoformat()
         first, *others = tuners
         of_uneven = [
             span
-            for part, tuner in zip(work.parts[1:], others, strict=True) if part.band
+            for part, tuner in zip(work.parts[1:], others, strict=False) if part.band
             for span in tuning_uneven.spans_beside(first, tuner, part.band)
         ]  # fmt: skip
         rules = rules_of(first, date, self.command, of_uneven)
@@ -279,23 +279,29 @@ def _tuned(
 def _checked(
     request: _Request, run: Run, work: _Work, tuners: list[Tuner], bar: _Bar, end: float
 ) -> tuple[list[dict[str, Any]], list[Check]]:
-    """Checks the rules, and writes what the check leaves of them."""
+    """Checks the rules, and writes what the check leaves of them. Uneven blocks whose check does not
+    begin before the end of the budget get none: the rules for equal blocks hold there."""
     unchecked = request.output.with_name(request.output.name + ".unchecked")
     done = sum(tuner.done for tuner in tuners)
     planned = done + sum(len(cells) for tuner in tuners for cells in tuner.cells.values())
     checks: list[Check] = []
+    settled: list[Tuner] = []
     try:
         for part, tuner in zip(work.parts, tuners, strict=True):
+            if part.band and time.monotonic() >= end:
+                tuner.unfinished = [name for name, cells in tuner.cells.items() if cells]
+                continue
             if part.band:
                 tuning_uneven.choose(tuners[0], tuner)
-            request.write(work, tuners, unchecked)
+            settled.append(tuner)
+            request.write(work, settled, unchecked)
             checks += check(
                 tuner, run, unchecked, lambda: end - time.monotonic(), part.shape,
                 bar.after(done + len(checks), planned),
             )  # fmt: skip
     finally:
         unchecked.unlink(missing_ok=True)
-    return request.write(work, tuners, request.output), checks
+    return request.write(work, settled, request.output), checks
 
 
 def _warn(job: Job) -> None:
@@ -382,4 +388,4 @@ def tune(
     if work.program:
         tune_report.show(out, work.program, tuners[0], checks)
     tune_output.show_checks(out, checks)
-    tune_output.show_summary(out, checks, tuners, request.output, request.seconds)
+    tune_output.show_summary(out, checks, tuners, request.output, request.seconds, rules)

@@ -45,10 +45,11 @@ def show_checks(out: Console, checks: list[Check]) -> None:
 
 
 def show_summary(
-    out: Console, checks: list[Check], tuners: Sequence[Tuner], output: Path, budget: float = 0
-) -> None:
+    out: Console, checks: list[Check], tuners: Sequence[Tuner], output: Path, budget: float = 0,
+    rules: Sequence[dict[str, Any]] = (),
+) -> None:  # fmt: skip
     """Prints what the rules gain, what is not in them, and how to use them. `budget`: in seconds."""
-    _show_gains(out, checks)
+    _show_gains(out, checks, rules)
     _show_missing(out, checks, tuners, budget)
     here = Path.cwd()
     name = shlex.quote(str(output.relative_to(here) if output.is_relative_to(here) else output))
@@ -60,7 +61,7 @@ def show_summary(
     out.print(f"To use them: TUTTI_RULES={name}", markup=False, soft_wrap=True)
 
 
-def _show_gains(out: Console, checks: list[Check]) -> None:
+def _show_gains(out: Console, checks: list[Check], rules: Sequence[dict[str, Any]]) -> None:
     speedups = [check.speedup for check in checks if not check.is_native]
     lost = sum(check.is_slower for check in checks)
     if speedups:
@@ -71,7 +72,7 @@ def _show_gains(out: Console, checks: list[Check]) -> None:
         )
     if natives := len(checks) - len(speedups):
         out.print(f"The rules ran native in {count(natives, 'cell')}: differences there are noise.")
-    if checks and not any(check.speedup > 1 and not check.refutes for check in checks):
+    if rules and all(rule["use"] == "native" for rule in rules):
         out.print(
             "[bold]Nothing is faster than the MPI's own algorithms here[/]: with these rules a program "
             "runs them without exploring."
@@ -93,7 +94,7 @@ def _show_missing(
     if unfinished := [tuner.title(name) for tuner, name in _unfinished(tuners)]:
         out.print(f"The budget did not suffice for: {', '.join(unfinished)}.{_enough(tuners, budget)}")
     sizes = sum(
-        "native" in cell.lines
+        bool(cell.choice)
         for tuner in tuners for collective, cells in tuner.cells.items()
         if (collective, CHECK) not in tuner.failed for cell in cells.values()
     )  # fmt: skip
