@@ -1,8 +1,9 @@
-"""The wheel that the tests of packages install."""
+"""The wheel that the tests of packages install, and what several of them need."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -15,6 +16,10 @@ from installed import BUILD, ROOT, cached, mpis, run
 
 ALL = "ALL_TESTS" in os.environ
 """Tests that take minutes run too."""
+
+minutes = pytest.mark.skipif(not ALL, reason="builds all anew: ./test --all")
+
+VERSION = re.search(r"project\(tutti VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
 
 SAME = ("CMAKE_CXX_FLAGS_RELWITHDEBINFO", "TUTTI_UNITY", "TUTTI_WERROR")
 """Options of the build tree: with the same ones ccache has the objects."""

@@ -92,9 +92,7 @@ class Cluster:
             "LD_LIBRARY_PATH": f"{plugins}:{plugins.parent}",
             "PATH": f"{self.files}/bin:{PREFIX}/bin:{os.environ['PATH']}",
         }
-        host = socket.gethostname().split(".")[0]
-        (folder / "slurm.conf").write_text(CONFIGURATION.format(
-            folder=folder, plugins=plugins, host=host, ports=free_ports(3), user=os.getuid()))  # fmt: skip
+        self.plugins = plugins
         self.write_prolog()
         self.daemons: list[subprocess.Popen] = []
 
@@ -107,15 +105,27 @@ class Cluster:
         prolog.chmod(0o755)
 
     def start(self) -> None:
+        """Tries twice, since another process may take a port that was free."""
+        if not self._starts():
+            self.stop()
+            assert self._starts(), self.logs()
+
+    def _starts(self) -> bool:
+        host = socket.gethostname().split(".")[0]
+        (self.folder / "slurm.conf").write_text(CONFIGURATION.format(
+            folder=self.folder, plugins=self.plugins, host=host, ports=free_ports(3),
+            user=os.getuid()))  # fmt: skip
         self._daemon("slurmctld", "-c")
         for node in NODES:
-            (self.folder / f"spool-{node}").mkdir()
-            (self.folder / f"tmp-{node}").mkdir()
+            (self.folder / f"spool-{node}").mkdir(exist_ok=True)
+            (self.folder / f"tmp-{node}").mkdir(exist_ok=True)
             self._daemon("slurmd", "-N", node, "-d", f"{self.files}/sbin/slurmstepd-wlm")
         end = time.monotonic() + 60
         while "2 idle" not in self.say("sinfo", "-h", "-p", "other", "-o", "%D %t"):
-            assert time.monotonic() < end, self.logs()
+            if time.monotonic() > end:
+                return False
             time.sleep(0.2)
+        return True
 
     def _daemon(self, name: str, *words: str) -> None:
         command = [f"{self.files}/sbin/{name}-wlm", "-D", *words]
@@ -134,6 +144,7 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 os.killpg(daemon.pid, signal.SIGKILL)
                 daemon.wait()
+        self.daemons.clear()
 
     def say(self, *command: str) -> str:
         """What a command prints, which may fail."""
