@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from simulated_bench import JOB, Bench, Machine, linear, spans, tuned
+from simulated_bench import Bench, Machine, invoke, linear, simulated, spans, tuned
 from tutti import _engine, tuning_check, tuning_run
 from tutti.bench import RunFailed
 from tutti.cli import app
@@ -18,21 +15,13 @@ from tutti.commands import tune as command
 from tutti.commands import tune_output
 from tutti.console import console
 from tutti.refusal import Refusal
-from tutti.tuning import Job
 from tutti.tuning_rules import settle
 from typer.testing import CliRunner
 
 
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
-    times = {"native": linear(10, 1e-3), "chain": linear(5, 0.5e-3), "auto": linear(5, 0.5e-3)}
-    made = Bench(Machine(times))
-    monkeypatch.setattr(tuning_run, "under", lambda mpirun: made)
-    return made
-
-
-def invoke(*words: str) -> Any:
-    return CliRunner().invoke(app, ["tune", "--mpirun", "mpirun -n 8", *words])
+    return simulated(monkeypatch)
 
 
 def test_the_command_writes_rules_and_checks_them(bench: Bench, tmp_path: Path) -> None:
@@ -182,89 +171,6 @@ def test_a_check_ends_with_the_budget_and_begins_with_what_it_can_refute(tmp_pat
     assert "--budget" not in bench.runs[-1]
 
 
-def test_an_interrupted_tuning_is_resumed(bench: Bench, tmp_path: Path) -> None:
-    output = tmp_path / "rules.json"
-    words = ["--output", str(output), "--collective", "bcast"]
-    bench.fail_after = 4  # the barrier and three sizes of the scan
-    done = invoke(*words)
-    assert done.exit_code != 0
-    assert f"--resume continues from {output}.state" in " ".join(done.stderr.split())
-    assert not output.exists()
-    before = len(bench.machine.runs)
-    bench.fail_after = -1
-    assert invoke(*words, "--resume").exit_code == 0
-    keys = [json.dumps(run) for run in bench.machine.runs]
-    tuning_runs = [key for key in keys if '"auto"' not in key]
-    assert before == 3
-    assert len(tuning_runs) == len(set(tuning_runs))  # nothing was measured again
-    assert output.exists()
-
-
-def test_two_tunings_do_not_write_the_same_rules(bench: Bench, tmp_path: Path) -> None:
-    output = tmp_path / "rules.json"
-    with tuning_run.alone(output):
-        assert "another tutti tune is writing these rules" in str(invoke("--output", str(output)).exception)
-    assert invoke("--output", str(output), "--collective", "bcast", "--bytes", "8..1K").exit_code == 0
-    assert list(tmp_path.iterdir()) == [output]
-
-
-def test_the_job_names_the_machine_of_a_state() -> None:
-    metadata = {"ranks": "8", "nodes": "2", "ranks of a node": "4", "library": "MPI", "processor": "P",
-                "cores of a node": "16", "network": "ethernet 1000 Mb/s"}  # fmt: skip
-    job = tuning_run.job_of(lambda words, settings: {"metadata": metadata})
-    network = "ethernet 1000 Mb/s"
-    assert job == Job(8, 2, 4, "MPI", f"P, 16 cores, {network}", network, 16)
-
-
-def test_runs_that_a_budget_cut_short_serve_no_much_longer_one(tmp_path: Path) -> None:
-    runs: list[list[str]] = []
-
-    def run(words: list[str], *_: Any) -> Any:
-        runs.append(words)
-        samples = [1.0] * (5 if "--budget" in words else 12)
-        return {"rows": [{"algorithms": [{"name": "native", "samples_us": samples}]}]}
-
-    measure = tuning_run.measuring(run, tuning_run.State(tmp_path / "state", {}, False))
-    for seconds in (1.0, 0.9, 1.5, 60.0, 55.0, 0.0, 0.0):
-        measure("bcast", [8], ["native"], 12, seconds)
-    assert ["--budget" in words for words in runs] == [True, True, False]
-
-
-def test_a_state_of_another_tuning_is_refused(bench: Bench, tmp_path: Path) -> None:
-    output = tmp_path / "rules.json"
-    state = tmp_path / "rules.json.state"
-    state.write_text(json.dumps({"schema": tuning_run.STATE_SCHEMA, "mpirun": "mpirun -n 4"}))
-    done = invoke("--output", str(output), "--resume")
-    assert "mpirun mpirun -n 4, this run has mpirun -n 8" in str(done.exception)
-    identity = {"mpirun": "mpirun -n 8", "bytes": [8, 4 << 20], "report": "", **asdict(JOB),
-                "version": _engine.version, "settings": tuning_run.settings()}  # fmt: skip
-    moved = {**identity, "nodes": 4}
-    state.write_text(json.dumps({"schema": tuning_run.STATE_SCHEMA, **moved}))
-    assert "nodes 4, this run has 1" in str(invoke("--output", str(output), "--resume").exception)
-    state.write_text(json.dumps({"schema": tuning_run.STATE_SCHEMA, **identity}))
-    assert "runs: expected an object" in str(invoke("--output", str(output), "--resume").exception)
-
-
-def test_without_an_interrupted_tuning_resume_begins_one(bench: Bench, tmp_path: Path) -> None:
-    """A script of a batch system gives the same command each time."""
-    output = tmp_path / "rules.json"
-    words = ["--output", str(output), "--collective", "bcast", "--bytes", "8..1K", "--resume"]
-    done = invoke(*words)
-    assert done.exit_code == 0, done.output
-    assert f"nothing to resume, as there is no {output}.state: the tuning begins" in done.stderr
-    assert output.exists()
-
-
-def test_resume_without_an_interrupted_tuning_keeps_the_default_output(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "rules.json").write_text("mine")
-    said = str(invoke("--collective", "bcast", "--resume").exception)
-    assert said.startswith("rules.json exists")
-    assert (tmp_path / "rules.json").read_text() == "mine"
-
-
 def test_where_no_terminal_shows_a_bar_lines_show_the_progress(bench: Bench, tmp_path: Path) -> None:
     done = invoke("--output", str(tmp_path / "rules.json"), "--collective", "bcast", "--bytes", "8..1K")
     (line,) = done.stderr.splitlines()
@@ -319,60 +225,6 @@ def test_a_budget_that_ends_at_once_leaves_rules_and_a_hint(
     # 21 runs in the three stages and 6 bisections, of 10 s each, in 80 % of the budget.
     assert "did not suffice for: barrier, bcast. By the runs so far, --budget 6m would suffice." in said
     assert "size native" not in said
-
-
-def test_a_state_of_other_settings_is_refused_by_the_variables_that_differ(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for name in ("FI_PROVIDER", "PRTE_MCA_rmaps_default_mapping_policy"):
-        monkeypatch.setenv(name, "slot")
-    former = tuning_run.settings()
-    tuning_run.State(tmp_path / "state", {"settings": former}, False).put("a run", [], 0)
-    monkeypatch.delenv("PRTE_MCA_rmaps_default_mapping_policy")
-    # TUTTI_REPORT and others that a tuning sets itself do not count.
-    for name in ("MPICH_OFI_NIC_POLICY", "MV2_USE_CUDA", "MVP_USE_CUDA", "TUTTI_REPORT"):
-        monkeypatch.setenv(name, "1")
-    with pytest.raises(Refusal) as refused:
-        tuning_run.State(tmp_path / "state", {"settings": tuning_run.settings()}, True)
-    assert str(refused.value) == (
-        f"--resume: {tmp_path}/state has settings no MPICH_OFI_NIC_POLICY, no MV2_USE_CUDA, "
-        "no MVP_USE_CUDA, PRTE_MCA_rmaps_default_mapping_policy=slot, this run has "
-        "MPICH_OFI_NIC_POLICY=1, MV2_USE_CUDA=1, MVP_USE_CUDA=1, "
-        "no PRTE_MCA_rmaps_default_mapping_policy"
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "words", "text"),
-    [
-        ("rules.json.lock", [], "rules.json.lock: Is a directory"),
-        ("rules.json.state.new", [], "rules.json.state: Is a directory"),
-        ("rules.json.state", ["--resume"], "--resume: {}/rules.json.state: Is a directory"),
-    ],
-)
-def test_a_file_of_the_tuning_that_cannot_be_used_is_named(
-    bench: Bench, tmp_path: Path, name: str, words: list[str], text: str
-) -> None:
-    (tmp_path / name).mkdir()
-    done = invoke("--output", str(tmp_path / "rules.json"), "--collective", "bcast", *words)
-    assert text.format(tmp_path) in str(done.exception)
-    assert not (tmp_path / "rules.json").exists()
-
-
-def test_a_state_that_is_no_json_is_not_resumed(tmp_path: Path) -> None:
-    (tmp_path / "state").write_text("{")
-    with pytest.raises(Refusal, match="--resume: .*/state: invalid JSON: "):
-        tuning_run.State(tmp_path / "state", {}, True)
-
-
-def test_without_locks_a_tuning_runs_unprotected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def flock(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "no locks")
-
-    monkeypatch.setattr(fcntl, "flock", flock)
-    with tuning_run.alone(tmp_path / "rules.json"), tuning_run.alone(tmp_path / "rules.json"):
-        pass
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -441,24 +293,6 @@ def test_what_failed_and_what_the_budget_left_out_is_said(
     assert "The budget did not suffice for: bcast." in said
     sizes = len(tuner.cells["bcast"])
     assert f"The budget did not suffice to check {sizes} of {sizes} sizes: " in said
-
-
-def test_without_resume_an_interrupted_tuning_is_kept(bench: Bench, tmp_path: Path) -> None:
-    output, state = tmp_path / "rules.json", tmp_path / "rules.json.state"
-    words = ["--output", str(output), "--collective", "bcast"]
-    bench.fail_after = 3
-    assert invoke(*words).exit_code != 0
-    kept = state.read_text()
-    bench.fail_after, bench.runs = -1, []
-    said = str(invoke(*words).exception)
-    assert said == (
-        f"{state} has the runs of an interrupted tuning: continue it with --resume, or remove the file "
-        "to tune anew"
-    )
-    assert not bench.runs and state.read_text() == kept
-    state.unlink()
-    assert invoke(*words).exit_code == 0
-    assert list(tmp_path.iterdir()) == [output]
 
 
 @pytest.mark.parametrize("option", ["--report", "--mpirun"])
