@@ -120,9 +120,9 @@ int PrivateComm::in_turn(const MpiCall& call, Bytes own, const Specification& sp
   if (!async_) return run();
   AsyncCalls& async = async_->calls();
   const bool has_begun = async.has_begun(call, own, specification);
-  if (has_begun) end();
   if (has_begun) instead_ = async.begun()->instead;
   const int error = has_begun ? async.finish(call) : run();
+  if (has_begun) end();
   async.leave();
   return error;
 }

@@ -65,11 +65,8 @@ int losing_isend(const void* buffer, int count, MPI_Datatype type, int peer, int
   return MPI_SUCCESS;
 }
 
-/// Runs a gather whose root lacks the call announcement of one rank, then frees its communicator.
-void gather_with_announcements(int rank, int p) {
-  std::unique_ptr<tutti::PrivateComm> comm;
-  if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, {}, comm) != MPI_SUCCESS) std::abort();
-  comm->receive_unexpected();
+/// Runs a gather whose root can begin it in the background.
+void gather(tutti::PrivateComm& comm, int rank, int p) {
   std::vector<int> all(static_cast<std::size_t>(p), -1);
   tutti::MpiCall call;
   call.collective = tutti::Collective::gather;
@@ -77,12 +74,20 @@ void gather_with_announcements(int rank, int p) {
   call.receive.address = all.data();
   call.send.blocks = call.receive.blocks = tutti::RankBlocks(1);
   call.send.type = call.receive.type = MPI_INT;
-  comm->begin(call);
+  comm.begin(call);
   const auto synchronised = tutti::specification(call.collective, "linear_sync:runner=background");
-  if (!comm->learn_types(call) || comm->run(call, *synchronised, {}) != MPI_SUCCESS) std::abort();
+  if (!comm.learn_types(call) || comm.run(call, *synchronised, {}) != MPI_SUCCESS) std::abort();
   for (int from = 0; from < p && rank == 0; ++from) {
     if (all[static_cast<std::size_t>(from)] != from) std::abort();
   }
+}
+
+/// Runs a gather whose root lacks the call announcement of one rank, then frees its communicator.
+void gather_with_announcements(int rank, int p) {
+  std::unique_ptr<tutti::PrivateComm> comm;
+  if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, {}, comm) != MPI_SUCCESS) std::abort();
+  comm->receive_unexpected();
+  gather(*comm, rank, p);
 }
 
 int failing_test(MPI_Request* /*request*/, int* /*completed*/, MPI_Status* /*status*/) {
@@ -133,46 +138,68 @@ int counting_free(MPI_Comm* comm) {
   return free_of_mpi(comm);
 }
 
+/// Ends `comm`; returns how many communicators that frees.
+int count_frees(std::unique_ptr<tutti::PrivateComm>& comm) {
+  freed_communicators = 0;
+  const Faulty functions(
+      [](tutti::MpiFunctions& all) { free_of_mpi = std::exchange(all.Comm_free, counting_free); });
+  comm.reset();
+  return freed_communicators;
+}
+
+/// The root's thread has begun two calls before the root makes them. They end as others do.
+void free_after_begun_calls(int rank, int p) {
+  if (!tutti::Background::of_process().start()) std::abort();
+  std::unique_ptr<tutti::PrivateComm> comm;
+  if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, {}, comm) != MPI_SUCCESS) std::abort();
+  comm->receive_unexpected();
+  gather(*comm, rank, p);
+  for (int call = 0; call < 2; ++call) {
+    // The others end the call by the signals of that thread.
+    for (int from = 1; from < p && rank == 0; ++from) {
+      PMPI_Recv(nullptr, 0, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    gather(*comm, rank, p);
+    if (rank != 0) PMPI_Send(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+  }
+  tutti::Background::of_process().stop();
+  expect(count_frees(comm) == 1, "not freed after calls that the thread has begun");
+}
+
 /// The root of a reduction cannot receive: later calls do not use the memory in which it has begun
 /// to, and what has not come reaches no other communicator.
 void leave_a_reduction(int rank, int p) {
-  {
-    std::unique_ptr<tutti::PrivateComm> comm;
-    if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, {}, comm) != MPI_SUCCESS) std::abort();
-    const void* left = nullptr;
-    std::vector<int> own(100);
-    std::iota(own.begin(), own.end(), rank);
-    std::vector<int> sum(own.size(), -1);
-    for (const bool fails : {true, false}) {
-      tutti::MpiCall call;
-      call.collective = tutti::Collective::reduce;
-      call.op = MPI_SUM;
-      call.send.address = own.data();
-      call.receive.address = sum.data();
-      call.send.blocks = call.receive.blocks = tutti::RankBlocks(100);
-      call.send.type = call.receive.type = MPI_INT;
-      received_at.clear();
-      const bool is_left = fails && rank == 0;
-      const Faulty functions([&](tutti::MpiFunctions& all) {
-        all.Irecv = noting_irecv;
-        if (is_left) all.Testsome = failing_testsome;
-      });
-      comm->begin(call);
-      expect(comm->learn_types(call), "unknown types");
-      const int error = comm->run(call, *tutti::specification(call.collective, "linear"), {});
-      expect((error != MPI_SUCCESS) == is_left, "the wrong call failed");
-      if (rank != 0) continue;
-      if (fails) left = received_at.at(1);  // the first one is in the result
-      if (fails) continue;
-      expect(std::count(received_at.begin(), received_at.end(), left) == 0, "used again");
-      expect(sum[1] == p + p * (p - 1) / 2, "a wrong sum");
-    }
-    const Faulty functions([](tutti::MpiFunctions& all) {
-      free_of_mpi = std::exchange(all.Comm_free, counting_free);
+  std::unique_ptr<tutti::PrivateComm> comm;
+  if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, {}, comm) != MPI_SUCCESS) std::abort();
+  const void* left = nullptr;
+  std::vector<int> own(100);
+  std::iota(own.begin(), own.end(), rank);
+  std::vector<int> sum(own.size(), -1);
+  for (const bool fails : {true, false}) {
+    tutti::MpiCall call;
+    call.collective = tutti::Collective::reduce;
+    call.op = MPI_SUM;
+    call.send.address = own.data();
+    call.receive.address = sum.data();
+    call.send.blocks = call.receive.blocks = tutti::RankBlocks(100);
+    call.send.type = call.receive.type = MPI_INT;
+    received_at.clear();
+    const bool is_left = fails && rank == 0;
+    const Faulty functions([&](tutti::MpiFunctions& all) {
+      all.Irecv = noting_irecv;
+      if (is_left) all.Testsome = failing_testsome;
     });
-    comm.reset();
+    comm->begin(call);
+    expect(comm->learn_types(call), "unknown types");
+    const int error = comm->run(call, *tutti::specification(call.collective, "linear"), {});
+    expect((error != MPI_SUCCESS) == is_left, "the wrong call failed");
+    if (rank != 0) continue;
+    if (fails) left = received_at.at(1);  // the first one is in the result
+    if (fails) continue;
+    expect(std::count(received_at.begin(), received_at.end(), left) == 0, "used again");
+    expect(sum[1] == p + p * (p - 1) / 2, "a wrong sum");
   }
-  expect(freed_communicators == (rank == 0 ? 0 : 1), "freed while messages may come");
+  expect(count_frees(comm) == (rank == 0 ? 0 : 1), "freed while messages may come");
 }
 
 int endless_test(MPI_Request* /*request*/, int* completed, MPI_Status* /*status*/) {
@@ -203,7 +230,8 @@ void keep_what_may_be_received() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int granted = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &granted);
   int rank = 0;
   int p = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -219,12 +247,14 @@ int main(int argc, char** argv) {
   }
   waits_in("keep_what_may_be_unsent");
   keep_what_may_be_unsent();
+  waits_in("free_after_begun_calls");
+  if (granted == MPI_THREAD_MULTIPLE) free_after_begun_calls(rank, p);
   waits_in("leave_a_reduction");
   leave_a_reduction(rank, p);
   waits_in("keep_what_may_be_received");
   keep_what_may_be_received();
   waits_in("leave_in_turns");
   leave_in_turns(rank);
-  if (rank == 0) std::puts("5 passed, 0 failed");
+  if (rank == 0) std::puts("6 passed, 0 failed");
   MPI_Finalize();
 }
