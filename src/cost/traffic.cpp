@@ -19,6 +19,10 @@ bool has_few_messages(const Algorithm& algorithm) {
          algorithm.shape == Shape::doubling;
 }
 
+/// Of more ranks, schedules around a ring take long, and their rounds are almost those of the
+/// shape.
+constexpr int max_exact_ring = 33;
+
 /// p - 1 equal rounds, v to v + 1.
 Traffic ring_traffic(int p, Bytes block, int turns = 1) {
   Traffic traffic{p, {}};
@@ -90,7 +94,10 @@ Traffic traffic_of(const Specification& specification, int p, Bytes block) {
     by_one_root.order = OrderName::natural;
     return turned(traffic_of(by_one_root, p, block));
   }
-  if (p > max_exact_ranks && !has_few_messages(*specification.algorithm)) {
+  const Algorithm& algorithm = *specification.algorithm;
+  const bool has_ring = algorithm.shape == Shape::ring || algorithm.shape == Shape::tree_then_ring;
+  const int most = has_ring ? max_exact_ring : max_exact_ranks;
+  if (p > most && !has_few_messages(algorithm)) {
     return shape_traffic_of(specification, p, block);
   }
   Specification natural = specification;

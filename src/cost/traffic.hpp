@@ -6,15 +6,17 @@
 
 namespace tutti {
 
-/// Up to this many ranks, the rounds of all algorithms come from the messages of real schedules.
+/// Up to this many ranks, the rounds of all algorithms except rings come from the messages of real
+/// schedules.
 inline constexpr int max_exact_ranks = 128;
 
 /// The rounds of an algorithm in natural order with root 0, for blocks (or a vector) of `block`
 /// bytes. They come from its real schedules: in each round a rank sends one message and receives
 /// one, in the sequence in which they become ready; a message is ready in the round after those
-/// that it needs. O(messages log messages). With more than `max_exact_ranks` ranks that holds for
-/// trees and for positions at growing distances only; others have the rounds of their shape. With
-/// an order that turns with the root, they are the rounds of one call by each of `roots_of(p)`.
+/// that it needs. O(messages log messages). With more than `max_exact_ranks` ranks, or 33 around a
+/// ring, that holds for trees and for positions at growing distances only; others have the rounds
+/// of their shape. With an order that turns with the root, they are the rounds of one call by each
+/// of `roots_of(p)`.
 [[nodiscard]] Traffic traffic_of(const Specification& specification, int p, Bytes block);
 
 /// How many roots, evenly apart, stand for all of them where an order turns with the root.

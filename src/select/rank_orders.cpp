@@ -122,7 +122,9 @@ std::optional<Specification> gaining_by_distance(
   for (const char* role : {"small", "large"}) {
     auto usual = specification_for(best->algorithm->collective, role);
     if (!usual) continue;
-    usual->order = best->order;  // by as many roots
+    const auto same = std::ranges::find(candidates, usual->algorithm, &Specification::algorithm);
+    if (same != candidates.end()) continue;  // counted above
+    usual->order = best->order;              // by as many roots
     native = std::min(native, rounds_seconds(traffic_of(*usual, p, block), fabric, natural));
   }
   return least * min_gain_of_exploration < native ? best : std::nullopt;

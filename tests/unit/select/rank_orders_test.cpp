@@ -49,6 +49,13 @@ TEST(Traffic, OfManyRanksIsThatOfRealSchedules) {
       EXPECT_EQ(text_of(traffic_of(one, p, 3 * p)), text_of(shape_traffic_of(one, p, 3 * p)));
     }
   }
+  // With unequal parts a ring of a few more ranks has its shape's rounds too, so that a program
+  // lists it soon.
+  EXPECT_EQ(rounds_of(traffic(Collective::allreduce, "ring", 33, 1000)), 64);
+  EXPECT_GT(traffic(Collective::allreduce, "ring", 33, 1000).rounds.size(), 1U);
+  EXPECT_EQ(rounds_of(traffic(Collective::allreduce, "ring", 64, 1000)), 126);
+  EXPECT_EQ(traffic(Collective::allreduce, "ring", 64, 1000).rounds.size(), 1U);
+  EXPECT_EQ(traffic(Collective::bcast, "scatter_allgather", 64, 1000).rounds.size(), 7U);
 }
 
 TEST(Traffic, OfTreesAndRecursiveDoubling) {
