@@ -52,14 +52,16 @@ std::size_t DistanceLearning::pairs_within(double max_cost) const {
 }
 
 double DistanceLearning::cost(Collective collective, double max_cost) const {
+  if (has_orders_[collective]) return 0;
   const int p = communicator_.p();
-  const auto searches = static_cast<double>(candidates_for(collective, p).size());
-  if (has_orders_[collective] || searches == 0) return 0;
-  if (communicator_.agreement().had_distances || step_ == Step::find_orders) {
-    return searches * cost_of_search(p);
+  const bool are_known = communicator_.agreement().had_distances || step_ == Step::find_orders;
+  if (!are_known) {
+    const int nodes = nodes_.guessed().count();
+    if (step_ == Step::over || nodes < min_nodes || nodes > max_nodes || p > max_ranks) return 0;
   }
-  const int nodes = nodes_.guessed().count();
-  if (step_ == Step::over || nodes < min_nodes || nodes > max_nodes || p > max_ranks) return 0;
+  const auto searches = static_cast<double>(candidates_for(collective, p).size());
+  if (searches == 0) return 0;
+  if (are_known) return searches * cost_of_search(p);
   if (step_ == Step::begin) return beginning;
   return static_cast<double>(pairs_within(max_cost)) * pair_cost_;
 }
