@@ -95,6 +95,32 @@ void broadcasts(Context& context, MPI_Comm comm, const char* specification) {
   expect_ran(context, comm, "bcast", specification);
 }
 
+void reduces(Context& context, MPI_Comm comm, const char* specification) {
+  const bool native = context.options().native;
+  int p = 0;
+  int rank = 0;
+  PMPI_Comm_size(comm, &p);
+  PMPI_Comm_rank(comm, &rank);
+  context.step(std::string("reduce ") + specification);
+  const Forced forced("reduce", specification, native);
+  context.expect_empty(forced.error());
+  for (int root = 0; root < p; ++root) {
+    for (const int count : {1, 5000}) {
+      std::vector<int> own(static_cast<std::size_t>(count));
+      for (int i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = (rank + 1) * (i + root);
+      std::vector<int> sum(own.size(), -1);
+      const auto run = native ? PMPI_Reduce : TUTTI_Reduce;
+      run(own.data(), sum.data(), count, MPI_INT, MPI_SUM, root, comm);
+      for (int i = 0; i < count && rank == root; ++i) {
+        if (sum[static_cast<std::size_t>(i)] == p * (p + 1) / 2 * (i + root)) continue;
+        context.fail("element " + std::to_string(i));
+        break;
+      }
+    }
+  }
+  expect_ran(context, comm, "reduce", specification);
+}
+
 /// The orders are those of each communicator's own ranks.
 void other_collectives(Context& context) {
   const OwnComm half(context.rank() % 2, -context.rank());
@@ -103,6 +129,9 @@ void other_collectives(Context& context) {
     for (const char* specification : {"binomial:order=distance", "binomial:order=cycle",
                                       "chain:order=cycle", "scatter_allgather:order=cycle"}) {
       broadcasts(context, comm, specification);
+    }
+    for (const char* specification : {"binomial:order=cycle", "scatter_gather:order=cycle"}) {
+      reduces(context, comm, specification);
     }
   }
 }
