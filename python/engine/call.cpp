@@ -178,7 +178,10 @@ class PyCall {
   /// Sets the call's rank order if the specification has an order by distance.
   Specification with_rank_order(Specification specification) {
     if (specification.needs_distances()) {
-      if (!fabric_) throw nb::value_error("order=distance needs a file of distances");
+      if (!fabric_) {
+        const auto order = std::string(name_of(specification.order));
+        throw nb::value_error(("order=" + order + " needs a file of distances").c_str());
+      }
       call_.rank_order = reordered_call(specification, call_, *fabric_).best.ranks;
     }
     return specification;

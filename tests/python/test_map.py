@@ -226,6 +226,10 @@ def test_the_orders_by_distance_are_those_of_the_list(command, switches, collect
             ["explain", "gather", "--ranks", "8", "--algorithm", "binomial:order=distance"],
             "order=distance needs a file of distances",
         ),
+        (
+            ["explain", "gather", "--ranks", "8", "--algorithm", "binomial:order=cycle"],
+            "order=cycle needs a file of distances",
+        ),
     ],
 )
 def test_errors_name_the_value(command, words, text):
