@@ -16,7 +16,7 @@ struct RankOrders {
   /// times its size belong to a class, which holds 4 size classes; all larger ones to the last.
   static constexpr std::array<Bytes, 4> blocks = {largest_of(7), largest_of(11), largest_of(15),
                                                   largest_of(19)};
-  /// The class of blocks whose sizes the other ranks do not know.
+  /// The class of calls whose blocks differ, and of those without blocks.
   static constexpr int any_class = 2;
 
   /// The class of blocks of `block` bytes.
