@@ -84,7 +84,8 @@ int PersistentRequest::open_schedule(Communicator& communicator,
     // Exchanges the sizes now: the thread must not wait for other ranks later.
     const bool lasts =
         specification.knowledge() == Knowledge::tree_neighbours && !specification.needs_arrivals();
-    error = lasts ? begin_schedule() : schedule_comm_->learn_sizes(call_, sizes_);
+    error = lasts ? schedule_comm_->prepare(call_, specification_, context_, plan_)
+                  : schedule_comm_->learn_sizes(call_, sizes_);
     if (!lasts) context_.all_sizes = &sizes_;
   }
   if (error == MPI_SUCCESS && has_thread()) Background::of_process().add(*this);
@@ -120,7 +121,10 @@ int PersistentRequest::start() {
   }
   const int error = contained([&] { return begin(); });
   active_ = error == MPI_SUCCESS;
-  if (active_ && schedule_comm_ != nullptr && !runs_schedule()) schedule_comm_->give_up();
+  // A hierarchical call gives up after it has run: it runs flat if it is refused.
+  if (active_ && schedule_comm_ != nullptr && decision_.when_flat() == nullptr) {
+    schedule_comm_->give_up();
+  }
   // A call that has begun leaves the exchange of arrivals even if it does not start.
   if (!active_ && arrival_ != nullptr) const ArrivedCall lost(*arrival_, number_, this);
   return error;
@@ -211,7 +215,10 @@ int PersistentRequest::run(const ArrivedCall* arrived, bool& is_native) {
     int error = run_hierarchical(call_, communicator, decision_, arrived, is_refused, runs_native);
     decision_.text = communicator.last(call_.collective);
     is_native = !is_refused && runs_native;
-    if (!is_refused) return error;
+    if (!is_refused) {
+      if (schedule_comm_ != nullptr) schedule_comm_->give_up();
+      return error;
+    }
     if (decision_.when_flat() == nullptr) decision_.specification.reset();
     decision_.level = {};
     if (runs_schedule()) error = set(*decision_.specification, communicator);

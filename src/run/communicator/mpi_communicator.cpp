@@ -82,7 +82,7 @@ void PrivateComm::begin(MpiCall& call) {
 
 bool PrivateComm::end() {
   leave_used_scratch();
-  if (executor_.is_done()) is_open_ = false;
+  is_open_ = !executor_.is_done();
   return !is_open_;
 }
 

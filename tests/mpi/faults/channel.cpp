@@ -1,8 +1,10 @@
 /// Tests the end of the exchange of arrivals and of call announcements: no rank waits for ever, and
 /// nothing is freed that the MPI may still read or write into.
+#include <malloc.h>
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -20,17 +22,20 @@ namespace {
 
 const void* watched = nullptr;  ///< memory
 bool is_watched_freed = false;
+std::atomic<long> held = 0;  ///< bytes of memory
 
 }  // namespace
 
 void* operator new(std::size_t bytes) {
   void* const memory = std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
+  held += static_cast<long>(malloc_usable_size(memory));
   return memory;
 }
 
 void operator delete(void* memory) noexcept {
   if (memory != nullptr && memory == watched) is_watched_freed = true;
+  held -= static_cast<long>(malloc_usable_size(memory));
   std::free(memory);
 }
 
@@ -202,6 +207,30 @@ void leave_a_reduction(int rank, int p) {
   expect(count_frees(comm) == (rank == 0 ? 0 : 1), "freed while messages may come");
 }
 
+/// Requests that are never started release the memory of their schedules.
+void open_and_free_requests(int rank, int p) {
+  constexpr int count = 1 << 8;  // so few that data takes more than one step
+  constexpr int requests = 64;
+  if (TUTTI_Algorithm_set("gatherv", "ordered_tree", nullptr, nullptr) != MPI_SUCCESS) std::abort();
+  const std::vector<int> own(count, rank);
+  std::vector<int> all(own.size() * static_cast<std::size_t>(p));
+  const std::vector<int> counts(static_cast<std::size_t>(p), count);
+  std::vector<int> places(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), places.begin(), 0);
+  long before = 0;
+  for (int number = 0; number <= requests; ++number) {
+    // To the last rank: then the first two have a tree of their own, whose root has scratch.
+    TUTTI_Request request = TUTTI_REQUEST_NULL;
+    const int error = TUTTI_Gatherv_init(own.data(), count, MPI_INT, all.data(), counts.data(),
+                                         places.data(), MPI_INT, p - 1, MPI_COMM_WORLD, &request);
+    expect(error == MPI_SUCCESS, "no request");
+    expect(TUTTI_Request_free(&request) == MPI_SUCCESS, "a request is not freed");
+    if (number == 0) before = held;
+  }
+  expect(held - before < requests / 2 * static_cast<long>(sizeof(int)) * count,
+         "requests leave memory");
+}
+
 int endless_test(MPI_Request* /*request*/, int* completed, MPI_Status* /*status*/) {
   *completed = 0;
   return MPI_SUCCESS;
@@ -249,12 +278,14 @@ int main(int argc, char** argv) {
   keep_what_may_be_unsent();
   waits_in("free_after_begun_calls");
   if (granted == MPI_THREAD_MULTIPLE) free_after_begun_calls(rank, p);
+  waits_in("open_and_free_requests");
+  open_and_free_requests(rank, p);
   waits_in("leave_a_reduction");
   leave_a_reduction(rank, p);
   waits_in("keep_what_may_be_received");
   keep_what_may_be_received();
   waits_in("leave_in_turns");
   leave_in_turns(rank);
-  if (rank == 0) std::puts("6 passed, 0 failed");
+  if (rank == 0) std::puts("7 passed, 0 failed");
   MPI_Finalize();
 }
