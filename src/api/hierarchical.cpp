@@ -1,5 +1,6 @@
 /// Turns the arguments of a call into a hierarchical call, and runs it.
 #include <algorithm>
+#include <new>
 #include <optional>
 
 #include "api/call.hpp"
@@ -43,6 +44,40 @@ void note_between(Collective collective, const Decision& decision, const Nodes& 
           std::string(asked.algorithm->name) + " has no form for " + std::string(name_of(form)));
 }
 
+/// Runs a call in its turn; `epoch` holds the expected arrivals, if known.
+int run_in_turn(MpiCall& call, Communicator& communicator, const Decision& decision,
+                const Profile& epoch, bool& is_refused, bool& is_native) {
+  HierarchicalRunner& runner = communicator.hierarchical();
+  const Nodes& nodes = runner.node().nodes();
+  note_between(call.collective, decision, nodes, communicator);
+  HierarchicalCall hierarchical;
+  std::optional<ArrivalEpoch> between;
+  if (epoch != nullptr) between = epoch_between(*epoch, nodes);
+  int error =
+      set_inner(decision, communicator, between ? &*between : nullptr, call.root, hierarchical);
+  if (error != MPI_SUCCESS) return error;
+  PrivateComm& comm = communicator.private_comm();
+  const bool valid = looks_valid(call, communicator) && comm.learn_types(call);
+  is_native = !valid;
+  // Collective, so before ranks diverge by their arguments.
+  error = runner.prepare(hierarchical.call.leaders);
+  if (error != MPI_SUCCESS) return error;
+  if (fault_of(call, communicator) == MPI_ERR_ROOT) return MPI_SUCCESS;  // it has no part
+  SideMemory memory(comm.transport());
+  std::string refused;
+  const int described =
+      describe(call, communicator.rank(), communicator.p(), !valid, memory, hierarchical, refused);
+  // A dummy does not know that the call is refused, and takes part.
+  const bool was_lost = runner.is_lost();
+  error = refused.empty() ? runner.run(hierarchical, refused) : described;
+  if (runner.is_lost() && !was_lost) memory.leave();
+  is_refused = !refused.empty();
+  if (is_refused) communicator.note_refusal(call.collective, decision, refused);
+  if (is_refused || !valid) return error;
+  if (error == MPI_SUCCESS) error = described;
+  return error == MPI_SUCCESS ? memory.finish() : error;
+}
+
 }  // namespace
 
 int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& decision,
@@ -59,31 +94,12 @@ int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& 
   if (error != MPI_SUCCESS) return error;
   HierarchicalRunner& runner = communicator.hierarchical();
   const HierarchicalRunner::Turn turn(runner);
-  const Nodes& nodes = runner.node().nodes();
-  note_between(call.collective, decision, nodes, communicator);
-  HierarchicalCall hierarchical;
-  std::optional<ArrivalEpoch> between;
-  if (epoch != nullptr) between = epoch_between(*epoch, nodes);
-  error = set_inner(decision, communicator, between ? &*between : nullptr, call.root, hierarchical);
-  if (error != MPI_SUCCESS) return error;
-  PrivateComm& comm = communicator.private_comm();
-  const bool valid = looks_valid(call, communicator) && comm.learn_types(call);
-  is_native = !valid;
-  // Collective, so before ranks diverge by their arguments.
-  error = runner.prepare(hierarchical.call.leaders);
-  if (error != MPI_SUCCESS) return error;
-  if (fault_of(call, communicator) == MPI_ERR_ROOT) return MPI_SUCCESS;  // it has no part
-  SideMemory memory(comm.transport());
-  std::string refused;
-  const int described =
-      describe(call, communicator.rank(), communicator.p(), !valid, memory, hierarchical, refused);
-  // A dummy does not know that the call is refused, and takes part.
-  error = refused.empty() ? runner.run(hierarchical, refused) : described;
-  is_refused = !refused.empty();
-  if (is_refused) communicator.note_refusal(call.collective, decision, refused);
-  if (is_refused || !valid) return error;
-  if (error == MPI_SUCCESS) error = described;
-  return error == MPI_SUCCESS ? memory.finish() : error;
+  try {
+    return run_in_turn(call, communicator, decision, epoch, is_refused, is_native);
+  } catch (const std::bad_alloc&) {
+    if (!turn.is_counted()) runner.lose();
+    throw;
+  }
 }
 
 }  // namespace tutti

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "run/process.hpp"
+
 namespace tutti {
 
 std::size_t bytes_of(const LoweredCall& call) {
@@ -19,6 +21,11 @@ int HierarchicalRunner::open(MPI_Comm comm, Nodes nodes, const NodeSettings& set
   const int error = SharedNode::open(comm, std::move(nodes), settings, runner->node_);
   if (error == MPI_SUCCESS) made = std::move(runner);
   return error;
+}
+
+HierarchicalRunner::~HierarchicalRunner() {
+  // Messages between nodes may still come into node memory.
+  if (node_ != nullptr && is_lost()) leak(node_);
 }
 
 Lanes& HierarchicalRunner::lanes_of(int leaders) {
@@ -107,13 +114,16 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
 }
 
 /// A leader leaves a call early: its later collectives between nodes would meet those of this call
-/// at other nodes. To be called before its turn ends: ranks that see its signals see this too.
+/// at other nodes, as would its open messages. Ranks that see its signals see this too.
 void HierarchicalRunner::lose() {
-  const auto leads = [](const auto& made) { return made.second != nullptr; };
-  if (std::ranges::any_of(communicators_, leads)) lost() = 1;
+  for (const auto& [locals, lane] : communicators_) {
+    if (lane == nullptr) continue;
+    lost() = 1;
+    lane->leak();
+  }
 }
 
-/// Sets `is_over` unless this rank leaves the call early.
+/// Sets `is_over` unless this rank leaves the call early, or with open messages.
 int HierarchicalRunner::run_prepared(HierarchicalCall& hierarchical, std::string& refused,
                                      bool& is_over) {
   Lanes& lanes = lanes_of(hierarchical.call.leaders);
@@ -144,7 +154,8 @@ int HierarchicalRunner::run_prepared(HierarchicalCall& hierarchical, std::string
       // Runs all operations, even after an error, so that no rank waits for this one in vain.
       error = executor_.run(*program, buffers, transport_);
     }
-    is_over = true;
+    is_over = std::ranges::all_of(
+        lanes, [](PrivateComm* lane) { return lane == nullptr || lane->executor().is_done(); });
   }
   return error == MPI_SUCCESS ? count_mismatch : error;
 }

@@ -29,6 +29,7 @@ class HierarchicalRunner {
   /// which must outlive the runner. Returns an MPI error code.
   static int open(MPI_Comm comm, Nodes nodes, const NodeSettings& settings,
                   const PlanSettings& plans, std::unique_ptr<HierarchicalRunner>& made);
+  ~HierarchicalRunner();
 
   [[nodiscard]] SharedNode& node() { return *node_; }
   /// The value of all signals of the node once its ranks have left the last call.
@@ -43,9 +44,11 @@ class HierarchicalRunner {
     explicit Turn(HierarchicalRunner* runner)
         : runner_(runner), begin_(runner == nullptr ? 0 : runner->begin()) {}
     ~Turn() {
-      if (runner_ != nullptr && runner_->begin() == begin_) runner_->skip();
+      if (runner_ != nullptr && !is_counted()) runner_->skip();
     }
 
+    /// Has the call been counted, by run() or skip()? Not after forget().
+    [[nodiscard]] bool is_counted() const { return runner_->begin() != begin_; }
     /// The runner has ended with its communicator.
     void forget() { runner_ = nullptr; }
 
@@ -66,9 +69,14 @@ class HierarchicalRunner {
   [[nodiscard]] std::optional<Bytes> capacity_for(Collective collective) const;
   /// Runs a call. If it must stay flat, sets `refused` to the reason, equally on all ranks and
   /// before any data moves. An error of one rank leaves no other rank of its node waiting. If a
-  /// leader leaves a call before its collectives between nodes, for want of memory, this and all
-  /// later calls return errors on its node. Collective. Returns an MPI error code.
+  /// leader leaves a call before its collectives between nodes, or leaves messages of one open,
+  /// this and all later calls return errors on its node. Collective. Returns an MPI error code.
   int run(HierarchicalCall& hierarchical, std::string& refused);
+  /// To be called instead of run() where memory ends before it, and before the call's turn ends.
+  /// Local.
+  void lose();
+  /// Have all later calls errors on this node? The MPI may then still use memory of a call.
+  [[nodiscard]] bool is_lost() const { return lost().load(std::memory_order_relaxed) != 0; }
   /// Counts a call that runs outside run(), for example flat, or without this rank.
   void skip();
   /// Counts a call that passes at this rank: the MPI's own runs it on all ranks.
@@ -115,12 +123,10 @@ class HierarchicalRunner {
   [[nodiscard]] std::vector<int> leaders_of(int lane, int leaders) const;
   int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
   int run_prepared(HierarchicalCall& hierarchical, std::string& refused, bool& is_over);
-  void lose();
   /// Not 0: a leader of the node has left a call.
   [[nodiscard]] std::atomic_ref<std::int64_t> lost() const {
     return std::atomic_ref(node_->words(0).lost);
   }
-  [[nodiscard]] bool is_lost() const { return lost().load(std::memory_order_relaxed) != 0; }
   int learn(HierarchicalCall& hierarchical, Lanes& lanes);
   int exchange_sizes(HierarchicalCall& hierarchical);
   using WordsByCall = RankWords::ByCall RankWords::*;

@@ -7,6 +7,7 @@
 
 #include "run/call/mpi_call.hpp"
 #include "run/hierarchical/mpi_hierarchical.hpp"
+#include "run/process.hpp"
 
 namespace tutti {
 
@@ -41,6 +42,8 @@ class SideMemory {
   }
   /// Unpacks the received data.
   int finish();
+  /// Never frees the staging, because the MPI may still use it. No call may follow.
+  void leave() { leak(memory_); }
 
  private:
   /// A receive buffer, and its staging.
