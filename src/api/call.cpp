@@ -217,7 +217,7 @@ void keep_record(const MpiCall& call, const Communicator& communicator, const Ar
     record.progress_hint = prediction.progress_hint;
   }
   record.collective = call.collective;
-  record.communicator = communicator.agreement().id;
+  record.communicator = communicator.agreed().id;
   record.rank = communicator.rank();
   record.p = communicator.p();
   describe(call, record);

@@ -105,7 +105,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Must equal reductions give equal bits?
   [[nodiscard]] bool is_reproducible() const { return agreement_.settings.reproducible; }
   [[nodiscard]] bool is_reported() const { return agreement_.is_reported; }
-  [[nodiscard]] const AgreedSettings& agreement() const { return agreement_; }
+  [[nodiscard]] const AgreedSettings& agreed() const { return agreement_; }
   /// The number of the call of `collective` that begins now, equal on all ranks.
   std::uint64_t next_call(Collective collective) { return calls_[collective]++; }
   /// Must this reduction operation always get whole vectors?

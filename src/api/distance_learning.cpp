@@ -54,7 +54,7 @@ std::size_t DistanceLearning::pairs_within(double max_cost) const {
 double DistanceLearning::cost(Collective collective, double max_cost) const {
   if (has_orders_[collective]) return 0;
   const int p = communicator_.p();
-  const bool are_known = communicator_.agreement().had_distances || step_ == Step::find_orders;
+  const bool are_known = communicator_.agreed().had_distances || step_ == Step::find_orders;
   if (!are_known) {
     const int nodes = nodes_.guessed().count();
     if (step_ == Step::over || nodes < min_nodes || nodes > max_nodes || p > max_ranks) return 0;
@@ -67,7 +67,7 @@ double DistanceLearning::cost(Collective collective, double max_cost) const {
 }
 
 int DistanceLearning::advance(Collective collective, double max_cost, bool& has_orders) {
-  has_orders = communicator_.agreement().had_distances || step_ == Step::find_orders;
+  has_orders = communicator_.agreed().had_distances || step_ == Step::find_orders;
   if (has_orders) return find_orders(collective);
   return step_ == Step::begin ? begin() : measure(max_cost);
 }

@@ -19,7 +19,7 @@ int bits_of(std::int64_t value) {
 
 int RmaComm::open(const Communicator& communicator, std::shared_ptr<RmaComm>& made) {
   const std::shared_ptr<RmaComm> opened(
-      new RmaComm(communicator.handle(), communicator.agreement().id));
+      new RmaComm(communicator.handle(), communicator.agreed().id));
   const Setting setting = setting_in_force(Collective::rma_bcast);
   const bool wants_windows = setting.kind == Setting::Kind::forced &&
                              setting.specification.parameters.protocol == Notifications::windows;

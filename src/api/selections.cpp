@@ -122,11 +122,11 @@ Decision Selections::make(Collective collective, bool commutative, bool whole) {
   features.reproducible = communicator_.is_reproducible();
   features.commutative = commutative;
   features.whole = whole;
-  features.has_distances = is_requested || communicator_.agreement().had_distances;
+  features.has_distances = is_requested || communicator_.agreed().had_distances;
   features.has_background = is_requested || communicator_.wants_background();
   Decision decision = decision_for(setting, rules_, features, communicator_.machine(),
                                    std::bind_front(&Selections::add_case, this));
-  decision.is_tuned = decision.is_tuned && communicator_.agreement().settings.explore > 0;
+  decision.is_tuned = decision.is_tuned && communicator_.agreed().settings.explore > 0;
   return decision;
 }
 

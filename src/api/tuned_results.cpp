@@ -120,7 +120,7 @@ void Selections::record_candidates() {
   attempt([&] {
     tuned.record_candidates();
     for (const auto& [collective, cases] : cases_) {
-      record_tuning({communicator_.agreement().id, collective, communicator_.p(), 0, cases});
+      record_tuning({communicator_.agreed().id, collective, communicator_.p(), 0, cases});
     }
   });
 }
@@ -128,7 +128,7 @@ void Selections::record_candidates() {
 void TunedSelection::record_candidates() const {
   for (const std::shared_ptr<State>& state : states_) {
     if (state == nullptr) continue;
-    TuningRecord record = {communicator_.agreement().id,
+    TuningRecord record = {communicator_.agreed().id,
                            state->collective,
                            communicator_.p(),
                            state->tuner.lost() * nanosecond,

@@ -92,7 +92,7 @@ class TunedSelection::MpiAgreement final : public Agreement {
     return selection_.distances_.advance(state_.collective, max_cost, has_more);
   }
 
-  /// Of the last function that returned none.
+  /// The first error of candidates(), which returns none.
   [[nodiscard]] int error() const { return error_; }
 
  private:

@@ -97,7 +97,7 @@ class TunedSelection : NotCopied {
   struct State {
     State(const Communicator& communicator, Collective of, const Decision& usual)
         : tuner(communicator.p(), criterion_for(communicator, of),
-                communicator.agreement().settings.explore, !is_block_common(of)),
+                communicator.agreed().settings.explore, !is_block_common(of)),
           deferred(usual),
           collective(of),
           has_arrivals(exchanges_arrivals(communicator, of)) {}
