@@ -112,10 +112,8 @@ struct Specification {
            order == OrderName::nearest_next || order == OrderName::two_partners_each ||
            order == OrderName::heaviest_first;
   }
-  /// True if one order serves all roots: it turns until the root is first.
-  [[nodiscard]] bool turns_with_root() const {
-    return order == OrderName::cycle && has_root(algorithm->collective);
-  }
+  /// True if one order serves all roots: it turns until the root is first. There is a root.
+  [[nodiscard]] bool turns_with_root() const { return order == OrderName::cycle; }
   friend bool operator==(const Specification&, const Specification&) = default;
 };
 

@@ -148,6 +148,9 @@ Result<Specification> read_parameters(Specification spec, std::string_view text)
     const std::string error = set_parameter(spec, key, item.substr(equals + 1));
     if (!error.empty()) return Error{error};
   }
+  if (spec.order == OrderName::cycle && !has_root(algorithm.collective)) {
+    return Error{"order=cycle is for collectives with a root; use order=distance"};
+  }
   return spec;
 }
 

@@ -68,6 +68,13 @@ TEST(SpecificationError, NamesTheParametersOfTheAlgorithm) {
   EXPECT_TRUE(says(specification_error("LIN:"), {"linear_sequence", "''", "order, runner"}));
 }
 
+TEST(SpecificationError, NamesTheOrderForAllRootsWhereThereIsNoRoot) {
+  const auto refused = specification(Collective::allgather, "ring:order=cycle");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error(), "order=cycle is for collectives with a root; use order=distance");
+  EXPECT_TRUE(specification(Collective::bcast, "binomial:order=cycle"));
+}
+
 TEST(SpecificationError, SaysWhatAParameterAccepts) {
   const auto refuses = [](const std::string& text, Parts accepted,
                           Collective collective = Collective::gatherv) {

@@ -70,11 +70,6 @@ TEST(TurningOrder, IsTheRotatedOneWhereNoDistancesAreKnown) {
   EXPECT_EQ(order_of(one, 5, 2, {}).ranks(), (Ranks{2, 3, 4, 0, 1}));
 }
 
-TEST(TurningOrder, TurnsNothingWithoutARoot) {
-  const Ranks ranks = shuffled(7, 1);
-  EXPECT_EQ(ranks_for(*specification(Collective::allgather, "ring:order=cycle"), 0, ranks), ranks);
-}
-
 TEST(TurningOrder, TakesTheTimeOfACallByEachRoot) {
   for (const int p : {1, 2, 3, 4, 7, 8, 13, 33}) {
     const Fabric fabric = grouped(p, 3);
