@@ -1,10 +1,11 @@
 /// Tests that what is requested between nodes runs there: every algorithm of the list, and the
-/// MPI's own collectives.
+/// MPI's own collectives. And that a leader without memory leaves no call between nodes behind.
 #include <tutti/tutti.h>
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -148,6 +149,47 @@ bool runs(Collective collective, const std::string& specification, int rank, int
   return false;
 }
 
+int throwing_size(MPI_Datatype, MPI_Count*) { throw std::bad_alloc(); }
+
+int failing_allgatherv(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype,
+                       MPI_Comm) {
+  ++native_calls;
+  return MPI_ERR_OTHER;
+}
+
+/// Memory ends at rank 0, the leader of its node, before the call between nodes. Its later calls
+/// would meet that one, in which the other leader, rank 1, would wait for it: it has only errors.
+bool loses_a_leader(int rank, int p) {
+  waits_in("loses_a_leader");
+  if (TUTTI_Algorithm_set("allgather", "hierarchical(native,leaders=1)", nullptr, nullptr) !=
+      MPI_SUCCESS) {
+    return false;
+  }
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Datatype type = MPI_DATATYPE_NULL;  // looked up in each call
+  MPI_Type_contiguous(1, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  std::vector<int> all(static_cast<std::size_t>(p));
+  bool well = true;
+  for (int call = 0; call < 3; ++call) {
+    native_calls = 0;
+    const tutti::test::Faulty functions([&](tutti::MpiFunctions& spoilt) {
+      if (call > 0) spoilt.Allgatherv = failing_allgatherv;
+      if (call == 1 && rank == 0) spoilt.Type_size_x = throwing_size;
+    });
+    const int error = TUTTI_Allgather(&rank, 1, type, all.data(), 1, type, comm);
+    if (rank < 2) well = well && (error != MPI_SUCCESS) == (call > 0);
+    if (rank == 0 && call > 0) well = well && native_calls == 0;
+  }
+  MPI_Type_free(&type);
+  MPI_Comm_free(&comm);
+  int failed = well ? 0 : 1;
+  PMPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  return failed == 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -171,6 +213,7 @@ int main(int argc, char** argv) {
     check(algorithm.collective, std::string(algorithm.name) + ":level=node,leaders=" +
                                     std::to_string(1 + (passed + failed) % 2));
   }
+  ++(loses_a_leader(rank, p) ? passed : failed);
   if (rank == 0) std::printf("%d passed, %d failed\n", passed, failed);
   MPI_Finalize();
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
