@@ -64,6 +64,8 @@ class AsyncCalls {
   [[nodiscard]] const Plan* begun() const { return begun_ == nullptr ? nullptr : begun_->plan; }
   /// True while announcements are in flight to this rank.
   [[nodiscard]] bool expects_announcements() const { return expected_ > 0; }
+  /// May messages of a call that the thread has begun still come, because it never ended?
+  [[nodiscard]] bool leaves_open() const { return in_error_ || begun_ != nullptr; }
   /// Begins or continues the next call, if it is announced and the rank is not in a call. Sets
   /// `moved` if it made progress. Returns an MPI error code.
   int proceed(bool& moved);

@@ -55,7 +55,8 @@ PrivateComm::~PrivateComm() { end_receiving(); }
 
 void PrivateComm::end_receiving() {
   // A message to a freed communicator could match one of another communicator.
-  const bool stays = (async_ && !async_->settle()) || has_left_ || is_open_;
+  const bool stays =
+      (async_ && (!async_->settle() || async_->calls().leaves_open())) || has_left_ || is_open_;
   async_.reset();
   leave_used_scratch();
   if (stays) leak();
