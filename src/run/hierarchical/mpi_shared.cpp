@@ -67,7 +67,7 @@ int error_of_first(SharedNode& node, std::int64_t RankWords::*word, NodeSignal::
 
 ResultParts parts_of(const HierarchicalProblem& call, const Nodes& nodes, Rank rank) {
   ResultParts parts;
-  if (call.collective == Collective::bcast) return parts;
+  if (block_kind(call.collective) == BlockKind::parts) return parts;
   Bytes at = 0;
   for (int node = 0; node < nodes.count(); ++node) {
     const Bytes begin = at;

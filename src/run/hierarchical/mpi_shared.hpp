@@ -11,10 +11,10 @@
 
 namespace tutti {
 
-/// Where ranks write a result in place, in bytes; for nodes in rank order.
+/// Where ranks write a result of less than 2 GiB in place, in bytes; for nodes in rank order.
 struct ResultParts {
   Bytes own = 0;            ///< before this rank's contribution
-  std::vector<int> counts;  ///< by node; empty in a bcast, as are the displacements
+  std::vector<int> counts;  ///< by node; empty for vectors, as are the displacements
   std::vector<int> displacements;
 };
 [[nodiscard]] ResultParts parts_of(const HierarchicalProblem& call, const Nodes& nodes, Rank rank);
