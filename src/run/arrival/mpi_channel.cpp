@@ -40,6 +40,7 @@ class MpiChannel final : public ControlChannel {
 
   int receive(Rank& from, std::vector<std::int64_t>& words) override {
     words.clear();
+    words.reserve(incoming_.size());  // memory must not end once a message has come
     int arrived = 0;
     MPI_Status status{};
     if (const int error = mpi().Test(&listening_, &arrived, &status)) return error;
