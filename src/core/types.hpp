@@ -78,8 +78,8 @@ inline constexpr SizeClass size_classes = 65;
 
 /// The tuning case that selected what a call runs, on the call's communicator.
 struct CaseOfCall {
-  int id = -1;            ///< MeasuredCase::id (report/call_log.hpp); -1: no case selected
-  int candidate = 0;      ///< index into MeasuredCase::candidates
+  int id = -1;            ///< number of the case in the report; -1: no case selected
+  int candidate = 0;      ///< index of the case's candidate
   bool explores = false;  ///< the call does not run what is selected
   friend bool operator==(const CaseOfCall&, const CaseOfCall&) = default;
 };
