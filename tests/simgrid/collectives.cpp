@@ -70,7 +70,7 @@ bool passes(const std::string& collective, const std::string& algorithm, int cal
   if (wrong != 0) {
     std::printf("rank %d: %s %s: %s\n", rank, collective.c_str(), algorithm.c_str(), what.c_str());
   }
-  const bool ran = algorithm == "auto" || std::string(text.data()).starts_with(algorithm);
+  const bool ran = algorithm == "auto" || std::string(text.data()).starts_with(algorithm + ":");
   if (rank == 0) {
     std::printf("%-6s %-22s %-20s %s\n", any == 0 && ran ? "ok" : "FAILED", collective.c_str(),
                 algorithm.c_str(), text.data());
