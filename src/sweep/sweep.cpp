@@ -303,11 +303,15 @@ class Variations {
   std::vector<Specification> specs_;
 };
 
-/// An order only renames positions, so algorithms with parts, which have many cases, use two.
+/// An order only renames positions, so algorithms with parts, which have many cases, use few.
 std::vector<OrderName> orders_for(const Algorithm& algorithm) {
-  if (algorithm.takes("parts")) return {OrderName::rotated, OrderName::arrival};
-  return {OrderName::natural, OrderName::rotated,   OrderName::by_size,
-          OrderName::arrival, OrderName::late_leaf, OrderName::distance};
+  std::vector<OrderName> orders = {OrderName::rotated, OrderName::arrival};
+  if (!algorithm.takes("parts")) {
+    orders = {OrderName::natural, OrderName::rotated,   OrderName::by_size,
+              OrderName::arrival, OrderName::late_leaf, OrderName::distance};
+  }
+  if (has_root(algorithm.collective)) orders.push_back(OrderName::cycle);
+  return orders;
 }
 
 }  // namespace

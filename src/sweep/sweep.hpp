@@ -51,7 +51,7 @@ using SweepProgress = std::function<void(double done, std::string_view at)>;
 
 /// Verifies every collective and algorithm with every runner and variation of its parameters, for
 /// every p and root, with sizes equal, zero, one huge, random, and those of all distributions. All
-/// orders take part but single heuristics, for which `distance` stands, and two of them where an
+/// orders take part but single heuristics, for which `distance` stands, and fewer where an
 /// algorithm has parts. Orders by arrival use simultaneous, rising, falling and random arrivals,
 /// and one late rank; orders by distance use random matrices. With these and the background runner,
 /// sizes alternate. Then verifies the programs that the schedules become, for all kinds of buffers
