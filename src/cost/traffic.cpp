@@ -57,11 +57,12 @@ Traffic tree_then_ring_traffic(int p, Bytes part) {
 
 /// The rounds of one call by each of some roots: the order turns until the root is first. Equal
 /// rounds count as one, in any sequence.
-Traffic turned(const Traffic& traffic) {
+Traffic turned(const Traffic& traffic, Roots roots) {
   const int p = traffic.p;
+  const int shift = roots == Roots::between ? p / 2 : 0;
   std::map<std::vector<Traffic::Message>, int> times;
   for (int root = 0; root < roots_of(p); ++root) {
-    const Position first = root * p / roots_of(p);
+    const Position first = (root * p + shift) / roots_of(p);
     for (const Traffic::Round& round : traffic.rounds) {
       std::vector<Traffic::Message> messages;
       for (const auto& [from, to, bytes] : round.messages) {
@@ -88,11 +89,11 @@ Traffic star_traffic(int p, Bytes block, bool to_first) {
 
 }  // namespace
 
-Traffic traffic_of(const Specification& specification, int p, Bytes block) {
+Traffic traffic_of(const Specification& specification, int p, Bytes block, Roots roots) {
   if (specification.turns_with_root()) {
     Specification by_one_root = specification;
     by_one_root.order = OrderName::natural;
-    return turned(traffic_of(by_one_root, p, block));
+    return turned(traffic_of(by_one_root, p, block), roots);
   }
   const Algorithm& algorithm = *specification.algorithm;
   const bool has_ring = algorithm.shape == Shape::ring || algorithm.shape == Shape::tree_then_ring;

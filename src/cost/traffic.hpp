@@ -10,6 +10,10 @@ namespace tutti {
 /// schedules.
 inline constexpr int max_exact_ranks = 128;
 
+/// Which positions stand for all roots of an order that turns: those by which it is searched, or,
+/// to judge it, those between them.
+enum class Roots : char { searched, between };
+
 /// The rounds of an algorithm in natural order with root 0, for blocks (or a vector) of `block`
 /// bytes. They come from its real schedules: in each round a rank sends one message and receives
 /// one, in the sequence in which they become ready; a message is ready in the round after those
@@ -17,7 +21,8 @@ inline constexpr int max_exact_ranks = 128;
 /// ring, that holds for trees and for positions at growing distances only; others have the rounds
 /// of their shape. With an order that turns with the root, they are the rounds of one call by each
 /// of `roots_of(p)`.
-[[nodiscard]] Traffic traffic_of(const Specification& specification, int p, Bytes block);
+[[nodiscard]] Traffic traffic_of(const Specification& specification, int p, Bytes block,
+                                 Roots roots = Roots::searched);
 
 /// How many roots, evenly apart, stand for all of them where an order turns with the root.
 [[nodiscard]] constexpr int roots_of(int p) { return p < 8 ? p : 8; }

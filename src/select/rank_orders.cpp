@@ -110,7 +110,7 @@ std::optional<Specification> gaining_by_distance(
   double least = native;
   std::optional<Specification> best;
   for (const Specification& candidate : candidates) {
-    const Traffic traffic = traffic_of(candidate, p, block);
+    const Traffic traffic = traffic_of(candidate, p, block, Roots::between);
     native = std::min(native, rounds_seconds(traffic, fabric, natural));
     const int order = RankOrders::class_of(candidate.algorithm->collective, block);
     const double reordered_seconds =
@@ -125,7 +125,8 @@ std::optional<Specification> gaining_by_distance(
     const auto same = std::ranges::find(candidates, usual->algorithm, &Specification::algorithm);
     if (same != candidates.end()) continue;  // counted above
     usual->order = best->order;              // by as many roots
-    native = std::min(native, rounds_seconds(traffic_of(*usual, p, block), fabric, natural));
+    native = std::min(
+        native, rounds_seconds(traffic_of(*usual, p, block, Roots::between), fabric, natural));
   }
   return least * min_gain_of_exploration < native ? best : std::nullopt;
 }

@@ -62,8 +62,8 @@ struct Anchor {
 /// Which of these candidates of a collective is fastest in its order `find(candidate)`, if it is
 /// 1.25 times as fast as the best of them in natural order, and as what MPI libraries usually run:
 /// these model the MPI's own. None without such a gain. Of a rooted collective they must turn with
-/// the root, and the mean over roots counts. The times include only the links between ranks.
-/// O(messages), plus `find`.
+/// the root, and the mean over roots other than those of the search counts. The times include only
+/// the links between ranks. O(messages), plus `find`.
 [[nodiscard]] std::optional<Specification> gaining_by_distance(
     std::span<const Specification> candidates, Bytes block, const Fabric& fabric,
     const std::function<const RankOrders&(const Specification&)>& find);

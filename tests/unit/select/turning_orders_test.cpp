@@ -87,6 +87,41 @@ TEST(TurningOrder, TakesTheTimeOfACallByEachRoot) {
   }
 }
 
+/// What an order gains over the natural one, summed over calls by these roots.
+double gain_of(const Traffic& traffic, const Fabric& fabric, const Ranks& ranks) {
+  return rounds_seconds(traffic, fabric, identity(traffic.p)) /
+         rounds_seconds(traffic, fabric, ranks);
+}
+
+TEST(TurningOrder, IsJudgedByOtherRootsThanThoseOfTheSearch) {
+  double searched = 0;
+  double between = 0;
+  for (const int p : {20, 33, 48}) {
+    const Fabric fabric = grouped(p, 2);
+    for (const Rooted& rooted : all_rooted) {
+      const Ranks found = rank_orders_of(rooted.all_roots(), fabric, 0).of(1 << 14);
+      const Traffic one = traffic_of(rooted.one_root(), p, 1 << 14);
+      double natural = 0;
+      double placed = 0;
+      for (Position first = 0; first < p; ++first) {
+        Ranks turned = found;
+        std::rotate(turned.begin(), turned.begin() + first, turned.end());
+        placed += rounds_seconds(one, fabric, turned);
+        Ranks usual = identity(p);
+        std::rotate(usual.begin(), usual.begin() + first, usual.end());
+        natural += rounds_seconds(one, fabric, usual);
+      }
+      const auto error = [&](Roots roots) {
+        const Traffic some = traffic_of(rooted.all_roots(), p, 1 << 14, roots);
+        return std::abs(gain_of(some, fabric, found) / (natural / placed) - 1);
+      };
+      searched += error(Roots::searched);
+      between += error(Roots::between);
+    }
+  }
+  EXPECT_LT(between, searched);
+}
+
 /// The least time of all orders; calls by all roots take as long from any rank on.
 double least_of_all(const Traffic& traffic, const Fabric& fabric) {
   double least = 1e300;
