@@ -54,6 +54,10 @@ class TunedSelection::MpiAgreement final : public Agreement {
     return static_cast<int>(known.size());
   }
 
+  double cost_of_listing(SizeClass size_class) override {
+    return tutti::cost_of_listing(features(size_class), has_orders(size_class));
+  }
+
   /// What an earlier run selected becomes the only candidate beside the MPI's own until others are
   /// explored: to find those takes long where a job has many ranks. False if it cannot run here.
   bool take_over(SizeClass size_class, const Setting& kept) {
@@ -111,6 +115,10 @@ class TunedSelection::MpiAgreement final : public Agreement {
     return features;
   }
 
+  [[nodiscard]] bool has_orders(SizeClass size_class) const {
+    return size_class > 0 && selection_.distances_.has_orders(state_.collective);
+  }
+
   /// Adds all others. What an earlier run selected keeps its number.
   void list(SizeClass size_class, std::vector<Setting>& known) {
     std::vector<Setting> all =
@@ -125,7 +133,7 @@ class TunedSelection::MpiAgreement final : public Agreement {
 
   /// An order by distance, where the model predicts a gain by what was learned. Collective.
   void add_order(SizeClass size_class, std::vector<Setting>& all) {
-    if (size_class == 0 || !selection_.distances_.has_orders(state_.collective)) return;
+    if (!has_orders(size_class)) return;
     std::optional<Specification> found;
     DistanceOrders& known = selection_.communicator_.distances();
     const auto candidates = candidates_by_distance(features(size_class));

@@ -24,7 +24,6 @@ constexpr std::uint64_t max_late_idle_distance = 8192;
 constexpr std::uint64_t min_distance_in_debt = 64;
 /// Calls that may pass until those of a window have ended.
 constexpr std::uint64_t max_lag = 64;
-constexpr double listing = 5e5;    ///< nanoseconds that listing a class's candidates may take
 constexpr double soon_paid = 1e8;  ///< nanoseconds: what is created before distances are learned
 
 /// A number in 0..7 that looks random, and is the same on all ranks.
@@ -272,7 +271,7 @@ void Tuner::plan_case(SizeClass size_class, Agreement& ranks) {
   known.conclude(begun_);
   if (!known.is_settled() && !known.has_candidates()) {
     is_exploring_ = true;
-    if (!budget_.can_afford(listing)) return;
+    if (!budget_.can_afford(ranks.cost_of_listing(size_class))) return;
     known.set_candidates(ranks.candidates(size_class));
   }
   pass_over(size_class, ranks);

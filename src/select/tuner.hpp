@@ -45,6 +45,8 @@ class Agreement {
   /// How many candidates calls of a class have, the MPI's own included. Asked again only after
   /// learn() found more: those that there were keep their numbers.
   virtual int candidates(SizeClass size_class) = 0;
+  /// What candidates() is expected to take, in nanoseconds.
+  virtual double cost_of_listing(SizeClass size_class) = 0;
   /// Is what the candidate follows, such as arrivals, known by now? Where that changes, reopen()
   /// the tuner.
   virtual bool is_informed(SizeClass, int /*candidate*/) { return true; }

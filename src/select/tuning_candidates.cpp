@@ -21,6 +21,9 @@ constexpr int max_modelled_parts = 8;
 constexpr std::size_t max_late_ranks = 128;
 /// Of what a doubling of the ranks adds: no algorithm takes longer than in proportion to p squared.
 constexpr double max_growth = 4;
+/// Nanoseconds for each rank that is modelled: 0.1 to 0.7 ms for 8 ranks, 0.3 to 3 ms for 16; with
+/// orders by distance 5 to 15 ms for 128, 20 to 60 ms for 1,024.
+constexpr double listing_per_rank = 5e4;
 constexpr int leaders_tried[] = {1, 2, 4};
 
 /// On the given network and on a slow one.
@@ -105,12 +108,15 @@ double seconds_after_last(const Specification& specification, const Features& fe
   return std::max(seconds - (last - first), machine.latency / 8);
 }
 
+bool models_late_ranks(const Features& features) {
+  return !features.arrivals.empty() && features.arrivals.size() <= max_late_ranks;
+}
+
 /// Many ranks by what 4, 8 and 16 take: each doubling adds so many times what the doubling before
 /// added as the second of these added of what the first did. Exact for p, for
 /// what does not depend on p, and at powers of 2 for a logarithm.
 Seconds seconds_of(const Specification& point, const Features& features, const Machines& machines) {
-  const bool may_be_late = !features.arrivals.empty() && features.arrivals.size() <= max_late_ranks;
-  if (may_be_late) {
+  if (models_late_ranks(features)) {
     return {seconds_after_last(point, features, machines[0]),
             seconds_after_last(point, features, machines[1])};
   }
@@ -198,6 +204,11 @@ std::vector<Setting> tuning_candidates(const Features& features, const Machine& 
     all.push_back({Setting::Kind::forced, caller->specification, Level{true, 1}});
   }
   return all;
+}
+
+double cost_of_listing(const Features& features, bool by_distance) {
+  const bool models_all = by_distance || models_late_ranks(features);
+  return listing_per_rank * (models_all ? features.p : std::min(features.p, max_modelled_ranks));
 }
 
 std::vector<Specification> candidates_by_distance(const Features& features) {

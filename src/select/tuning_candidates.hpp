@@ -30,6 +30,10 @@ namespace tutti {
 [[nodiscard]] std::vector<Setting> tuning_candidates(const Features& features,
                                                      const Machine& machine);
 
+/// What listing candidates is expected to take, in nanoseconds: tuning_candidates, and where orders
+/// are known `by_distance`, to find out which one gains. O(1).
+[[nodiscard]] double cost_of_listing(const Features& features, bool by_distance);
+
 /// The useful specifications of the list that need distances and may run, in the sequence of the
 /// list; their orders gain where a model says so (gaining_by_distance).
 [[nodiscard]] std::vector<Specification> candidates_by_distance(const Features& features);

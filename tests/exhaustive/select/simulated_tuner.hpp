@@ -43,6 +43,7 @@ class AloneAgreement : public Agreement {
     return 0;
   }
   int candidates(SizeClass) override { return 1; }
+  double cost_of_listing(SizeClass) override { return 0; }
   bool needs_creation(SizeClass, int) override { return false; }
   int prepare(SizeClass, int, bool& ready) override {
     ready = true;
@@ -71,6 +72,7 @@ class Simulation : public Agreement {
     Criterion criterion = Criterion::shortest;
     Nanoseconds clock_error = 0;
     bool sizes_vary = false;
+    double listing = 0.5 * native_seconds;
     int steps = 0;  // of learning, until the last candidate of each class is known
     double step = 0;
   };
@@ -95,7 +97,9 @@ class Simulation : public Agreement {
     combined = combined_;
     return 0;
   }
+  double cost_of_listing(SizeClass) override { return options_.listing; }
   int candidates(SizeClass size_class) override {
+    created_ += options_.listing / options_.p;
     const bool is_hidden = steps_taken() < options_.steps;
     return static_cast<int>(times_.at(size_class).size()) - (is_hidden ? 1 : 0);
   }

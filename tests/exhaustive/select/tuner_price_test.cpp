@@ -84,6 +84,19 @@ TEST(Tuner, CreatesOnlyWhatTheBudgetHolds) {
   }
 }
 
+TEST(Tuner, ListsCandidatesOnceTheBudgetHoldsIt) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    Simulation simulation({.listing = 100 * native_seconds}, {{4, draw(random, native_seconds)}},
+                          seed);
+    for (int call = 0; call < 7000; ++call) simulation.call(4);
+    EXPECT_EQ(simulation.runs(1), 0);
+    for (int call = 0; call < 20000; ++call) simulation.call(4);
+    EXPECT_LE(simulation.worst_excess(), 2 * native_seconds) << "seed " << seed;
+    EXPECT_GE(simulation.runs(1), 1);
+  }
+}
+
 /// Calls of 4 classes at random, on a machine that stalls. Some candidates take 50 or 200 times as
 /// long as the MPI's own, and from time to time all times of a class change.
 TEST(Tuner, LosesLittleBeyondTheBudgetWhateverTheMachineDoes) {

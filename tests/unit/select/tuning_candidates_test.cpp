@@ -72,6 +72,20 @@ TEST(TuningCandidates, HaveTheUsefulParametersOfTheList) {
   EXPECT_TRUE(has(names_of({Collective::bcast, 8, Bytes{1} << 20}), "chain:parts=16"));
 }
 
+TEST(TuningCandidates, TakeLongerToListTheMoreRanksAreModelled) {
+  Features features = {.collective = Collective::gather, .p = 16};
+  const double few = cost_of_listing(features, false);
+  EXPECT_DOUBLE_EQ(cost_of_listing(features, true), few);
+  features.p = 1024;
+  EXPECT_DOUBLE_EQ(cost_of_listing(features, false), few) << "16 are modelled";
+  EXPECT_DOUBLE_EQ(cost_of_listing(features, true), 64 * few);
+  features.arrivals.assign(1024, 0);
+  EXPECT_DOUBLE_EQ(cost_of_listing(features, false), few) << "too many to model";
+  features.p = 128;
+  features.arrivals.resize(128);
+  EXPECT_DOUBLE_EQ(cost_of_listing(features, false), 8 * few);
+}
+
 TEST(TuningCandidates, LeaveNodeMemoryToTheEndWhereArrivalsAreExchanged) {
   Features features = {Collective::gather, 8, 1024, 1, 8};
   EXPECT_TRUE(names_of(features)[1].starts_with("hierarchical(native"));
