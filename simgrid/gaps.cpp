@@ -1,5 +1,10 @@
 /// What SimGrid's MPI lacks or answers wrongly, and Tutti needs.
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
 
 #include "simgrid/behind.hpp"
 
@@ -26,6 +31,32 @@ TUTTI_EXPORT int PMPI_Errhandler_free(MPI_Errhandler* handler) {
   if (*handler != MPI_ERRORS_RETURN && *handler != MPI_ERRORS_ARE_FATAL) return release(handler);
   *handler = MPI_ERRHANDLER_NULL;
   return MPI_SUCCESS;
+}
+
+/// All ranks are in one process. SimGrid's ends them one after the other, reports a deadlock of the
+/// last ones, and returns status 0.
+TUTTI_EXPORT int PMPI_Abort(MPI_Comm, int code) {
+  std::fflush(nullptr);
+  const int status = code & 0xFF;
+  _exit(status != 0 ? status : EXIT_FAILURE);
+}
+
+/// SimGrid calls the function of every handler, and its predefined ones have none.
+TUTTI_EXPORT int PMPI_Comm_call_errhandler(MPI_Comm comm, int code) {
+  static const auto call =
+      behind<decltype(&PMPI_Comm_call_errhandler)>("PMPI_Comm_call_errhandler");
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (const int error = PMPI_Comm_get_errhandler(comm, &handler)) return error;
+  const bool returns = handler == MPI_ERRORS_RETURN;
+  const bool is_fatal = handler == MPI_ERRORS_ARE_FATAL;
+  PMPI_Errhandler_free(&handler);
+  if (returns) return MPI_SUCCESS;
+  if (!is_fatal) return call(comm, code);
+  std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
+  int length = 0;
+  PMPI_Error_string(code, text.data(), &length);
+  std::fprintf(stderr, "tutti: an error is fatal to the program: %s\n", text.data());
+  return PMPI_Abort(comm, code);
 }
 
 /// SimGrid's needs p messages at each rank, and time O(p^2) to match them. So the blocking form
