@@ -133,9 +133,7 @@ void await_signal(MPI_Comm comm, int rank) {
 
 /// Two ranks alternate in giving the first progress hint and arriving first. The second one does
 /// not arrive before the first one is served, so a call that uses an earlier call's order hangs.
-void own_order_of_each_call(Context& context, int root) {
-  if (context.options().native) return;
-  if (context.size() < 3) return context.skip("needs 3 ranks");
+void own_order_by(Context& context, int root) {
   const OwnComm comm;
   expect(context, TUTTI_Arrival_init(comm.get(), 1), "TUTTI_Arrival_init");
   const Forced forced(context, "gather", "BSLS");
@@ -166,6 +164,11 @@ void own_order_of_each_call(Context& context, int root) {
   expect(context, TUTTI_Request_free(&request), "TUTTI_Request_free");
 }
 
+void own_orders(Context& context) {
+  if (context.size() < 3) return context.skip("needs 3 ranks");
+  for (const int root : {0, context.size() - 1}) own_order_by(context, root);
+}
+
 /// A child process has neither the thread nor MPI, and exits without them.
 void forked_while_the_thread_works(Context& context) {
   const OwnComm comm;
@@ -182,7 +185,6 @@ void forked_while_the_thread_works(Context& context) {
 }
 
 void begun_and_ended(Context& context) {
-  if (context.options().native) return;
   const OwnComm comm;
   const Forced forced(context, "scatter", "SBN");
   // Ranks exchange arrivals here if rank 0's environment asks for it.
@@ -222,11 +224,9 @@ void add_arrivals(Suite& suite) {
             [](Context& context) { incomplete_hints(context, Hints::none); });
   suite.add("arrival: no estimates", no_arrivals_known);
   suite.add("arrival: two communicators", two_communicators);
-  suite.add("arrival: progress hints give each call its own order", [](Context& context) {
-    for (const int root : {0, context.size() - 1}) own_order_of_each_call(context, root);
-  });
+  suite.add_tutti_only("arrival: progress hints give each call its own order", own_orders);
   suite.add("arrival: freed while the thread works", freed_while_the_thread_works);
-  suite.add("arrival: begun and ended", begun_and_ended);
+  suite.add_tutti_only("arrival: begun and ended", begun_and_ended);
   suite.add("arrival: fork", forked_while_the_thread_works);
 }
 

@@ -21,7 +21,6 @@ void hear(MPI_Comm comm, int rank) {
 
 /// In the binomial tree of 4 ranks, rank 2 forwards data to rank 3, and here waits for rank 3.
 void passed_on(Context& context) {
-  if (context.options().native) return;
   if (context.size() < 4) return context.skip("needs 4 ranks");
   const OwnComm comm(context.rank() < 4 ? 0 : 1, 0);
   if (context.rank() >= 4) return;
@@ -53,7 +52,6 @@ void passed_on(Context& context) {
 
 /// The root of a gather calls its ranks one after the other, and waits here for the last of them.
 void called_for(Context& context) {
-  if (context.options().native) return;
   if (context.size() < 2) return context.skip("needs 2 ranks");
   const OwnComm comm;
   const Forced forced(context, "gather", "linear_sync:runner=background");
@@ -84,7 +82,6 @@ void called_for(Context& context) {
 
 /// The same in plain calls, after the thread has seen a similar call.
 void plain_passed_on(Context& context) {
-  if (context.options().native) return;
   if (context.size() < 4) return context.skip("needs 4 ranks");
   const OwnComm comm(context.rank() < 4 ? 0 : 1, 0);
   if (context.rank() >= 4) return;
@@ -112,7 +109,6 @@ void plain_passed_on(Context& context) {
 }
 
 void plain_called_for(Context& context) {
-  if (context.options().native) return;
   if (context.size() < 2) return context.skip("needs 2 ranks");
   const OwnComm comm;
   expect(context, TUTTI_Arrival_init(comm.get(), 0.5), "TUTTI_Arrival_init");
@@ -142,7 +138,6 @@ void plain_called_for(Context& context) {
 
 /// Repeated calls, which each rank enters at other times.
 void plain_among_others(Context& context) {
-  if (context.options().native) return;
   const OwnComm comm;
   expect(context, TUTTI_Arrival_init(comm.get(), 0.5), "TUTTI_Arrival_init");
   const auto p = static_cast<std::size_t>(comm.size());
@@ -196,7 +191,6 @@ bool is_resting() {
 
 /// A rejected candidate has no further cost; rank 0's thread still answers the other ranks.
 void rests(Context& context) {
-  if (context.options().native) return;
   const OwnComm comm;
   expect(context, TUTTI_Arrival_init(comm.get(), 0.5), "TUTTI_Arrival_init");
   const auto p = static_cast<std::size_t>(comm.size());
@@ -224,12 +218,12 @@ void rests(Context& context) {
 }  // namespace
 
 void add_background(Suite& suite) {
-  suite.add("background: passed on", passed_on);
-  suite.add("background: called for", called_for);
-  suite.add("background: passed on in plain calls", plain_passed_on);
-  suite.add("background: called for in plain calls", plain_called_for);
-  suite.add("background: plain calls among others", plain_among_others);
-  suite.add("background: rests after calls without it", rests);
+  suite.add_tutti_only("background: passed on", passed_on);
+  suite.add_tutti_only("background: called for", called_for);
+  suite.add_tutti_only("background: passed on in plain calls", plain_passed_on);
+  suite.add_tutti_only("background: called for in plain calls", plain_called_for);
+  suite.add_tutti_only("background: plain calls among others", plain_among_others);
+  suite.add_tutti_only("background: rests after calls without it", rests);
 }
 
 }  // namespace tutti::test

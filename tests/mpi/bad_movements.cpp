@@ -82,7 +82,6 @@ void expect_good(Context& context, Motion motion, MPI_Comm comm, int p) {
 }
 
 void everywhere(Context& context, Motion motion) {
-  if (context.options().native) return;
   const OwnComm comm;
   for (const std::string& name : {std::string("native"), std::string("linear")}) {
     const Forced forced(setting_of(motion), name, false);
@@ -105,8 +104,8 @@ void everywhere(Context& context, Motion motion) {
 
 void add_bad_movements(Suite& suite) {
   for (const Motion motion : all_motions) {
-    suite.add(std::string("bad arguments, ") + name_of(motion),
-              [motion](Context& context) { everywhere(context, motion); });
+    suite.add_tutti_only(std::string("bad arguments, ") + name_of(motion),
+                         [motion](Context& context) { everywhere(context, motion); });
   }
 }
 

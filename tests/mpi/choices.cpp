@@ -185,7 +185,6 @@ void expect_others(Context& context, Kind kind, Pattern pattern) {
 /// Large blocks must not wait for that of the late rank, which is neither the last rank nor a leaf
 /// of the binomial tree.
 void explores(Context& context, Kind kind) {
-  if (context.options().native) return;
   const int p = context.size();
   for (const int root : {0, p - 1}) {
     expect_others(context, kind, {root, 1 << 18, (root + 2) % p, 10000, true});
@@ -194,7 +193,6 @@ void explores(Context& context, Kind kind) {
 
 /// A persistent request selects at each start, if rank 0 has a thread that answers.
 void explores_at_start(Context& context, Kind kind) {
-  if (context.options().native) return;
   const Pattern pattern = {0, 1 << 18, 2 % context.size(), 10000, true, true};
   int level = 0;
   MPI_Query_thread(&level);
@@ -207,13 +205,11 @@ void explores_at_start(Context& context, Kind kind) {
 
 /// Small blocks hardly gain, whichever rank is late; all ranks must choose alike.
 void agrees_on_small_blocks(Context& context, Kind kind) {
-  if (context.options().native) return;
   run_calls(context, kind, {0, 1, 1 % context.size(), 5000, true});
 }
 
 /// No call follows arrivals if no rank gives progress hints, or one rank never does.
 void stays_where_nothing_is_known(Context& context, Kind kind) {
-  if (context.options().native) return;
   const int late_rank = 1 % context.size();
   for (const Pattern& pattern : {Pattern{0, 1 << 16, late_rank, 2000, false},
                                  Pattern{0, 1 << 16, late_rank, 2000, true, false, late_rank}}) {
@@ -224,7 +220,6 @@ void stays_where_nothing_is_known(Context& context, Kind kind) {
 
 /// Alternates all collectives, which have separate profiles, with changing late ranks and roots.
 void changes_its_mind(Context& context) {
-  if (context.options().native) return;
   const OwnComm comm;
   TUTTI_Arrival_init(comm.get(), 0.5);
   std::mt19937 random(9);
@@ -253,17 +248,17 @@ void changes_its_mind(Context& context) {
 void add_choices(Suite& suite) {
   for (const Kind kind : all_kinds) {
     const std::string name = name_of(kind);
-    suite.add("choice: a late rank, " + name,
-              [kind](Context& context) { explores(context, kind); });
-    suite.add("choice: a late rank, persistent " + name,
-              [kind](Context& context) { explores_at_start(context, kind); });
-    suite.add("choice: small blocks, " + name,
-              [kind](Context& context) { agrees_on_small_blocks(context, kind); });
+    suite.add_tutti_only("choice: a late rank, " + name,
+                         [kind](Context& context) { explores(context, kind); });
+    suite.add_tutti_only("choice: a late rank, persistent " + name,
+                         [kind](Context& context) { explores_at_start(context, kind); });
+    suite.add_tutti_only("choice: small blocks, " + name,
+                         [kind](Context& context) { agrees_on_small_blocks(context, kind); });
   }
-  suite.add("choice: no estimates", [](Context& context) {
+  suite.add_tutti_only("choice: no estimates", [](Context& context) {
     for (const Kind kind : all_kinds) stays_where_nothing_is_known(context, kind);
   });
-  suite.add("choice: other ranks late", changes_its_mind);
+  suite.add_tutti_only("choice: other ranks late", changes_its_mind);
 }
 
 }  // namespace tutti::test

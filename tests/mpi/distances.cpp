@@ -195,7 +195,6 @@ void gathers_on_parts(Context& context) {
 /// The background thread begins calls like one that ran before there was a thread. Ranks use the
 /// same memory, so that calls repeat.
 void begun_early(Context& context) {
-  if (context.options().native) return;
   const OwnComm comm;
   const Forced forced(context, "scatter", "binomial:order=distance,runner=background");
   constexpr int count = 5000;
@@ -233,7 +232,6 @@ int longest_link(MPI_Comm comm) {
 }
 
 void reordered(Context& context) {
-  if (context.options().native) return;  // the MPI has no such function
   for (const char* collective : {static_cast<const char*>(nullptr), "allgather", "bcast"}) {
     context.step(std::string("reorder for ") + (collective == nullptr ? "all" : collective));
     MPI_Comm made = MPI_COMM_NULL;
@@ -265,7 +263,6 @@ void reordered(Context& context) {
 }
 
 void refused(Context& context) {
-  if (context.options().native) return;
   const OwnComm comm;  // which returns errors
   MPI_Comm made = MPI_COMM_WORLD;
   if (class_of(TUTTI_Comm_reorder(comm.get(), "dance", &made)) != MPI_ERR_ARG) {
@@ -298,7 +295,6 @@ void refused(Context& context) {
 
 /// Runs last, because measured distances replace the artificial ones.
 void measured(Context& context) {
-  if (context.options().native) return;
   const std::string file = temporary_name("measured");
   context.step("measure");
   const OwnComm half(context.rank() % 2, -context.rank());
@@ -344,10 +340,10 @@ void add_distances(Suite& suite) {
   suite.add("allgathers and broadcasts by distance", other_collectives);
   suite.add("orders by distance by choice", by_choice);
   suite.add("gathers and scatters by distance on parts", gathers_on_parts);
-  suite.add("scatters by distance that the thread begins", begun_early);
-  suite.add("communicators by distance", reordered);
-  suite.add("bad arguments about distances", refused);
-  suite.add("distances are measured", measured);
+  suite.add_tutti_only("scatters by distance that the thread begins", begun_early);
+  suite.add_tutti_only("communicators by distance", reordered);
+  suite.add_tutti_only("bad arguments about distances", refused);
+  suite.add_tutti_only("distances are measured", measured);
 }
 
 }  // namespace tutti::test

@@ -260,7 +260,6 @@ void expect_sound(Context& context, Kind kind, const Calls& calls, const OwnComm
 /// returned. Small blocks only: with large ones Open MPI's own gather writes beyond its buffer, or
 /// hangs.
 void contradiction(Context& context, Kind kind) {
-  if (context.options().native) return;
   if (context.size() < 2 || context.size() > 15) return context.skip("needs 2 to 15 ranks");
   const Calls& calls = calls_under_test(false);
   // MPICH calls this handler for errors of tests and waits, whatever the request's communicator.
@@ -290,7 +289,6 @@ void contradiction(Context& context, Kind kind) {
 /// The root leaves the only call of a communicator, which is then freed. The next one, to which the
 /// MPI may give the same number, gets none of the messages that the root has not received.
 void freed_after_an_error(Context& context, Kind kind) {
-  if (context.options().native) return;
   if (context.size() < 2 || context.size() > 15) return context.skip("needs 2 to 15 ranks");
   const Calls& calls = calls_under_test(false);
   const WorldReturnsErrors returning;
@@ -310,7 +308,6 @@ void freed_after_an_error(Context& context, Kind kind) {
 /// A rank with invalid arguments for a persistent call does not block the others. Call numbers stay
 /// in step, and the rank's error handler is called once.
 void bad_request(Context& context, Kind kind) {
-  if (context.options().native) return;
   if (context.size() < 2 || context.size() > 15) return context.skip("needs 2 to 15 ranks");
   const WorldReturnsErrors returning;
   for (const char* name : {"linear", "SBN", "BSBN", "ordered_tree:arrivals=on", "auto"}) {
@@ -357,14 +354,14 @@ void add_errors(Suite& suite) {
 
 void add_truncation(Suite& suite) {
   for (const Kind kind : all_kinds) {
-    suite.add(std::string("bad arguments of a request on one rank, ") + name_of(kind),
-              [kind](Context& context) { bad_request(context, kind); });
+    suite.add_tutti_only(std::string("bad arguments of a request on one rank, ") + name_of(kind),
+                         [kind](Context& context) { bad_request(context, kind); });
   }
-  suite.add("freed after an error, gatherv",
-            [](Context& context) { freed_after_an_error(context, Kind::gatherv); });
+  suite.add_tutti_only("freed after an error, gatherv",
+                       [](Context& context) { freed_after_an_error(context, Kind::gatherv); });
   for (const Kind kind : {Kind::gatherv, Kind::scatterv}) {
-    suite.add(std::string("contradicting sizes, ") + name_of(kind),
-              [kind](Context& context) { contradiction(context, kind); });
+    suite.add_tutti_only(std::string("contradicting sizes, ") + name_of(kind),
+                         [kind](Context& context) { contradiction(context, kind); });
   }
 }
 

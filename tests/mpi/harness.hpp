@@ -74,7 +74,13 @@ class Context {
 class Suite {
  public:
   using Body = std::function<void(Context&)>;
-  void add(std::string name, Body body) { cases_.push_back({std::move(name), std::move(body)}); }
+  void add(std::string name, Body body) {
+    cases_.push_back({std::move(name), std::move(body), false});
+  }
+  /// Adds a case of what the MPI's own functions do not do, which --native therefore skips.
+  void add_tutti_only(std::string name, Body body) {
+    cases_.push_back({std::move(name), std::move(body), true});
+  }
   /// Runs the cases, prints "N passed, M failed" on rank 0 and returns the exit status: success if
   /// some passed, and none failed.
   int run(Context& context);
@@ -83,6 +89,7 @@ class Suite {
   struct Case {
     std::string name;
     Body body;
+    bool is_tutti_only;
   };
   enum class Result { passed, failed, skipped };
   Result run(const Case& test, Context& context);

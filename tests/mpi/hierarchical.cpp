@@ -45,7 +45,6 @@ void tour(Context& context, MPI_Comm comm, unsigned seed) {
 
 /// Runs persistent calls; the second run of each reuses its plan.
 void persistent(Context& context) {
-  if (context.options().native) return;
   const OwnComm comm;
   const int p = comm.size();
   std::mt19937 random(51);
@@ -67,7 +66,6 @@ void persistent(Context& context) {
 
 /// Node memory has a page for signals, and none for data: each start runs flat.
 void persistent_without_memory(Context& context) {
-  if (context.options().native) return;
   if (context.options().node_memory != "64K") return context.skip("needs --node-memory 64K");
   for (const std::string inner : {"linear", "native"}) {
     const Forced forced(Kind::gather, "hierarchical(" + inner + ")", false);
@@ -136,7 +134,6 @@ void parts_of_the_world(Context& context) {
 /// A rank with invalid arguments that shares its node gets its MPI's own error, and no rank waits
 /// for it: with equal blocks, the others know what they send to it and expect from it.
 void bad_arguments_of_one_rank(Context& context) {
-  if (context.options().native) return;
   if (context.options().nodes == "1" || context.size() < 3)
     return context.skip("needs 3 ranks, on nodes of 2");
   for (const Kind kind : {Kind::gather, Kind::scatter}) {
@@ -167,12 +164,12 @@ void add_hierarchical(Suite& suite) {
     const OwnComm comm;
     tour(context, comm.get(), 41);
   });
-  suite.add("levels, persistent", persistent);
-  suite.add("levels, persistent without memory", persistent_without_memory);
+  suite.add_tutti_only("levels, persistent", persistent);
+  suite.add_tutti_only("levels, persistent without memory", persistent_without_memory);
   suite.add("levels, more bytes than memory", in_chunks);
   suite.add("levels, other mappings", other_mappings);
   suite.add("levels, parts of the world", parts_of_the_world);
-  suite.add("levels, bad arguments of one rank", bad_arguments_of_one_rank);
+  suite.add_tutti_only("levels, bad arguments of one rank", bad_arguments_of_one_rank);
 }
 
 }  // namespace tutti::test

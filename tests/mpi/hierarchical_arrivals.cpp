@@ -39,7 +39,6 @@ void by_leaders(Context& context, const char* collective, const char* algorithm,
 }
 
 void irregular_calls(Context& context) {
-  if (context.options().native) return;
   const auto gather_or_scatter = [&context](Kind kind, const char* algorithm) {
     std::mt19937 random(81);
     by_leaders(context, name_of(kind), algorithm, [&](const OwnComm& comm, unsigned call) {
@@ -73,7 +72,7 @@ void irregular_calls(Context& context) {
 }  // namespace
 
 void add_hierarchical_arrivals(Suite& suite) {
-  suite.add("levels, irregular, by arrival", irregular_calls);
+  suite.add_tutti_only("levels, irregular, by arrival", irregular_calls);
 }
 
 }  // namespace tutti::test

@@ -293,18 +293,14 @@ MadeUpMachine::~MadeUpMachine() {
 }
 
 void add_hierarchical_choices(Suite& suite) {
-  const auto add = [&suite](const char* name, void (*body)(Context&)) {
-    suite.add(name, [body](Context& context) {
-      if (!context.options().native) body(context);
-    });
-  };
-  add("levels by choice, world", world);
-  add("levels by choice, other communicators", other_communicators);
-  add("levels by choice, more bytes than memory", more_bytes_than_memory);
-  add("levels by choice, reductions", reductions);
-  add("levels by choice, operations in turn", operations_in_turn);
-  add("levels by choice, bad arguments where leaders differ", bad_arguments_where_leaders_differ);
-  add("levels by choice, sizes that only their rank knows", own_sizes);
+  suite.add_tutti_only("levels by choice, world", world);
+  suite.add_tutti_only("levels by choice, other communicators", other_communicators);
+  suite.add_tutti_only("levels by choice, more bytes than memory", more_bytes_than_memory);
+  suite.add_tutti_only("levels by choice, reductions", reductions);
+  suite.add_tutti_only("levels by choice, operations in turn", operations_in_turn);
+  suite.add_tutti_only("levels by choice, bad arguments where leaders differ",
+                       bad_arguments_where_leaders_differ);
+  suite.add_tutti_only("levels by choice, sizes that only their rank knows", own_sizes);
 }
 
 }  // namespace tutti::test

@@ -38,7 +38,6 @@ void check_movement(Context& context, const Movement& m, const Forced& forced) {
 
 /// Makes `calls` drawn calls of each kind and specification.
 void move(Context& context, MPI_Comm comm, const std::vector<int>& scales, int calls) {
-  if (context.options().native) return;
   int p = 0;
   PMPI_Comm_size(comm, &p);
   std::mt19937 random(17);
@@ -107,7 +106,6 @@ void check_reduction(Context& context, Reduction reduction, const std::string& s
 
 /// Runs every kind of value by every specification; roots, counts and buffers alternate.
 void reduce(Context& context, MPI_Comm comm, const std::vector<int>& counts) {
-  if (context.options().native) return;
   int p = 0;
   PMPI_Comm_size(comm, &p);
   int turn = 0;
@@ -131,7 +129,6 @@ void reduce(Context& context, MPI_Comm comm, const std::vector<int>& counts) {
 /// Runs vectors in many chunks: contiguous numbers, types with gaps, operations that do not
 /// commute.
 void reduce_in_chunks(Context& context) {
-  if (context.options().native) return;
   const OwnComm comm;
   int turn = 0;
   for (const char* collective : all_reductions) {
@@ -150,7 +147,6 @@ void reduce_in_chunks(Context& context) {
 
 /// Runs with orders between nodes by fictitious distances, by arrivals and by sizes.
 void in_order(Context& context) {
-  if (context.options().native) return;
   const OwnComm comm;
   constexpr std::pair<const char*, const char*> points[] = {
       {"allreduce", "hierarchical(ring:order=distance,leaders=2)"},
@@ -189,12 +185,12 @@ void other_communicators(Context& context) {
 }  // namespace
 
 void add_hierarchical_collectives(Suite& suite) {
-  suite.add("levels, movements", [](Context& context) {
+  suite.add_tutti_only("levels, movements", [](Context& context) {
     const OwnComm comm;
     move(context, comm.get(), {40, 0, 1, 700, 3}, 4);
   });
   // More data than the node memory of --nodes.
-  suite.add("levels, movements in chunks", [](Context& context) {
+  suite.add_tutti_only("levels, movements in chunks", [](Context& context) {
     const OwnComm comm;
     move(context, comm.get(), {3000}, 1);
   });
@@ -202,14 +198,14 @@ void add_hierarchical_collectives(Suite& suite) {
             [](Context& context) { check_barriers(context, "level=node,leaders=2"); });
   suite.add("levels, mixed types",
             [](Context& context) { check_mixed_types(context, "level=node,leaders=2"); });
-  suite.add("levels, reductions", [](Context& context) {
+  suite.add_tutti_only("levels, reductions", [](Context& context) {
     const OwnComm comm;
     reduce(context, comm.get(), {5, 0, 1, 64, 17});
   });
-  suite.add("levels, own operations get parts", check_parts);
-  suite.add("levels, reductions in chunks", reduce_in_chunks);
-  suite.add("levels, reductions in orders", in_order);
-  suite.add("levels, other communicators", other_communicators);
+  suite.add_tutti_only("levels, own operations get parts", check_parts);
+  suite.add_tutti_only("levels, reductions in chunks", reduce_in_chunks);
+  suite.add_tutti_only("levels, reductions in orders", in_order);
+  suite.add_tutti_only("levels, other communicators", other_communicators);
 }
 
 }  // namespace tutti::test

@@ -21,7 +21,6 @@ struct Pair {
 /// The first rank that shares a node with another one, but not with rank 0, and that other one;
 /// none, and the case is skipped, if no rank does.
 std::optional<Pair> ranks_together(Context& context) {
-  if (context.options().native) return {};
   const std::vector<int> nodes = nodes_of_world(context);
   for (auto first = nodes.begin(); ++first < nodes.end();) {
     const auto other = std::find(first + 1, nodes.end(), *first);
@@ -179,7 +178,6 @@ void late_leader(Context& context) {
 
 /// Runs with orders between nodes by fictitious distances, and by arrivals if known.
 void orders_between_nodes(Context& context) {
-  if (context.options().native) return;
   const OwnComm comm;
   const auto p = static_cast<std::size_t>(comm.size());
   std::mt19937 random(71);
@@ -202,13 +200,13 @@ void orders_between_nodes(Context& context) {
 }  // namespace
 
 void add_hierarchical_faults(Suite& suite) {
-  suite.add("levels, a rank far ahead", far_ahead);
-  suite.add("levels, contradicting sizes", contradicting_sizes);
-  suite.add("levels, a bad root at first", bad_root_at_first);
-  suite.add("levels, a bad root before sizes", bad_root_before_sizes);
-  suite.add("levels, a bad type of a leader", bad_type_of_a_leader);
-  suite.add("levels, a leader that is late", late_leader);
-  suite.add("levels, orders between nodes", orders_between_nodes);
+  suite.add_tutti_only("levels, a rank far ahead", far_ahead);
+  suite.add_tutti_only("levels, contradicting sizes", contradicting_sizes);
+  suite.add_tutti_only("levels, a bad root at first", bad_root_at_first);
+  suite.add_tutti_only("levels, a bad root before sizes", bad_root_before_sizes);
+  suite.add_tutti_only("levels, a bad type of a leader", bad_type_of_a_leader);
+  suite.add_tutti_only("levels, a leader that is late", late_leader);
+  suite.add_tutti_only("levels, orders between nodes", orders_between_nodes);
 }
 
 }  // namespace tutti::test

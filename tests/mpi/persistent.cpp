@@ -46,7 +46,6 @@ const Calls& persistent_calls() {
 namespace {
 
 void persistent(Context& context, Kind kind) {
-  if (context.options().native) return;
   const OwnComm comm;
   const int p = comm.size();
   std::mt19937 random(11);
@@ -73,7 +72,6 @@ struct Selected {
 };
 
 void requests_among_calls(Context& context, const Selected& selected) {
-  if (context.options().native) return;
   const OwnComm comm;
   begin_exchange(context, comm.get());
   const Forced scattered(context, "scatter", selected.scatter);
@@ -129,7 +127,6 @@ void requests_among_calls(Context& context, const Selected& selected) {
 /// between the start and the end of a request, and after its init: its thread must pass data on.
 /// `runs`: what the request runs; null if each start selects.
 void begun_between(Context& context, int rounds, const char* runs) {
-  if (context.options().native) return;
   if (context.size() < 4) return context.skip("needs 4 ranks");
   constexpr int p = 4;
   constexpr int count = 500;
@@ -208,23 +205,23 @@ MadeUpRules::~MadeUpRules() {
 }
 
 void add_persistent_by_rules(Suite& suite) {
-  suite.add("persistent: settled by size, and the thread begins calls",
-            [](Context& context) { begun_between(context, 3, "linear_sync"); });
+  suite.add_tutti_only("persistent: settled by size, and the thread begins calls",
+                       [](Context& context) { begun_between(context, 3, "linear_sync"); });
 }
 
 void add_persistent(Suite& suite) {
   for (const Kind kind : all_kinds) {
-    suite.add(std::string("persistent ") + name_of(kind),
-              [kind](Context& context) { persistent(context, kind); });
+    suite.add_tutti_only(std::string("persistent ") + name_of(kind),
+                         [kind](Context& context) { persistent(context, kind); });
   }
-  suite.add("persistent: two requests among calls", [](Context& context) {
+  suite.add_tutti_only("persistent: two requests among calls", [](Context& context) {
     requests_among_calls(context, {"BSBN", "BSLS", 40, 10});
   });
-  suite.add("persistent: each start selects", [](Context& context) {
+  suite.add_tutti_only("persistent: each start selects", [](Context& context) {
     requests_among_calls(context, {"auto", "auto", 120, 90});
   });
-  suite.add("persistent: each start selects, and the thread begins calls",
-            [](Context& context) { begun_between(context, 30, nullptr); });
+  suite.add_tutti_only("persistent: each start selects, and the thread begins calls",
+                       [](Context& context) { begun_between(context, 30, nullptr); });
 }
 
 }  // namespace tutti::test

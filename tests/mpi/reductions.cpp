@@ -160,7 +160,6 @@ void refuse_bad_arguments(Context& context) {
 /// One rank has more elements than the others: any ranks may get an error, all return, none writes
 /// beyond its own count, and the next call is sound.
 void survive_contradictions(Context& context) {
-  if (context.options().native) return;
   // MPICH calls the world's handler for a message that is too long.
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
@@ -194,7 +193,6 @@ void survive_contradictions(Context& context) {
 /// which the requested algorithm does not do. The root finds neither, and the next call is sound.
 void stay_in_step(Context& context) {
   const OwnComm comm;
-  if (context.options().native) return;
   if (comm.size() == 1) return context.skip("needs 2 ranks");
   MPI_Op op = MPI_OP_NULL;
   PMPI_Op_create([](void*, void*, int*, MPI_Datatype*) {}, 0, &op);
@@ -227,11 +225,12 @@ void add_reductions(Suite& suite) {
   suite.add("reductions: every root", sweep_roots);
   suite.add("reductions: long vectors", reduce_much);
   suite.add("reductions: parts of the world", reduce_on_parts_of_the_world);
-  suite.add("reductions: own operations get parts", check_parts);
+  suite.add_tutti_only("reductions: own operations get parts", check_parts);
   suite.add("reductions: handles of freed operations", check_reused_operations);
   suite.add("reductions: bad arguments", refuse_bad_arguments);
-  suite.add("reductions: bad arguments beside an operation that does not commute", stay_in_step);
-  suite.add("reductions: contradicting counts", survive_contradictions);
+  suite.add_tutti_only("reductions: bad arguments beside an operation that does not commute",
+                       stay_in_step);
+  suite.add_tutti_only("reductions: contradicting counts", survive_contradictions);
 }
 
 }  // namespace tutti::test

@@ -301,18 +301,19 @@ void windows_of_two_communicators(Context& context) {
 }  // namespace
 
 void add_rma(Suite& suite) {
-  suite.add("rma: every algorithm", every_algorithm);
-  suite.add("rma: windows of every flavour", every_flavour);
-  suite.add("rma: notifications in windows", notifications_in_windows);
-  suite.add("rma: all ranks at once", all_at_once);
-  suite.add("rma: one after the other", one_after_the_other);
-  suite.add("rma: while the others compute", while_they_compute);
-  suite.add("rma: units and datatypes", units_and_types);
-  suite.add("rma: registered again", registered_again);
-  suite.add("rma: places that meet elsewhere", places_that_meet_elsewhere);
-  suite.add("rma: ends with operations under way", ends_with_operations_under_way);
-  suite.add("rma: finalized with operations under way", finalized_with_operations_under_way);
-  suite.add("rma: windows of two communicators", windows_of_two_communicators);
+  suite.add_tutti_only("rma: every algorithm", every_algorithm);
+  suite.add_tutti_only("rma: windows of every flavour", every_flavour);
+  suite.add_tutti_only("rma: notifications in windows", notifications_in_windows);
+  suite.add_tutti_only("rma: all ranks at once", all_at_once);
+  suite.add_tutti_only("rma: one after the other", one_after_the_other);
+  suite.add_tutti_only("rma: while the others compute", while_they_compute);
+  suite.add_tutti_only("rma: units and datatypes", units_and_types);
+  suite.add_tutti_only("rma: registered again", registered_again);
+  suite.add_tutti_only("rma: places that meet elsewhere", places_that_meet_elsewhere);
+  suite.add_tutti_only("rma: ends with operations under way", ends_with_operations_under_way);
+  suite.add_tutti_only("rma: finalized with operations under way",
+                       finalized_with_operations_under_way);
+  suite.add_tutti_only("rma: windows of two communicators", windows_of_two_communicators);
   add_rma_errors(suite);
 }
 

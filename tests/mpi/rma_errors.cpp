@@ -100,8 +100,8 @@ void asked_without_waiting(Context& context) {
 }  // namespace
 
 void add_rma_errors(Suite& suite) {
-  suite.add("rma: errors", errors);
-  suite.add("rma: asked without waiting", asked_without_waiting);
+  suite.add_tutti_only("rma: errors", errors);
+  suite.add_tutti_only("rma: asked without waiting", asked_without_waiting);
 }
 
 }  // namespace tutti::test

@@ -359,16 +359,18 @@ void freed_behind_the_back(Context& context) {
 
 }  // namespace
 
-void add_rma_nodes(Suite& suite) { suite.add("rma: along leaders of nodes", along_leaders); }
+void add_rma_nodes(Suite& suite) {
+  suite.add_tutti_only("rma: along leaders of nodes", along_leaders);
+}
 
 void add_rma_kinds(Suite& suite) {
-  suite.add("rma: scatter, gather and reduce", there_and_back);
-  suite.add("rma: absolute addresses", absolute_addresses);
-  suite.add("rma: all kinds at once", all_kinds_at_once);
+  suite.add_tutti_only("rma: scatter, gather and reduce", there_and_back);
+  suite.add_tutti_only("rma: absolute addresses", absolute_addresses);
+  suite.add_tutti_only("rma: all kinds at once", all_kinds_at_once);
   add_rma_nodes(suite);
-  suite.add("rma: types of the root", types_of_the_root);
-  suite.add("rma: freed with operations under way", freed_with_operations_under_way);
-  suite.add("rma: freed behind the back", freed_behind_the_back);
+  suite.add_tutti_only("rma: types of the root", types_of_the_root);
+  suite.add_tutti_only("rma: freed with operations under way", freed_with_operations_under_way);
+  suite.add_tutti_only("rma: freed behind the back", freed_behind_the_back);
 }
 
 }  // namespace tutti::test

@@ -128,7 +128,7 @@ inline std::vector<char> bytes_of(int root, int operation, std::size_t bytes) {
 /// Skips the case where one-sided collectives cannot run.
 inline bool can_run(Context& context) {
   if (!context.threads()) context.skip("needs MPI_THREAD_MULTIPLE");
-  return !context.options().native && context.threads();
+  return context.threads();
 }
 
 inline void expect_class(Context& context, int code, int expected, const std::string& what) {

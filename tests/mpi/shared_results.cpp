@@ -287,15 +287,15 @@ void bad_arguments_of_one_rank(Context& context) {
 }  // namespace
 
 void add_shared_results(Suite& suite) {
-  suite.add("shared results, held ones stay", held_results_stay);
-  suite.add("shared results, released ones", released_ones_are_told);
-  suite.add("shared results, writes are private", writes_are_private);
-  suite.add("shared results, irregular and bcast", irregular_and_bcast);
-  suite.add("shared results, allreduce", allreduce);
-  suite.add("shared results, large counts", large_counts);
-  suite.add("shared results, outlive their communicator", outlives_its_communicator);
-  suite.add("shared results, misuse", misuse_is_an_error);
-  suite.add("shared results, bad arguments of one rank", bad_arguments_of_one_rank);
+  suite.add_tutti_only("shared results, held ones stay", held_results_stay);
+  suite.add_tutti_only("shared results, released ones", released_ones_are_told);
+  suite.add_tutti_only("shared results, writes are private", writes_are_private);
+  suite.add_tutti_only("shared results, irregular and bcast", irregular_and_bcast);
+  suite.add_tutti_only("shared results, allreduce", allreduce);
+  suite.add_tutti_only("shared results, large counts", large_counts);
+  suite.add_tutti_only("shared results, outlive their communicator", outlives_its_communicator);
+  suite.add_tutti_only("shared results, misuse", misuse_is_an_error);
+  suite.add_tutti_only("shared results, bad arguments of one rank", bad_arguments_of_one_rank);
 }
 
 }  // namespace tutti::test

@@ -95,7 +95,9 @@ long long open_node_memory() {
 void released_memory_is_bounded(Context& context) {
   constexpr long long bound = 128 << 10;  // of --nodes
   const char* const set = std::getenv("TUTTI_NODE_MEMORY");
-  if (set == nullptr || std::string(set) != "128K") return;
+  if (set == nullptr || std::string(set) != "128K") {
+    return context.skip("needs --node-memory 128K");
+  }
   const OwnComm comm;
   // Node memory itself, and that of one result.
   TUTTI_Shared_free(allgather(context, comm, 1, 0, TUTTI_SHARED_READ_ONLY));
@@ -175,10 +177,10 @@ void a_child_releases_it(Context& context) {
 }  // namespace
 
 void add_shared_results_memory(Suite& suite) {
-  suite.add("shared results, memory with names", memory_with_names);
-  suite.add("shared results, bounded", released_memory_is_bounded);
-  suite.add("shared results, a node without memory", a_node_has_no_memory);
-  suite.add("shared results, released by a child", a_child_releases_it);
+  suite.add_tutti_only("shared results, memory with names", memory_with_names);
+  suite.add_tutti_only("shared results, bounded", released_memory_is_bounded);
+  suite.add_tutti_only("shared results, a node without memory", a_node_has_no_memory);
+  suite.add_tutti_only("shared results, released by a child", a_child_releases_it);
 }
 
 }  // namespace tutti::test

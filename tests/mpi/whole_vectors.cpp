@@ -130,7 +130,7 @@ void check_whole(Context& context, const char* collective, const OwnComm& comm,
 
 void always(Context& context, const char* collective) {
   const OwnComm comm;
-  if (comm.size() == 1) return;
+  if (comm.size() == 1) return context.skip("needs 2 ranks");
   for (const std::string& specification :
        specifications(collective, !context.options().nodes.empty() && !is_scan(collective))) {
     for (const bool commutes : {true, false}) {
@@ -184,12 +184,12 @@ void add_whole_vectors(Suite& suite) {
               [collective](Context& context) { always(context, collective); });
   }
   suite.add("whole vectors: not for MPI's operations", but_not_mpis);
-  suite.add("whole vectors: shared results", in_shared_results);
+  suite.add_tutti_only("whole vectors: shared results", in_shared_results);
 }
 
 void check_parts(Context& context) {
   const OwnComm comm;
-  if (context.options().native || comm.size() == 1) return;
+  if (comm.size() == 1) return context.skip("needs 2 ranks");
   const bool nodes = !context.options().nodes.empty();
   const OwnOperation operation(true);
   const Forced forced("allreduce", nodes ? "hierarchical(native)" : "ring", false);
