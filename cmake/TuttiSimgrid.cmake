@@ -32,7 +32,7 @@ target_link_libraries(tutti_simgrid_libc PRIVATE tutti_warnings mpi_simgrid)
 
 # What programs preload or link.
 add_library(tutti_simgrid SHARED simgrid/communicators.cpp simgrid/front.cpp simgrid/gaps.cpp
-  simgrid/node_memory.cpp simgrid/rank_copies.cpp simgrid/waiting.cpp)
+  simgrid/node_memory.cpp simgrid/polling.cpp simgrid/rank_copies.cpp simgrid/waiting.cpp)
 set_target_properties(tutti_simgrid PROPERTIES OUTPUT_NAME tutti-simgrid)
 target_include_directories(tutti_simgrid PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
   ${PROJECT_BINARY_DIR}/intercept)
