@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ from tutti.tuning_cells import Cell
 _MAX_LINES = 6
 
 
-def draw(tuner: Tuner, path: Path) -> None:
-    """One panel for each collective: times relative to the MPI's own by message size.
+def draw(tuners: Sequence[Tuner], path: Path) -> None:
+    """One panel for each collective of each tuner: times relative to the MPI's own by message size.
 
     Shows the fastest algorithms with the intervals of their medians; large marks are the winners.
 
@@ -23,7 +24,8 @@ def draw(tuner: Tuner, path: Path) -> None:
     """
     pyplot = pyplot_for("--plot")
     panels = {
-        name: known
+        tuner.title(name): known
+        for tuner in tuners
         for name, cells in tuner.cells.items()
         if (known := [cell for _, cell in sorted(cells.items()) if "native" in cell.lines])
     }
@@ -38,8 +40,9 @@ def draw(tuner: Tuner, path: Path) -> None:
         axis.set_visible(True)
         _panel(axis, cells)
         axis.set_title(name, fontsize=10)
+    job = tuners[0].job
     figure.suptitle(
-        f"{count(tuner.job.ranks, 'rank')} on {count(tuner.job.nodes, 'node')}, {tuner.job.library.splitlines()[0]}",
+        f"{count(job.ranks, 'rank')} on {count(job.nodes, 'node')}, {job.library.splitlines()[0]}",
         fontsize=8,
     )
     figure.tight_layout()

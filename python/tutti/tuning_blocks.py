@@ -12,6 +12,9 @@ from tutti.rules import UNKNOWN_SIZES
 WIDTH = 4
 """Bytes of the elements that tutti-bench sends."""
 _REGULAR = 1.05
+"""Blocks whose irregularity is less count as equal."""
+_MEASURED = (2, 8)
+"""The largest block over the mean one."""
 _SEEDS = range(1, 9)
 _MOST = 64
 """Times the mean block that is wanted: what tutti-bench is asked for is no larger."""
@@ -41,6 +44,31 @@ class Band:
     def holds(self, irregularity: int) -> bool:
         """Is it one of these?"""
         return self.least <= irregularity and (self.most is None or irregularity <= self.most)
+
+
+def has_bands(collective: str) -> bool:
+    """May rules of the collective ask for irregularity?"""
+    return _engine.is_irregular(collective) and collective not in UNKNOWN_SIZES
+
+
+def bands(ranks: int) -> list[Band]:
+    """The irregularities that are measured, each with those for which it stands: up to the geometric
+    mean with the next one, the last without bound."""
+    measured = sorted({min(each, ranks) for each in _MEASURED})
+    ends = [math.isqrt(low * high) for low, high in zip(measured, measured[1:], strict=False)]
+    return [
+        Band(*limits)
+        for limits in zip(measured, [2, *(end + 1 for end in ends)], [*ends, None], strict=True)
+    ]
+
+
+def band_of(collective: str, ranks: int, irregularity: float) -> Band | None:
+    """The band of blocks of such a largest block over the mean one; None if they are about equal, or
+    rules of the collective may not ask."""
+    if ranks < 2 or irregularity < _REGULAR or not has_bands(collective):
+        return None
+    as_rules_count = math.ceil(irregularity - 1e-9)
+    return next(band for band in bands(ranks) if band.holds(as_rules_count))
 
 
 def blocks_for(

@@ -12,7 +12,7 @@ from typing import Any
 from tutti import _engine
 from tutti.refusal import Refusal
 from tutti.site_totals import seconds_of
-from tutti.tuning_blocks import WIDTH, blocks_for, class_end
+from tutti.tuning_blocks import WIDTH, Band, band_of, blocks_for, class_end
 from tutti.tuning_cells import Cell
 
 MIN_SHARE = 0.01
@@ -27,13 +27,16 @@ _MAX_ROOTS = 4
 
 @dataclass
 class Calls:
-    """The calls of one site with one collective, number of ranks and class of message sizes."""
+    """The calls of one site with one collective, number of ranks, class of message sizes and band of
+    irregularity."""
 
     site: str
     collective: str
     ranks: int
     most: int
     """The largest message size of the class, a power of 2; 0 without data."""
+    band: Band | None = None
+    """None: equal blocks, or rules may not ask."""
     calls: int = 0
     seconds: float = 0
     """The time in these calls, mean over all ranks of the program."""
@@ -152,14 +155,15 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
             p = size["p"]
             seconds = seconds_of(line) * size["seconds"] * p / of_roots
             most = class_end(size["bytes"])
-            key = (line["site"], line["collective"], p, most)
+            band = band_of(line["collective"], p, size["irregularity"])
+            key = (line["site"], line["collective"], p, most, band)
             calls = found.setdefault(key, Calls(*key, scale=max(1.0, report["ranks"] / p)))
             calls.add(size, seconds, line)
             if seconds > longest.get(key, 0):
                 longest[key] = seconds
                 calls.arrivals = _arrivals(line, p)
         if rest["calls"]:
-            key = (line["site"], line["collective"], 0, 0)
+            key = (line["site"], line["collective"], 0, 0, None)
             others = found.setdefault(key, Calls(*key))
             others.calls += rest["calls"]
             others.seconds += seconds_of(line) * rest["rank_seconds"] / of_roots
@@ -168,7 +172,7 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
 
 @dataclass(frozen=True)
 class Replay:
-    """One message size of one collective as tutti-bench makes it again.
+    """One message size of one collective, with blocks of one band, as tutti-bench makes it again.
 
     Where several call sites share them, that with the most time gives roots, arrivals and blocks.
     """
@@ -182,6 +186,16 @@ class Replay:
     def main(self) -> Calls:
         """The site with the most time."""
         return self.sites[0]
+
+    @property
+    def band(self) -> Band | None:
+        """The irregularity of the blocks, which is that of all sites."""
+        return self.main.band
+
+    @property
+    def irregularity(self) -> int:
+        """For which its band is measured in general; 1 without one."""
+        return self.band.irregularity if self.band else 1
 
     @property
     def calls(self) -> int:
@@ -205,12 +219,13 @@ class Replay:
         return made
 
     def words(self, ranks: int, size: int, root: int) -> list[str]:
-        """What tutti-bench takes for such calls of `size` bytes with one root, except the arrivals."""
+        """What tutti-bench takes for such calls of `size` bytes with one root, except the arrivals.
+        Nothing if it has no such blocks in the band."""
         words: list[str] = []
         if self.size > 0:
             words = ["--block", str(max(1, size // WIDTH))]
         if _engine.is_irregular(self.collective):
-            words = blocks_for(self.collective, ranks, size, self.main.irregularity)
+            words = blocks_for(self.collective, ranks, size, self.main.irregularity, self.band)
         if root >= 0 and _engine.has_root(self.collective):
             words += ["--root", str(root)]
         return words
@@ -218,18 +233,22 @@ class Replay:
 
 def replays_of(calls: Sequence[Calls], ranks: int, names: Sequence[str]) -> list[Replay]:
     """What to measure for communicators of `ranks`: of the collectives `names`, the calls that
-    take MIN_SHARE or more of the time in collectives. The most time comes first."""
+    take MIN_SHARE or more of the time in collectives. The most time comes first. Calls of one size
+    count together if their blocks are of one band; some bands have no blocks for the least sizes."""
     whole = sum(one.seconds for one in calls)
-    grouped: dict[tuple[str, int], list[Calls]] = {}
+    grouped: dict[tuple[str, int, Band | None], list[Calls]] = {}
     for one in calls:
         if one.is_tunable() and one.ranks == ranks and one.collective in names:
-            grouped.setdefault((one.collective, max(one.most, WIDTH)), []).append(one)
+            key = (one.collective, max(one.most, WIDTH), one.band)
+            grouped.setdefault(key, []).append(one)
     found = []
-    for (collective, _), sites in grouped.items():
+    for (collective, _, band), sites in grouped.items():
         count = sum(site.calls for site in sites)
         mean = sum(site.calls * site.bytes for site in sites) / count
         size = 0 if collective == "barrier" else max(WIDTH, WIDTH * math.ceil(mean / WIDTH))
-        found.append(Replay(collective, size, tuple(sites)))
+        replay = Replay(collective, size, tuple(sites))
+        if band is None or replay.words(ranks, size, root=-1):
+            found.append(replay)
     found = [one for one in found if one.seconds >= MIN_SHARE * whole]
     return sorted(found, key=lambda one: -one.seconds)
 

@@ -7,31 +7,13 @@ select already, beyond doubt.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from tutti import _engine
-from tutti.rules import UNKNOWN_SIZES
 from tutti.tuning import Tuner
-from tutti.tuning_blocks import Band, blocks_for
+from tutti.tuning_blocks import Band, blocks_for, has_bands
 from tutti.tuning_cells import Cell, Cells
 from tutti.tuning_rules import Span, smoothed, spans_of
 from tutti.tuning_run import Shape, Variant
-
-_MEASURED = (2, 8)
-"""The largest block over the mean one."""
-
-
-def bands(ranks: int) -> list[Band]:
-    """The irregularities that are measured, each with those for which it stands: up to the geometric
-    mean with the next one, the last without bound."""
-    measured = sorted({min(each, ranks) for each in _MEASURED})
-    ends = [math.isqrt(low * high) for low, high in zip(measured, measured[1:], strict=False)]
-    return [
-        Band(*limits)
-        for limits in zip(measured, [2, *(end + 1 for end in ends)], [*ends, None], strict=True)
-    ]
-
 
 def shape_of(ranks: int, band: Band) -> Shape:
     """How calls with blocks of this irregularity are measured."""
@@ -50,7 +32,7 @@ def cells_of(equal: Cells, ranks: int, band: Band) -> Cells:
             if blocks_for(name, ranks, size, band.irregularity, band)
         }
         for name, cells in equal.items()
-        if _engine.is_irregular(name) and name not in UNKNOWN_SIZES
+        if has_bands(name)
     }
 
 
@@ -59,7 +41,7 @@ def choose(equal: Tuner, uneven: Tuner) -> None:
     beats it. Cells that have not measured that are left out."""
     known = spans_of(equal)
     for name, cells in uneven.cells.items():
-        usual = {size: _use(known.get(name, []), size) for size in cells}
+        usual = {size: _use(known.get(name, []), size) or "native" for size in cells}
         left = {
             size: cell
             for size, cell in sorted(cells.items())
@@ -72,9 +54,9 @@ def choose(equal: Tuner, uneven: Tuner) -> None:
         cells.update(left)
 
 
-def _use(spans: Sequence[Span], size: int) -> str:
-    """What rules with these spans select."""
-    return next((span.use for span in spans if span.holds(size)), "native")
+def _use(spans: Sequence[Span], size: int) -> str | None:
+    """What rules with these spans select; None if none holds."""
+    return next((span.use for span in spans if span.holds(size)), None)
 
 
 def _better(cell: Cell, usual: str, winner: str) -> str:
@@ -98,6 +80,6 @@ def spans_beside(equal: Tuner, uneven: Tuner, band: Band) -> list[tuple[str, str
 
 
 def _differs(cell: Cell, use: str, usual: Sequence[Span]) -> bool:
-    """Does a cell select this algorithm, and the rules for equal blocks another one?"""
+    """Does a cell select this algorithm, and the rules for equal blocks another one or none?"""
     choice = "native" if cell.is_refuted else cell.choice
     return choice == use != _use(usual, cell.bytes)

@@ -15,9 +15,9 @@ from tutti import _engine, tuning_run
 from tutti.bench import RunFailed
 from tutti.cli import app
 from tutti.commands import tune as command
-from tutti.tuning_blocks import Band, blocks_for, class_end
+from tutti.tuning_blocks import Band, band_of, bands, blocks_for, class_end
 from tutti.tuning_cells import Cell
-from tutti.tuning_uneven import bands, cells_of
+from tutti.tuning_uneven import cells_of
 from typer.testing import CliRunner
 
 Time = Callable[[int], float]
@@ -284,18 +284,90 @@ def test_failures_are_told_by_collective_and_irregularity(
     ]
 
 
+def calls(irregularity: float, seconds: float = 1.0, size: int = 4096) -> dict[str, Any]:
+    """Those of one site of a program."""
+    sizes = [{"p": 8, "bytes": size, "calls": 9, "irregularity": irregularity, "seconds": seconds, "root": -1}]
+    return line_of(None, collective="allgatherv", site=f"app: f{irregularity}", sizes=sizes,
+                   elapsed={"mean": seconds / 9, "sum": seconds})  # fmt: skip
+
+
+def tune_for(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, bench: Bench, sites: list[dict[str, Any]], *words: str
+) -> tuple[list[tuple[str, str, str]], dict[str, Any]]:
+    """As `tune`, for a program."""
+    monkeypatch.setattr(tuning_run, "under", lambda mpirun: bench)
+    path = write_report(folder, *sites, ranks=8)
+    output = ["--output", str(folder / "rules.json"), "--json"]
+    done = CliRunner().invoke(app, ["tune", "--mpirun", "mpirun -n 8", "--report", path, *output, *words])
+    assert done.exit_code == 0, done.output
+    return rules_in(folder), json.loads(done.stdout)
+
+
 def test_a_program_is_tuned_with_its_own_blocks_only(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    size = {"p": 8, "bytes": 4096, "calls": 9, "irregularity": 3.0, "seconds": 1.0, "root": -1}
-    path = write_report(tmp_path, line_of(None, collective="allgatherv", sizes=[size]), ranks=8)
-    even = {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}
-    bench = Ranks({1: even})
-    monkeypatch.setattr(tuning_run, "under", lambda mpirun: bench)
-    words = ["tune", "--mpirun", "mpirun -n 8", "--report", path, "--output", str(tmp_path / "rules.json")]
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == 0, done.output
+    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    rules, told = tune_for(monkeypatch, tmp_path, bench, [calls(3.0)])
     names = ("--distribution", "--block", "--seed", "--rho")
     kinds = {tuple(word for name in names for word in (name, words[words.index(name) + 1]))
              for words in bench.runs if words[0] == "allgatherv"}  # fmt: skip
-    assert kinds == {tuple(blocks_for("allgatherv", 8, 4096, 3.0))}
+    assert kinds == {tuple(blocks_for("allgatherv", 8, 4096, 3.0, Band(2, 2, 4)))}
+    # Nothing has measured equal blocks.
+    assert rules == [("2..4", "2049..4K", "ring")]
+    (site,) = told["sites"]
+    assert (site["irregularity"], site["chosen"]) == (3.0, "ring")
+    assert site["speedup"] == pytest.approx(2, rel=0.1)
+    assert told["saved_seconds"] == pytest.approx(0.5, rel=0.1)
+
+
+def test_irregularity_is_a_key_where_sites_of_a_program_need_different_rules(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    even = {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}
+    uneven = {"native": linear(10, 1e-3), "ring": linear(20, 2e-3)}
+    sites = [calls(1.0), calls(2.5), calls(8.0)]
+    rules, told = tune_for(monkeypatch, tmp_path, Ranks({1: even, 5: uneven}), sites)
+    assert rules == [("5..inf", "2049..4K", "native"), ("0..inf", "2049..4K", "ring")]
+    chosen = {site["irregularity"]: site["chosen"] for site in told["sites"]}
+    assert chosen == {1.0: "ring", 2.5: "ring", 8.0: "native"}
+    assert {one["irregularity"] for one in told["check"]} == {1, 2, 8}
+
+
+def test_blocks_of_a_program_for_which_nothing_is_faster_get_the_mpis_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rules, told = tune_for(monkeypatch, tmp_path, Ranks({1: {"native": linear(10, 1e-3)}}), [calls(6.0)])
+    assert rules == [("5..inf", "2049..4K", "native")]
+    assert told["saved_seconds"] == 0
+
+
+def test_a_rule_for_uneven_blocks_of_a_program_that_the_check_refutes_is_native(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    bench.of_rules["ring"] = linear(30, 3e-3)
+    bench.from_irregularity = 5
+    rules, told = tune_for(monkeypatch, tmp_path, bench, [calls(1.0), calls(8.0)])
+    assert rules == [("5..inf", "2049..4K", "native"), ("0..inf", "2049..4K", "ring")]
+    assert [one["irregularity"] for one in told["check"] if one["refuted"]] == [8]
+
+
+def test_the_blocks_of_a_program_share_a_budget_by_the_time_of_their_calls(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Uneven blocks take nearly all of the program's time. Those of equal ones would take all of
+    the budget."""
+    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    take(monkeypatch, bench, 4)
+    equal = [calls(1.0, 0.02, size=1 << n) for n in range(6, 16)]
+    rules, told = tune_for(monkeypatch, tmp_path, bench, [*equal, calls(8.0)], "--budget", "1m")
+    assert ("5..inf", "2049..4K", "ring") in rules
+    assert {"collective": "allgatherv", "irregularity": 1} in told["unfinished"]
+
+
+def test_nearly_equal_blocks_and_those_that_rules_do_not_tell_apart_have_no_band() -> None:
+    assert band_of("allgatherv", 8, 1.04) is None
+    assert band_of("gatherv", 8, 3.0) is None, "no rank knows the blocks of all"
+    assert band_of("alltoall", 8, 3.0) is None
+    assert band_of("allgatherv", 8, 1.06) == band_of("reduce_scatter", 8, 4.0) == Band(2, 2, 4)
+    assert band_of("allgatherv", 8, 4.1) == Band(8, 5, None)

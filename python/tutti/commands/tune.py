@@ -28,7 +28,7 @@ from tutti.console import (
 )  # fmt: skip
 from tutti.plot import check as check_plot
 from tutti.tuning import FOR_TUNING, SHARES, Job, Progress, Tuner, planned_runs
-from tutti.tuning_blocks import Band
+from tutti.tuning_blocks import Band, bands
 from tutti.tuning_cells import MAX_BUFFER, Cells, grids
 from tutti.tuning_check import Check, check
 from tutti.tuning_rules import rules_of, to_text
@@ -142,6 +142,13 @@ class _Work:
     parts: list[_Part]
     program: Program | None = None
 
+    def share(self, at: int) -> float:
+        """What a part may take of the rest of the budget: all, as the rules for the first one hold
+        for the others too. The parts of a program share it by the time of their calls."""
+        of_parts = [part.cells.values() for part in self.parts[at:]]
+        weights = [sum(cell.weight for cells in one for cell in cells.values()) for one in of_parts]
+        return weights[0] / sum(weights) if self.program and any(weights) else 1.0
+
 
 @dataclass(frozen=True)
 class _Request:
@@ -197,7 +204,8 @@ class _Request:
         program = tune_report.program_of(self.report, job, self.names)
         folder = self.output.with_name(self.output.name + ".arrivals")
         try:
-            yield _Work([_Part(program.cells(), program.shape(job.ranks, folder))], program)
+            yield _Work([_Part(program.cells(band), program.shape(job.ranks, folder, band), band)
+                         for band in program.bands], program)  # fmt: skip
         finally:
             program.remove_arrivals(folder)
 
@@ -219,7 +227,7 @@ def _uneven_parts(equal: Cells, ranks: int) -> list[_Part]:
     """What to measure after equal blocks."""
     parts = [
         _Part(tuning_uneven.cells_of(equal, ranks, band), tuning_uneven.shape_of(ranks, band), band)
-        for band in tuning_uneven.bands(ranks)
+        for band in bands(ranks)
     ]
     return [part for part in parts if any(part.cells.values())]
 
@@ -257,13 +265,13 @@ def _request(
 def _tuned(
     request: _Request, run: Run, job: Job, start_up: float, work: _Work, state: State, bar: _Bar
 ) -> list[Tuner]:
-    """Measures one part after the other. The first one may take all of the budget."""
+    """Measures one part after the other."""
     end = time.monotonic() + request.seconds * FOR_TUNING
     planned = sum(part.planned for part in work.parts)
     tuners: list[Tuner] = []
-    for part in work.parts:
+    for at, part in enumerate(work.parts):
         before = sum(tuner.done for tuner in tuners)
-        left = max(1e-6, end - time.monotonic()) if request.seconds else 0
+        left = max(1e-6, work.share(at) * (end - time.monotonic())) if request.seconds else 0
         tuner = Tuner(
             job, tuning_run.measuring(run, state, part.shape), part.cells,
             arrivals=work.program.with_arrivals if work.program else (),
@@ -287,7 +295,7 @@ def _checked(
     checks: list[Check] = []
     settled: list[Tuner] = []
     try:
-        for part, tuner in zip(work.parts, tuners, strict=True):
+        for at, (part, tuner) in enumerate(zip(work.parts, tuners, strict=True)):
             if part.band and time.monotonic() >= end:
                 tuner.unfinished = [name for name, cells in tuner.cells.items() if cells]
                 continue
@@ -295,10 +303,11 @@ def _checked(
                 tuning_uneven.choose(tuners[0], tuner)
             settled.append(tuner)
             request.write(work, settled, unchecked)
-            checks += check(
-                tuner, run, unchecked, lambda: end - time.monotonic(), part.shape,
-                bar.after(done + len(checks), planned),
-            )  # fmt: skip
+            now = time.monotonic()
+            part_end = now + work.share(at) * (end - now)
+            left = lambda until=part_end: until - time.monotonic()  # noqa: E731
+            progress = bar.after(done + len(checks), planned)
+            checks += check(tuner, run, unchecked, left, part.shape, progress)
     finally:
         unchecked.unlink(missing_ok=True)
     return request.write(work, settled, request.output), checks
@@ -379,13 +388,13 @@ def tune(
         request.refuse_interrupted()
         work, tuners, rules, checks = _measured(request, tuning_run.under(mpirun))
     if plot is not None:
-        crossovers.draw(tuners[0], plot)
+        crossovers.draw(tuners if work.program else tuners[:1], plot)
     if as_json:
-        more = tune_report.as_json(work.program, tuners[0], checks) if work.program else {}
+        more = tune_report.as_json(work.program, tuners, checks) if work.program else {}
         print_json(tune_output.as_json(tuners, rules, checks) | more)
         return
     out = console()
     if work.program:
-        tune_report.show(out, work.program, tuners[0], checks)
+        tune_report.show(out, work.program, tuners, checks)
     tune_output.show_checks(out, checks)
     tune_output.show_summary(out, checks, tuners, request.output, request.seconds, rules)

@@ -16,6 +16,7 @@ from rich.markup import escape
 from tutti import _engine, reports
 from tutti.console import Refusal, count, duration, percent, table, write
 from tutti.tuning import CHECK, Job, Tuner
+from tutti.tuning_blocks import Band
 from tutti.tuning_calls import MIN_SHARE, Calls, Replay, calls_of, check_ranks, replays_of
 from tutti.tuning_cells import Cells
 from tutti.tuning_check import Check
@@ -58,18 +59,27 @@ class Program:
             return set()
         return {one.collective for one in self.replays if one.main.arrivals}
 
-    def cells(self) -> Cells:
-        """The empty cells, the collective with the most time first."""
+    @property
+    def bands(self) -> list[Band | None]:
+        """The irregularities of the calls, first equal blocks."""
+        uneven = {one.band for one in self.replays if one.band}
+        return [None, *sorted(uneven, key=lambda band: band.least)]
+
+    def cells(self, band: Band | None) -> Cells:
+        """The empty cells for blocks of a band, the collective with the most time first."""
         made: Cells = {}
-        for one in self.replays:
+        for one in self._of(band):
             made.setdefault(one.collective, {})[one.size] = one.cell()
         return {name: dict(sorted(cells.items())) for name, cells in made.items()}
 
-    def shape(self, ranks: int, folder: Path) -> Shape:
-        """How tutti-bench makes calls of any size: as those of the nearest recorded size. `folder`
-        gets the recorded arrivals."""
+    def _of(self, band: Band | None) -> list[Replay]:
+        return [one for one in self.replays if one.band == band]
+
+    def shape(self, ranks: int, folder: Path, band: Band | None) -> Shape:
+        """How tutti-bench makes calls of any size with blocks of a band: as those of the nearest
+        recorded size. `folder` gets the recorded arrivals."""
         late: dict[tuple[str, int, int], list[str]] = {}
-        for one in self.replays:
+        for one in self._of(band):
             for root, path in _files_of(one, folder):
                 folder.mkdir(exist_ok=True)
                 lines = [",".join(f"{seconds:.9g}" for seconds in call) for call in one.main.delays(root)]
@@ -79,7 +89,7 @@ class Program:
 
         def variants(collective: str, size: int) -> list[Variant]:
             near = min(
-                (one for one in self.replays if one.collective == collective),
+                (one for one in self._of(band) if one.collective == collective),
                 key=lambda one: abs(math.log(max(1, one.size) / max(1, size))),
             )
             return [
@@ -105,7 +115,8 @@ def _files_of(one: Replay, folder: Path) -> list[tuple[int, Path]]:
     if not one.main.arrivals:
         return []
     return [
-        (root, folder / f"{one.collective}-{one.size}-{root}.csv") for root, _ in one.main.roots()
+        (root, folder / f"{one.collective}-{one.size}-{one.irregularity}-{root}.csv")
+        for root, _ in one.main.roots()
     ]
 
 
@@ -133,8 +144,16 @@ def program_of(path: Path, job: Job, names: Sequence[str]) -> Program:
     return Program(calls, replays, ranks, found[0].get("mpi") or "")
 
 
-def _by_size(program: Program) -> dict[tuple[str, int], Replay]:
-    return {(one.collective, one.size): one for one in program.replays}
+_Key = tuple[str, int, int]
+"""Collective, message size, irregularity."""
+
+
+def _by_size(program: Program) -> dict[_Key, Replay]:
+    return {(one.collective, one.size, one.irregularity): one for one in program.replays}
+
+
+def _key_of(check: Check) -> _Key:
+    return check.collective, check.bytes, check.irregularity
 
 
 def saved(program: Program, checks: Sequence[Check]) -> float:
@@ -143,26 +162,27 @@ def saved(program: Program, checks: Sequence[Check]) -> float:
     by_size = _by_size(program)
     total = 0.0
     for check in checks:
-        one = by_size.get((check.collective, check.bytes))
+        one = by_size.get(_key_of(check))
         if one is not None and not check.refutes and not check.is_native:
             total += (1 - 1 / check.speedup) * sum(site.moved for site in one.sites)
     return total
 
 
-def _rows(program: Program, tuner: Tuner, checks: Sequence[Check]) -> list[dict[str, Any]]:
+def _rows(program: Program, tuners: Sequence[Tuner], checks: Sequence[Check]) -> list[dict[str, Any]]:
     """A row for each call site and size that was tuned."""
-    by_size = {(check.collective, check.bytes): check for check in checks}
+    by_size = {_key_of(check): check for check in checks}
+    failed = {(name, tuner.irregularity) for tuner in tuners for name, what in tuner.failed if what == CHECK}
     rows = []
     for one in program.replays:
-        check = by_size.get((one.collective, one.size))
-        has_rules = (one.collective, CHECK) not in tuner.failed
+        check = by_size.get((one.collective, one.size, one.irregularity))
+        has_rules = (one.collective, one.irregularity) not in failed
         for site in one.sites:
             native = check is None or check.refutes or check.is_native
             chosen = "not checked" if check is None and has_rules else "native"
             rows.append(
                 {
                     "site": site.site, "collective": one.collective, "bytes": site.bytes,
-                    "calls": site.calls, "share": site.seconds / program.seconds,
+                    "irregularity": site.irregularity, "calls": site.calls, "share": site.seconds / program.seconds,
                     "arrivals": "recorded" if one.main.arrivals else "together",
                     "roots": [root for root, _ in one.main.roots() if root >= 0],
                     "chosen": chosen if native or not check else check.ran.split(": ")[0],
@@ -172,18 +192,20 @@ def _rows(program: Program, tuner: Tuner, checks: Sequence[Check]) -> list[dict[
     return sorted(rows, key=lambda row: -row["share"])
 
 
-def as_json(program: Program, tuner: Tuner, checks: Sequence[Check]) -> dict[str, Any]:
+def as_json(program: Program, tuners: Sequence[Tuner], checks: Sequence[Check]) -> dict[str, Any]:
     """The table and the estimate."""
     return {
-        "sites": _rows(program, tuner, checks),
+        "sites": _rows(program, tuners, checks),
         "seconds": program.seconds,
         "saved_seconds": saved(program, checks),
     }
 
 
-def show(out: Console, program: Program, tuner: Tuner, checks: Sequence[Check]) -> None:
+def show(
+    out: Console, program: Program, tuners: Sequence[Tuner], checks: Sequence[Check]
+) -> None:
     """Prints a line for each call site and size, what was left out, and the estimate."""
-    rows = _rows(program, tuner, checks)
+    rows = _rows(program, tuners, checks)
     numbers = ("size", "share", "speedup")
     listing = table("call site", "collective", "size", "share", "chosen", "speedup", right=numbers)
     for row in rows[:_MAX_LINES]:
@@ -198,7 +220,7 @@ def show(out: Console, program: Program, tuner: Tuner, checks: Sequence[Check]) 
     out.print(listing)
     if len(rows) > _MAX_LINES:
         out.print(f".. and {count(len(rows) - _MAX_LINES, 'more line')}; --json has all.")
-    for line in [*_unlike(program, checks), *_left_out(program, tuner)]:
+    for line in [*_unlike(program, checks), *_left_out(program, tuners[0].job)]:
         out.print(line, markup=False)
     out.print()
     seconds = saved(program, checks)
@@ -218,7 +240,7 @@ def _unlike(program: Program, checks: Sequence[Check]) -> list[str]:
     by_size = _by_size(program)
     found = []
     for check in checks:
-        one = by_size.get((check.collective, check.bytes))
+        one = by_size.get(_key_of(check))
         here, there = check.native.median * 1e-6, one.main.moving if one else 0.0
         if there > 0 and not 1 / _UNLIKE < here / there < _UNLIKE:
             size = _engine.range_text(str(check.bytes))
@@ -229,9 +251,9 @@ def _unlike(program: Program, checks: Sequence[Check]) -> list[str]:
     return [f"Replayed calls are unlike the program's: {'; '.join(found)}. Time the program itself."]
 
 
-def _left_out(program: Program, tuner: Tuner) -> list[str]:
+def _left_out(program: Program, job: Job) -> list[str]:
     """Sentences about the calls that the tuning does not measure."""
-    ranks = tuner.job.ranks
+    ranks = job.ranks
     tuned = {id(site) for one in program.replays for site in one.sites}
     others = [one for one in program.calls if id(one) not in tuned]
     elsewhere = [one for one in others if one.ranks != ranks and one.is_tunable()]
@@ -247,7 +269,7 @@ def _left_out(program: Program, tuner: Tuner) -> list[str]:
         lines.append(
             f"Other calls take {percent(rest / program.seconds, 1)} of the time and are not tuned."
         )
-    mpi = _engine.mpi_version(tuner.job.library)
+    mpi = _engine.mpi_version(job.library)
     if program.mpi and _engine.mpi_version(_full(program.mpi)) != mpi:
         lines.append(f"The report is of {program.mpi}; the rules hold for {' '.join(mpi)}.")
     return lines
