@@ -13,6 +13,7 @@
 
 #include "api.inc"
 #include "intercept/backend.h"
+#include "simgrid/node_memory.h"
 #include "simgrid/rank_copies.hpp"
 
 #define TUTTI_EXPORT extern "C" __attribute__((visibility("default")))
@@ -84,6 +85,12 @@ const RankLibrary& library_of_rank() {
 
 const tutti_backend_interface& enter() { return *library_of_rank().calls; }
 
+/// The end of a call, whose error it returns.
+int leave(int error) {
+  tutti_simgrid_finish_moves();
+  return error;
+}
+
 template <class Function>
 Function api_function(ApiFunction which) {
   Function function = nullptr;
@@ -94,19 +101,21 @@ Function api_function(ApiFunction which) {
 }  // namespace
 
 // SimGrid's MPI has no large-count forms. PMPI_X stays SimGrid's: the copies call it.
-#define DEFINE(name, arguments)                        \
-  TUTTI_EXPORT int MPI_##name(PARAMETERS##arguments) { \
-    return enter().run.name(ARGUMENTS##arguments);     \
+#define DEFINE(name, arguments)                           \
+  TUTTI_EXPORT int MPI_##name(PARAMETERS##arguments) {    \
+    return leave(enter().run.name(ARGUMENTS##arguments)); \
   }
 #define TUTTI_FUNCTION(collective, name, number, parameters) DEFINE(name, number)
 #include "core/collectives.inc"
 TUTTI_FREES_COMM(DEFINE)
 
-TUTTI_EXPORT int MPI_Finalize() { return enter().run.Finalize(); }
-TUTTI_EXPORT int MPI_Win_free(tutti_word window) { return enter().run.Win_free(window); }
+TUTTI_EXPORT int MPI_Finalize() { return leave(enter().run.Finalize()); }
+TUTTI_EXPORT int MPI_Win_free(tutti_word window) { return leave(enter().run.Win_free(window)); }
 
-#define DEFINE_C(name, parameters, arguments) \
-  TUTTI_EXPORT int name parameters { return api_function<int(*) parameters>(api_##name) arguments; }
+#define DEFINE_C(name, parameters, arguments)                            \
+  TUTTI_EXPORT int name parameters {                                     \
+    return leave(api_function<int(*) parameters>(api_##name) arguments); \
+  }
 TUTTI_C_ALL(DEFINE_C)
 
 /// SimGrid loads each rank's program so that it prefers the libraries which it was linked to over

@@ -13,7 +13,23 @@
 #include <thread>
 
 #include "run/clock.hpp"
+#include "simgrid/node_memory.h"
 #include "simgrid/waiting.h"
+
+namespace {
+
+double now() {
+  tutti_simgrid_finish_moves();
+  return simgrid_get_clock();
+}
+
+int sleep_for(double seconds) {
+  tutti_simgrid_finish_moves();
+  sg_actor_sleep_for(seconds);
+  return 0;
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -22,21 +38,15 @@ int sched_yield() noexcept {
   return 0;
 }
 
-int usleep(useconds_t microseconds) {
-  sg_actor_sleep_for(1e-6 * microseconds);
-  return 0;
-}
+int usleep(useconds_t microseconds) { return sleep_for(1e-6 * microseconds); }
 
-int nanosleep(const timespec* time, timespec*) {
-  sg_actor_sleep_for(tutti::seconds_of(*time));
-  return 0;
-}
+int nanosleep(const timespec* time, timespec*) { return sleep_for(tutti::seconds_of(*time)); }
 
 /// Every clock is the simulated one.
 int clock_gettime(clockid_t, timespec* time) noexcept {
-  const double now = simgrid_get_clock();
-  time->tv_sec = static_cast<time_t>(now);
-  time->tv_nsec = static_cast<long>((now - static_cast<double>(time->tv_sec)) * 1e9);
+  const double seconds = now();
+  time->tv_sec = static_cast<time_t>(seconds);
+  time->tv_nsec = static_cast<long>((seconds - static_cast<double>(time->tv_sec)) * 1e9);
   return 0;
 }
 
@@ -52,7 +62,7 @@ namespace std {
 namespace chrono {
 inline namespace _V2 {
 steady_clock::time_point steady_clock::now() noexcept {
-  return time_point(chrono::duration_cast<duration>(chrono::duration<double>(simgrid_get_clock())));
+  return time_point(chrono::duration_cast<duration>(chrono::duration<double>(::now())));
 }
 }  // namespace _V2
 }  // namespace chrono

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <map>
+#include <unordered_map>
+#include <utility>
 
 #include "simgrid/behind.hpp"
 
@@ -16,6 +18,12 @@ namespace {
 using Address = std::uintptr_t;
 
 constexpr double shortest = 1e-9;  ///< seconds: SimGrid's precision
+
+/// Seconds that moves of the calling rank take, and have not taken yet.
+double& owed() {
+  static std::unordered_map<aid_t, double> all;
+  return all[sg_actor_self_get_pid()];
+}
 
 /// Where pieces of shared memory begin, and end.
 std::map<Address, Address>& shared() {
@@ -46,9 +54,30 @@ TUTTI_EXPORT void tutti_simgrid_unshare(const void* address, size_t bytes) {
 TUTTI_EXPORT void tutti_simgrid_move(const void* from, const void* to, size_t bytes) {
   if (!is_shared(from) && !is_shared(to)) return;
   const sg_host_t host = sg_host_self();
-  const double seconds = static_cast<double>(bytes) / sg_host_get_route_bandwidth(host, host);
-  if (seconds >= shortest) sg_actor_sleep_for(seconds);
+  owed() += static_cast<double>(bytes) / sg_host_get_route_bandwidth(host, host);
 }
+
+TUTTI_EXPORT void tutti_simgrid_finish_moves() {
+  if (owed() >= shortest) sg_actor_sleep_for(std::exchange(owed(), 0));
+}
+
+namespace simgrid::smpi {
+
+/// Only its member functions' names matter here.
+class Request {
+ public:
+  void start();
+};
+
+/// Every message of every MPI function begins here.
+__attribute__((visibility("default"))) void Request::start() {
+  static const auto start =
+      tutti::simgrid::behind<void (*)(Request*)>("_ZN7simgrid4smpi7Request5startEv");
+  tutti_simgrid_finish_moves();
+  start(this);
+}
+
+}  // namespace simgrid::smpi
 
 TUTTI_EXPORT int PMPI_Reduce_local(const void* in, void* inout, int count, MPI_Datatype type,
                                    MPI_Op op) {

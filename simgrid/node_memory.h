@@ -13,9 +13,14 @@ extern "C" {
 void tutti_simgrid_share(const void* address, size_t bytes);
 void tutti_simgrid_unshare(const void* address, size_t bytes);
 
-/* Lets the time pass in which the calling rank moves `bytes` between 2 addresses, by the bandwidth
- * of messages inside its node; none if neither is shared. Costs O(log(pieces of shared memory)). */
+/* Charges the calling rank the time of moving `bytes` between 2 addresses, by the bandwidth of
+ * messages inside its node; none if neither is shared. Costs O(log(pieces of shared memory)). */
 void tutti_simgrid_move(const void* from, const void* to, size_t bytes);
+
+/* Lets the time pass that the calling rank has been charged since the last time: before it sends,
+ * waits, signals, reads a clock or returns to the program. So thousands of small moves, between
+ * which nobody can see the rank, cost the simulator one event. */
+void tutti_simgrid_finish_moves(void);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "simgrid/behind.hpp"
+#include "simgrid/node_memory.h"
 
 namespace tutti::simgrid {
 
@@ -35,6 +36,7 @@ void Plug::close() {
 
 Polling& Polling::of_rank() {
   static std::unordered_map<aid_t, Polling> all;
+  tutti_simgrid_finish_moves();
   return all[sg_actor_self_get_pid()];
 }
 

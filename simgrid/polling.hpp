@@ -44,7 +44,7 @@ struct Completed {
 /// wait reports them.
 class Polling {
  public:
-  /// That of the calling rank.
+  /// That of the calling rank, which is about to test, to wait or to let others run.
   static Polling& of_rank();
 
   /// Whether this test equals the latest one and no time has passed: the result is the same.

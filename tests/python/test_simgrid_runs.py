@@ -228,6 +228,23 @@ def test_node_memory_takes_the_time_of_two_copies():
     assert 200 <= minimum <= 200 * 1.05
 
 
+def test_small_moves_in_node_memory_take_the_time_of_their_bytes(tmp_path):
+    """An exchange of 4 B of all with all in a node of 64: each rank copies 256 B in, and 64 times 4 B
+    out. At 5 GB/s each of these takes less than SimGrid's precision, and all take 51 ns."""
+    shortest = []
+    for bandwidth in ("5G", "5000G"):
+        file = tmp_path / f"{bandwidth}.json"
+        text = f"switch:1:memory-bandwidth={bandwidth},memory-latency=1us"
+        job = running.Job(
+            ("tutti-bench", "alltoall", "--block", "1", "--algorithm", "native:level=node",
+             "--repetitions", "5", "--warmup", "1", "--json", str(file)),
+            platforms.platform(text), 64, 64,
+        )  # fmt: skip
+        running.output(job)
+        shortest.append(min(json.loads(file.read_text())["rows"][0]["algorithms"][0]["samples_us"]))
+    assert shortest[0] - shortest[1] == pytest.approx(2 * 256 / 5e3, abs=0.005)
+
+
 def test_hierarchical_calls_do_not_slow_down(tmp_path):
     file = tmp_path / "result.json"
     job = running.Job(
