@@ -19,7 +19,9 @@ from tutti.bench import RunFailed
 from tutti.console import count
 from tutti.rules import UNKNOWN_SIZES
 from tutti.statistics import rank_test
-from tutti.tuning_cells import RACE, SCAN, Cell, Cells, Measured, between
+from tutti.tuning_cells import (
+    RACE, SCAN, Cell, Cells, Measured, between, largest_measured, native_seconds,
+)  # fmt: skip
 
 _FINAL = 30
 """Repetitions of the last round of the race."""
@@ -34,8 +36,10 @@ CHECK = "check"
 _LEAST_SECONDS = 0.1
 _MAX_FINALISTS = 4
 _DOUBT = 0.05
-_HALF_PERFORMANCE = 4096
-"""Bytes up to which a call takes about as long as one without data (Hockney's n_1/2)."""
+_PATIENCE = (10.0, 300.0)
+"""The least and the most seconds that a call of a candidate may take."""
+_HOPELESS = 100
+"""So many times the MPI's own: such a call hangs, or may as well. Under a budget 10 % of that."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,9 @@ class Job:
     """Of rank 0's node; 0 if they are unknown."""
 
 
-Measure = Callable[[str, Sequence[int], Sequence[str], int, float], list[dict[str, Any]]]
+Measure = Callable[[str, Sequence[int], Sequence[str], int, float, int], list[dict[str, Any]]]
 """Runs tutti-bench: collective, message sizes, algorithms, repetitions, seconds for each size (0: no
-bound). Returns a row for each size: `bytes`, and `algorithms` with `name`, `ran` and `samples_us`."""
+bound), seconds without progress after which it gives up. Returns a row for each size: `bytes`, and `algorithms` with `name`, `ran` and `samples_us`."""
 
 Progress = Callable[[int, int, str], None]
 """Gets the finished and the planned number of runs, and what runs next."""
@@ -158,6 +162,14 @@ class Tuner:
             return 0
         return max(_LEAST_SECONDS, (self._end - self._clock()) / max(1, self._left))
 
+    def patience(self, collective: str, cells: Sequence[Cell]) -> int:
+        """The seconds after which a call of these sizes counts as hanging, by what the MPI's own
+        takes there or at the size before. Under a budget 5 % of it, but many times the MPI's own."""
+        native = max(native_seconds(self.cells[collective], cell) for cell in cells)
+        few = max(_PATIENCE[0], 3 * self._start_up, _HOPELESS / 10 * native)
+        many = _HOPELESS * native or math.inf
+        return math.ceil(min(_PATIENCE[1], max(few, min(many, self._budget / 20 or math.inf))))
+
     def _may_start(self, collective: str) -> bool:
         """False after the end of the stage; notes that the collective is not finished."""
         if self._clock() <= self._end:
@@ -191,13 +203,11 @@ class Tuner:
         further = [] if collective in UNKNOWN_SIZES else explored
         names = [name for name in dict.fromkeys((*listed, *further))
                  if (collective, name) not in self.failed]  # fmt: skip
-        known = [cell for cell in self.cells[collective].values() if "native" in cell.lines]
-        smaller = [one for one in known if one.bytes < cell.bytes]
-        before = max(smaller, key=lambda one: one.bytes, default=None)
+        before = largest_measured(self.cells[collective], cell.bytes - 1)
         a_call = cell.seconds
         if before is not None:
-            growth = (cell.bytes + _HALF_PERFORMANCE) / (before.bytes + _HALF_PERFORMANCE)
-            a_call = max(a_call, fmean(line.median for line in before.lines.values()) * 1e-6 * growth)
+            mean = fmean(line.median for line in before.lines.values())
+            a_call = max(a_call, mean * 1e-6 * before.growth_to(cell))
         if not self._budget or not a_call:
             return names
         seconds = max(0.0, self._seconds() / cell.runs - self._start_up)
@@ -346,8 +356,9 @@ class Tuner:
         self.runs += 1
         self._progress(self._done, max(self.planned, self._done + 1), text)
         try:
+            patience = self.patience(collective, [self.cells[collective][size] for size in sizes])
             rows = self._measure(
-                collective, sizes, ["native", *names], repetitions, self._seconds()
+                collective, sizes, ["native", *names], repetitions, self._seconds(), patience
             )
         except RunFailed as error:
             if not names:

@@ -17,6 +17,8 @@ _CLEAR = 1.5
 """So many times as fast as native is enough without a race, where no sample contradicts it."""
 _FACTORS = (16, 256, 4096)
 """Between the sizes of the first stage; the larger ones for short budgets."""
+_HALF_PERFORMANCE = 4096
+"""Bytes up to which a call takes about as long as one without data (Hockney's n_1/2)."""
 MAX_BUFFER = 1 << 28
 """Bytes of a rank's buffers that a measurement may take."""
 
@@ -76,6 +78,10 @@ class Cell:
     def ratio(self, line: Measured) -> float:
         """Its median over that of the MPI's own in the same run."""
         return line.median / self.native_of(line).median
+
+    def growth_to(self, other: Cell) -> float:
+        """How many times as long calls of another size are expected to take."""
+        return (other.bytes + _HALF_PERFORMANCE) / (self.bytes + _HALF_PERFORMANCE)
 
     def beats(self, line: Measured, other: Measured) -> bool:
         """True if an algorithm is faster than another one beyond doubt: the intervals of the medians
@@ -141,3 +147,16 @@ def between(low: int, high: int) -> int | None:
         return None
     middle = 1 << round((math.log2(low) + math.log2(high)) / 2)
     return middle if low < middle < high else None
+
+
+def largest_measured(sizes: dict[int, Cell], most: int) -> Cell | None:
+    """That of the largest message size up to `most` for which the MPI's own was measured."""
+    known = [cell for size, cell in sizes.items() if size <= most and "native" in cell.lines]
+    return max(known, key=lambda cell: cell.bytes, default=None)
+
+
+def native_seconds(sizes: dict[int, Cell], cell: Cell) -> float:
+    """What a call of the MPI's own is expected to take, by its own size or the one before; 0 if that
+    is unknown."""
+    known = largest_measured(sizes, cell.bytes)
+    return max(cell.seconds, known.native.median * 1e-6 * known.growth_to(cell) if known else 0.0)

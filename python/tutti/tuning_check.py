@@ -22,6 +22,7 @@ from tutti.tuning_run import (
     equal_blocks,
     joined,
     kept,
+    patience_words,
     samples_of,
 )
 
@@ -102,7 +103,10 @@ def check(
         size = _engine.range_text(str(cell.bytes))
         progress(done, len(cells), f"check {tuner.title(collective)} {size}")
         names = [*_RULES, *({cell.best.name} - {"native"})]
-        measure = _measuring(run, rules, shape, collective, cell.bytes, seconds / (len(cells) - done))
+        measure = _measuring(
+            run, rules, shape, collective, cell.bytes, seconds / (len(cells) - done),
+            tuner.patience(collective, [cell]),
+        )  # fmt: skip
         row = _checked(tuner, measure, collective, names)
         if row is not None:
             checks[at] = _check_of(row, tuner, collective, cell)
@@ -114,11 +118,14 @@ _Measure = Callable[[list[str], bool], dict[str, Any]]
 
 
 def _measuring(
-    run: Run, rules: Path, shape: Shape, collective: str, size: int, seconds: float
+    run: Run, rules: Path, shape: Shape, collective: str, size: int, seconds: float, patience: int
 ) -> _Measure:
-    """What measures one size in so many seconds, or in any time; each variant is a run of its own."""
+    """What measures one size in so many seconds, or in any time; each variant is a run of its own,
+    which ends after `patience` seconds without progress."""
     variants = shape(collective, size)
-    bound = budget_words(seconds / len(variants)) if seconds < math.inf else []
+    bound = patience_words(patience)
+    if seconds < math.inf:
+        bound += budget_words(seconds / len(variants))
 
     def measure(names: list[str], has_rules: bool) -> dict[str, Any]:
         settings = ALONE | ({"TUTTI_RULES": str(rules)} if has_rules else {})

@@ -188,6 +188,11 @@ def budget_words(seconds: float) -> list[str]:
     return ["--budget", f"{max(seconds, 0.05) * 1e3:.0f}ms"]
 
 
+def patience_words(seconds: int) -> list[str]:
+    """What tutti-bench takes for the seconds without progress after which it gives up."""
+    return ["--timeout", str(seconds)]
+
+
 def arguments_of(collective: str, algorithms: Sequence[str], repetitions: int) -> list[str]:
     """What tutti-bench takes for one run, except the Shape."""
     words = [collective, "--repetitions", str(repetitions), "--warmup", str(WARMUP)]
@@ -201,7 +206,7 @@ def measuring(run: Run, state: State, shape: Shape = equal_blocks) -> Any:
     its own."""
 
     def measure_variant(
-        collective: str, size: int, words: list[str], repetitions: int, seconds: float
+        collective: str, size: int, words: list[str], repetitions: int, seconds: float, patience: int
     ) -> dict[str, Any]:
         key = " ".join(words)
         rows = state.get(key) or []
@@ -209,7 +214,7 @@ def measuring(run: Run, state: State, shape: Shape = equal_blocks) -> Any:
         is_cut = not all(_has(row, repetitions) for row in rows)
         if not rows or (is_cut and not 0 < seconds <= 2 * state.bound(key)):
             bound = budget_words(seconds) if seconds else []
-            found = run([*words, "--no-check", *bound], ALONE)
+            found = run([*words, "--no-check", *bound, *patience_words(patience)], ALONE)
             rows = [kept(row, size, samples_of(collective, words)) for row in found["rows"]]
             state.put(key, rows, seconds)
         return rows[0]
@@ -220,6 +225,7 @@ def measuring(run: Run, state: State, shape: Shape = equal_blocks) -> Any:
         algorithms: Sequence[str],
         repetitions: int,
         seconds: float,
+        patience: int,
     ) -> list[dict[str, Any]]:
         measured = []
         for size in sizes:
@@ -228,7 +234,7 @@ def measuring(run: Run, state: State, shape: Shape = equal_blocks) -> Any:
             for variant in variants:
                 words = arguments_of(collective, algorithms, repetitions) + variant.words
                 part = measure_variant(
-                    collective, size, words, repetitions, seconds / len(variants)
+                    collective, size, words, repetitions, seconds / len(variants), patience
                 )
                 parts.append((variant.share, part))
             measured.append(joined(parts))

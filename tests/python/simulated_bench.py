@@ -28,6 +28,8 @@ class Machine:
         self.seconds = seconds
         self.now = 0.0
         self.runs: list[tuple[str, list[int], list[str], int]] = []
+        self.patience: list[int] = []
+        """Of each run: the seconds without progress after which it ends."""
         self.random = random.Random(1)
 
     def line(self, collective: str, name: str, size: int, repetitions: int) -> dict[str, Any]:
@@ -44,8 +46,10 @@ class Machine:
         names: Sequence[str],
         repetitions: int,
         seconds: float,
+        patience: int = 300,
     ) -> list[dict[str, Any]]:
         self.runs.append((collective, list(sizes), list(names), repetitions))
+        self.patience.append(patience)
         self.now += self.seconds
         return [
             {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -253,13 +254,56 @@ def test_a_budget_limits_the_candidates_of_large_messages() -> None:
     assert counts[0] > 12 > counts[-1] == 1 + 4
 
 
+def test_a_call_hangs_after_many_times_what_the_mpis_own_takes() -> None:
+    def patience(native: float, size: int = 64, **more: float) -> int:
+        """Seconds, where the MPI's own takes so many for 64 bytes; 0: unknown."""
+        cells = {"bcast": {one: Cell(one) for one in (64, 8256)}}
+        if native:
+            cells["bcast"][64].lines["native"] = Measured("native", (native * 1e6,))
+        tuner = Tuner(JOB, Machine({}), cells, clock=lambda: 0.0, **more)
+        return tuner.patience("bcast", [cells["bcast"][64], cells["bcast"][size]])
+
+    assert patience(1e-3) == 10
+    assert patience(1e-3, start_up=5) == 15
+    assert patience(1) == 100
+    assert patience(1, size=8256) == math.ceil(100 * (8256 + 4096) / (64 + 4096))
+    assert patience(0) == patience(10) == 300
+    # Of a budget 5 %, if that is many times the MPI's own.
+    assert patience(0, budget=600) == patience(1, budget=600) == 30
+    assert patience(0, budget=60) == 10
+    assert patience(5, budget=600) == 50
+
+
+def test_the_time_of_a_programs_calls_counts_before_the_mpis_own_is_measured() -> None:
+    cell = Cell(64, seconds=2)
+    tuner = Tuner(JOB, Machine({}), {"bcast": {64: cell}}, clock=lambda: 0.0)
+    assert tuner.patience("bcast", [cell]) == 200
+
+
+def test_a_hanging_candidate_leaves_the_budget_to_others() -> None:
+    machine = Machine({"native": linear(10, 1e-3), "chain": linear(5, 1e-3)})
+
+    def measure(collective: str, sizes: Any, names: Any, *rest: Any) -> Any:
+        if "binomial" in names:
+            machine.now += rest[-1]
+            raise RunFailed("exit status 3")
+        return machine(collective, sizes, names, *rest)
+
+    tuner = Tuner(JOB, measure, grids(["bcast"], 8, SIZES), budget=300, start_up=1,
+                  clock=lambda: machine.now)  # fmt: skip
+    tuner.run()
+    assert tuner.failed == {("bcast", "binomial"): "exit status 3"}
+    assert not tuner.unfinished
+    assert tuner.cells["bcast"][8].winner == "chain"
+
+
 def test_a_short_budget_serves_all_collectives() -> None:
     """Large messages take most of the time, and gain most by what is slow for small ones."""
     times = {"native": linear(300, 0.06), "linear": linear(400, 0.05)}
     times |= {name: linear(600, 0.015) for name in ("chain:parts=16", "ring")}
     machine = Machine(times, seconds=0.5)
 
-    def measure(collective: str, sizes: Any, names: Any, repetitions: int, seconds: float) -> Any:
+    def measure(collective: str, sizes: Any, names: Any, repetitions: int, seconds: float, *rest: Any) -> Any:
         rows = machine(collective, sizes, names, repetitions, seconds)
         calls = [sum(line["samples_us"]) for row in rows for line in row["algorithms"]]
         # tutti-bench makes fewer calls than it is asked for, but 5 and the warm-up.

@@ -171,6 +171,19 @@ def test_a_check_ends_with_the_budget_and_begins_with_what_it_can_refute(tmp_pat
     assert "--budget" not in bench.runs[-1]
 
 
+def test_every_run_ends_if_a_call_hangs(bench: Bench, tmp_path: Path) -> None:
+    words = ("--output", str(tmp_path / "rules.json"), "--collective", "bcast,gatherv", "--bytes", "8..1K")
+    for budget, first in ([], 300), (["--budget", "10m"], 24):
+        bench.runs.clear()
+        assert invoke(*words, *budget).exit_code == 0
+        runs = [run for run in bench.runs if run[0] != "barrier"]
+        limits = [int(run[run.index("--timeout") + 1]) for run in runs]
+        # 24 s are 5 % of what the tuning has of 10 minutes. The first run does not know what the
+        # MPI's own takes.
+        assert limits[0] == first and set(limits[2:]) == {10}
+        assert any("auto" in run for run in runs)
+
+
 def test_where_no_terminal_shows_a_bar_lines_show_the_progress(bench: Bench, tmp_path: Path) -> None:
     done = invoke("--output", str(tmp_path / "rules.json"), "--collective", "bcast", "--bytes", "8..1K")
     (line,) = done.stderr.splitlines()

@@ -65,7 +65,7 @@ def test_runs_that_a_budget_cut_short_serve_no_much_longer_one(tmp_path: Path) -
 
     measure = tuning_run.measuring(run, tuning_run.State(tmp_path / "state", {}, False))
     for seconds in (1.0, 0.9, 1.5, 60.0, 55.0, 0.0, 0.0):
-        measure("bcast", [8], ["native"], 12, seconds)
+        measure("bcast", [8], ["native"], 12, seconds, 300)
     assert ["--budget" in words for words in runs] == [True, True, False]
 
 
