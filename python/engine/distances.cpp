@@ -1,13 +1,16 @@
 /// Python bindings of distances between ranks and of orders by distance.
 #include "distances.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
+#include "algorithms/staging.hpp"
 #include "cost/traffic.hpp"
 #include "engine.hpp"
+#include "select/tuning_candidates.hpp"
 #include "topology/shared_links.hpp"
 #include "values.hpp"
 
@@ -62,6 +65,24 @@ Reordering reordering_of(const DistanceFile& file, const std::string& collective
   return reordered_call(spec, call, fabric_of(file, machine.latency, machine.per_byte));
 }
 
+/// As api/distance_orders, in one process.
+std::optional<std::string> explored_order(const DistanceFile& file, const std::string& collective,
+                                          Bytes block, const Machine& machine) {
+  if (block <= 0) return std::nullopt;
+  const Features features = {.collective = collective_or_raise(collective),
+                             .p = file.p(),
+                             .block = largest_of(class_of(block)),
+                             .staging = default_staging};
+  const Fabric fabric = fabric_of(file, machine.latency, machine.per_byte);
+  RankOrders orders;
+  const auto search = [&](const Specification& candidate) -> const RankOrders& {
+    return orders = rank_orders_of(candidate, fabric, 0);
+  };
+  const auto found =
+      gaining_by_distance(candidates_by_distance(features), features.block, fabric, search);
+  return found ? std::optional(to_text(*found)) : std::nullopt;
+}
+
 }  // namespace
 
 void bind_distances(nb::module_& module) {
@@ -103,7 +124,10 @@ void bind_distances(nb::module_& module) {
           "each rank.")
       .def("reordering", reordering_of, "collective"_a, "algorithm"_a, "block"_a, "root"_a = 0,
            "machine"_a = Machine{},
-           "Evaluates orders by distance for an algorithm; block: bytes of each rank's block.");
+           "Evaluates orders by distance for an algorithm; block: bytes of each rank's block.")
+      .def("explored", explored_order, "collective"_a, "block"_a, "machine"_a = Machine{},
+           "The order by distance that auto explores beside the other candidates, if the model "
+           "predicts that it gains enough. block: the mean one, in bytes.");
   module.def(
       "distances_from_text",
       [](const std::string& text) { return value_or_raise(distances_from_text(text)); }, "text"_a,

@@ -260,6 +260,11 @@ class Distances:
         Evaluates orders by distance for an algorithm; block: bytes of each rank's block.
         """
 
+    def explored(self, collective: str, block: int, machine: Machine = ...) -> str | None:
+        """
+        The order by distance that auto explores beside the other candidates, if the model predicts that it gains enough. block: the mean one, in bytes.
+        """
+
 def distances_from_text(text: str) -> Distances:
     """Reads distances from JSON; ValueError if it is invalid."""
 

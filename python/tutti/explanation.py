@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Any
 
 from tutti._engine import (
     Call,
@@ -141,6 +142,16 @@ def made_for_distances(collective: str, ranks: int) -> list[str]:
     return [name for name in useful(collective, ranks, distances=True) if name not in plain]
 
 
+def explored_in(
+    collective: str, sizes: list[int], machine: Machine, distances: Distances | None, **more: Any
+) -> list[str]:
+    """The candidates that auto explores, in this sequence; `more` as _engine.explored takes it."""
+    block = mean_block(sizes)
+    found = explored(collective, len(sizes), block, machine=machine, **more)
+    order = distances.explored(collective, block, machine) if distances else None
+    return [*found, order] if order else found
+
+
 def explain(
     collective: str,
     sizes: list[int],
@@ -192,9 +203,8 @@ def explain(
             Call(collective, sizes, root, name, machine, expected, distances) for name in names
         )
     }
-    tried = explored(
-        collective, len(sizes), mean_block(sizes), machine=machine, arrivals=expected,
-        background=background,
+    tried = explored_in(
+        collective, sizes, machine, distances, arrivals=expected, background=background
     ) if may_explore else []  # fmt: skip
     contenders = {name: _contender(other, machine, times) for name, other in calls.items()}
     # Without a selected algorithm, the fastest one is drawn.

@@ -14,14 +14,30 @@ PAPER = Path(__file__).resolve().parents[2] / "examples/place/bhowmik-bodele-201
 @pytest.fixture
 def switches(tmp_path):
     """4 ranks at each of 2 switches: 10 us within, 40 us across, and 4 times the time per byte."""
+    return distances_at(tmp_path / "switches.json", [rank // 4 for rank in range(8)])
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """As `switches`, but neighbours and partners of recursive doubling are often at the other one."""
+    return distances_at(tmp_path / "mixed.json", [0, 1, 1, 0, 0, 1, 1, 0])
+
+
+@pytest.fixture
+def even(tmp_path):
+    """As `switches`, at one switch."""
+    return distances_at(tmp_path / "even.json", [0] * 8)
+
+
+def distances_at(path, switch):
+    """A file of distances between ranks at these switches."""
 
     def matrix(within, across):
         return [
-            [0 if a == b else within if a // 4 == b // 4 else across for b in range(8)]
+            [0 if a == b else within if switch[a] == switch[b] else across for b in range(8)]
             for a in range(8)
         ]
 
-    path = tmp_path / "switches.json"
     path.write_text(
         json.dumps(
             {
@@ -240,3 +256,36 @@ def test_errors_name_the_value(command, words, text):
 
 def test_the_former_name_is_accepted(command, switches):
     assert command("place", str(switches)).out == command("map", str(switches)).out
+
+
+@pytest.mark.parametrize("ranks", [("--ranks", "8"), ("--nodes", "4x2")])
+def test_explain_lists_the_order_by_distance_that_auto_explores(command, mixed, even, ranks):
+    def explored(collective, *more):
+        told = json.loads(command("explain", collective, *ranks, "--block", "64K", "--json", *more).out)
+        return told["auto"]
+
+    known = ("--distances", str(mixed))
+    assert explored("allgather", *known) == [*explored("allgather"), "recursive_doubling:order=distance"]
+    # It serves all roots.
+    assert explored("bcast", *known) == [*explored("bcast"), "scatter_allgather:order=cycle"]
+    # Nothing whose order counts; links that are alike; no data.
+    assert explored("alltoall", *known) == explored("alltoall")
+    assert explored("allgather", "--distances", str(even)) == explored("allgather")
+    assert explored("allgather", *known, "--block", "0") == explored("allgather", "--block", "0")
+
+
+@pytest.mark.parametrize("ranks", [("--ranks", "8"), ("--nodes", "4x2")])
+def test_explain_says_what_would_list_orders_by_distance(command, mixed, even, ranks):
+    def said(collective, *more):
+        return " ".join(command("explain", collective, *ranks, "--block", "64K", *more).out.split())
+
+    hint, none = "if --distances FILE, of tutti map --mpirun, predicts a gain.", "No order by distance is predicted"
+    assert hint in said("allgather") and hint not in said("alltoall")
+    assert none in said("allgather", "--distances", str(even))
+    shown = said("allgather", "--distances", str(mixed))
+    assert hint not in shown and none not in shown
+
+
+def test_distances_of_other_ranks_are_refused(command, mixed):
+    for ranks in (("--ranks", "6"), ("--nodes", "3x2")):
+        assert "8 ranks, the call has 6" in command("explain", "allgather", *ranks, "--distances", str(mixed)).err

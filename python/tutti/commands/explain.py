@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tutti import _engine
-from tutti.commands.contenders import time_cells
+from tutti.commands.contenders import show_explored, time_cells
 from tutti.commands.explain_hierarchical import explain_hierarchical
 from tutti.commands.explain_report import explain_report
 from tutti.commands.explain_rule import as_json_of, drawn_for, sentence_of
@@ -58,7 +58,7 @@ _KNOWLEDGE = {
 _WITH_REPORT = ("report", "site", "machine", "background", "as_json")
 _WITH_NODES = (
     "collective", "nodes", "node_memory", "ranks", "root", "sizes", "distribution", "block", "algorithm",
-    "machine", "steps", "as_json",
+    "distances", "machine", "steps", "as_json",
 )  # fmt: skip
 
 
@@ -143,10 +143,9 @@ def _contenders(out: Console, explained: Explanation, source: str) -> None:
               f"{ports} at a time.\n{escape(source)}[/]")  # fmt: skip
 
 
-def _choice(out: Console, explained: Explanation) -> None:
+def _choice(out: Console, explained: Explanation, distances: _engine.Distances | None) -> None:
     if explained.explored:
-        text = escape(", ".join(explained.explored))
-        out.print(f"[cyan]auto[/] explores {text} on the program's own calls.")
+        show_explored(out, explained.collective, explained.ranks, explained.explored, distances)
     if not explained.choice.candidates:
         return
     listing = table("candidate", "predicted", "model", right=("predicted",))
@@ -297,6 +296,7 @@ def explain(
     if collective is None:
         raise Refusal("explain needs a COLLECTIVE or --report FILE")
     collective = collective_of(collective)
+    between = distances_of(distances) if distances else None
     if nodes is not None:
         refuse_others(ctx, f"--nodes {nodes}", _WITH_NODES)
         if ranks is None and sizes is None:
@@ -313,6 +313,7 @@ def explain(
             machine_of(machine),
             steps,
             as_json,
+            between,
         )
         return
     if node_memory is not None:
@@ -330,7 +331,7 @@ def explain(
         machine=model,
         arrivals=arrivals_of(arrivals, len(blocks)),
         background=background,
-        distances=distances_of(distances) if distances else None,
+        distances=between,
     )
     if steps is not None and not 0 <= steps < explained.ranks:
         raise Refusal(f"--steps {steps}: expected a rank from 0 to {explained.ranks - 1}")
@@ -366,7 +367,7 @@ def explain(
     _contenders(out, explained, source_of_machine(machine))
     out.print()
     if rule is None:
-        _choice(out, explained)
+        _choice(out, explained, between)
     if explained.collective.startswith("rma_"):
         _by_size(out, explained.collective, explained.ranks, model)
     if steps is not None:

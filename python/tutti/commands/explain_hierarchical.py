@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from tutti import _engine
+from tutti.commands.contenders import show_explored
 from tutti.console import Refusal, console, count, microseconds, print_json, table
-from tutti.explanation import mean_block
+from tutti.explanation import explored_in
 
 _MAX_NODES = 12
 
@@ -66,6 +67,7 @@ def explain_hierarchical(
     machine: _engine.Machine,
     steps: int | None,
     as_json: bool,
+    distances: _engine.Distances | None,
 ) -> None:
     """Prints the nodes, the collectives between them, the verifier's verdict and modelled times.
 
@@ -77,7 +79,11 @@ def explain_hierarchical(
         raise Refusal(f"--steps {steps}: expected a rank from 0 to {len(sizes) - 1}")
     fault = call.fault()
     most = max(len(ranks) for ranks in call.ranks)
-    explored = _engine.explored(collective, len(sizes), mean_block(sizes), most, machine)
+    if distances and distances.ranks != len(sizes):
+        raise Refusal(
+            f"--distances: those of {count(distances.ranks, 'rank')}, the call has {len(sizes)}"
+        )
+    explored = explored_in(collective, sizes, machine, distances, ranks_per_node=most)
     if as_json:
         print_json(
             {
@@ -112,8 +118,7 @@ def explain_hierarchical(
     )
     out.print()
     _proposals(out, call)
-    text = escape(", ".join(explored))
-    out.print(f"[cyan]auto[/] explores {text} on the program's own calls.")
+    show_explored(out, collective, len(sizes), explored, distances)
     if steps is not None:
         out.print(f"\n[bold]Steps of rank {steps}[/]")
         for line in call.program(steps).splitlines():
