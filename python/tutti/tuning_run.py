@@ -113,7 +113,8 @@ def _locked(path: Path, output: Path) -> TextIO:
 
 
 class State:
-    """Measurements of this tuning, kept in a file beside the rules until they are written."""
+    """Measurements of this tuning, kept in a file beside the rules until these are written, or longer
+    for a tuning with a larger budget."""
 
     def __init__(self, path: Path, identity: dict[str, Any], resume: bool) -> None:
         self.path = path
@@ -148,6 +149,18 @@ class State:
         """Keeps the rows of a run and its bound in seconds. The file is whole at any time."""
         self._content["runs"][key] = rows
         self._content["bounds"][key] = bound
+        self._content["finished"] = False
+        self._write()
+
+    def finish(self, keep: bool) -> None:
+        """The rules are written. Kept, the next tuning may continue from here, or begin anew."""
+        if not keep:
+            self.path.unlink(missing_ok=True)
+            return
+        self._content["finished"] = True
+        self._write()
+
+    def _write(self) -> None:
         new = self.path.with_name(self.path.name + ".new")
         try:
             new.write_text(json.dumps(self._content))
@@ -155,9 +168,14 @@ class State:
         except OSError as error:
             raise Refusal(f"{self.path}: {error.strerror}") from None
 
-    def remove(self) -> None:
-        """The rules are written."""
-        self.path.unlink(missing_ok=True)
+
+def is_finished(path: Path) -> bool:
+    """Is this the file of a State whose rules are written?"""
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and found.get("finished") is True
 
 
 @dataclass(frozen=True)

@@ -236,7 +236,7 @@ def test_a_budget_that_ends_at_once_leaves_rules_and_a_hint(
     tune_output.show_summary(console(), [], [tuner], path, 25)
     said = " ".join(capsys.readouterr().out.split())
     # 21 runs in the three stages and 6 bisections, of 10 s each, in 80 % of the budget.
-    assert "did not suffice for: barrier, bcast. By the runs so far, --budget 6m would suffice." in said
+    assert "did not suffice for: barrier, bcast. By the runs so far, --budget 6m would suffice; with --resume" in said
     assert "size native" not in said
 
 

@@ -76,7 +76,7 @@ def test_the_command_writes_rules_for_the_calls_of_the_program(
     runs = [words for words in bench.runs if words[0] == "bcast"]
     assert all(words[words.index("--root") + 1] == "2" for words in runs)
     assert all(("--delay" in words) == (words[words.index("--block") + 1] == "1024") for words in runs)
-    assert {path.name for path in tmp_path.iterdir()} == {"report.json", "rules.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {"report.json", "rules.json", "rules.json.state"}
 
 
 def test_an_algorithm_has_to_be_faster_over_all_roots(

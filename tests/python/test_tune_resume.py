@@ -39,6 +39,31 @@ def test_an_interrupted_tuning_is_resumed(bench: Bench, tmp_path: Path) -> None:
     assert output.exists()
 
 
+def test_a_longer_budget_continues_a_finished_tuning(bench: Bench, tmp_path: Path) -> None:
+    output, state = tmp_path / "rules.json", tmp_path / "rules.json.state"
+    words = ["--output", str(output), "--collective", "bcast"]
+    assert invoke(*words, "--budget", "1h").exit_code == 0
+    assert state.exists() and output.exists()
+    first = [run for run in bench.machine.runs if "auto" not in run[2]]
+    bench.machine.runs.clear()
+    assert invoke(*words, "--budget", "90m", "--resume").exit_code == 0
+    assert first and not [run for run in bench.machine.runs if "auto" not in run[2]]
+    # Without --resume a tuning begins anew, and one without a budget leaves nothing to continue.
+    assert invoke(*words).exit_code == 0
+    assert [run for run in bench.machine.runs if "auto" not in run[2]]
+    assert list(tmp_path.iterdir()) == [output]
+
+
+def test_a_continued_tuning_that_is_interrupted_counts_as_such(bench: Bench, tmp_path: Path) -> None:
+    output = tmp_path / "rules.json"
+    words = ["--output", str(output), "--bytes", "8..1K", "--budget", "1h", "--collective"]
+    assert invoke(*words, "bcast").exit_code == 0
+    bench.fail_after = 3
+    assert invoke(*words, "reduce", "--resume").exit_code != 0
+    bench.fail_after = -1
+    assert "has the runs of an interrupted tuning" in str(invoke(*words, "reduce").exception)
+
+
 def test_two_tunings_do_not_write_the_same_rules(bench: Bench, tmp_path: Path) -> None:
     output = tmp_path / "rules.json"
     with tuning_run.alone(output):

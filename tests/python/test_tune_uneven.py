@@ -267,7 +267,7 @@ def test_the_budget_that_is_named_suffices(
     take(monkeypatch, bench, 10)
     told = " ".join(said(monkeypatch, tmp_path, bench, "--budget", "1m").split())
     # 3 kinds of blocks with 5 sizes: 18 runs each, of 10 s, in 80 % of the budget.
-    assert "By the runs so far, --budget 12m would suffice." in told
+    assert "By the runs so far, --budget 12m would suffice; with --resume" in told
     _, found = tune(monkeypatch, tmp_path, bench, "--budget", "12m")
     assert found["unfinished"] == []
 

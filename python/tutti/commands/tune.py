@@ -172,7 +172,7 @@ class _Request:
     def refuse_interrupted(self) -> None:
         """Raises Refusal if there are measurements which are not to be continued."""
         state = _state_of(self.output)
-        if state.exists() and not self.resume:
+        if state.exists() and not self.resume and not tuning_run.is_finished(state):
             raise Refusal(f"{state} has the runs of an interrupted tuning: continue it with --resume, or "
                           "remove the file to tune anew")  # fmt: skip
 
@@ -340,7 +340,7 @@ def _measured(
             print("tutti: stopped; the same command with --resume continues from "
                   f"{state.path}", file=sys.stderr)  # fmt: skip
         raise
-    state.remove()
+    state.finish(keep=request.seconds > 0)
     return work, tuners, rules, checks
 
 
@@ -367,7 +367,7 @@ def tune(
         typer.Option(metavar="TIME", help="About how long it may take, e.g. 10m. Default: no limit."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue a tuning that was interrupted, if there is one.")
+        bool, typer.Option("--resume", help="Continue a tuning that was interrupted or had a budget, if there is one.")
     ] = False,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Plot the crossovers (.svg, .png, .pdf).")

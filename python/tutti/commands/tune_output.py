@@ -118,7 +118,7 @@ def _enough(tuners: Sequence[Tuner], budget: float) -> str:
     minutes = math.ceil(seconds / 60)
     if seconds <= budget:
         return ""
-    return f" By the runs so far, --budget {minutes}m would suffice."
+    return f" By the runs so far, --budget {minutes}m would suffice; with --resume it starts from them."
 
 
 def as_json(
