@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -162,16 +163,22 @@ def test_each_table_runs_on_a_machine_that_holds_its_ranks(number):
     ("1", "qdr36x16", "native"), ("4", "vsc3-100x16", "native"), ("9", "vsc3-400x16", "binomial"),
 ])  # fmt: skip
 def test_simgrids_linear_gatherv_stands_for_linear_ones_only(tmp_path, monkeypatch, number, machine, gatherv):
-    runs = []
+    runs, rows, steps = [], [], []
 
     def bench(of, words, algorithms, platform, ranks, ppn):
-        repetitions = words[words.index("--repetitions") + 1]
-        runs.append((algorithms["MPI_Gatherv"], platform.name, ranks, ppn, repetitions))
-        return [dict.fromkeys(algorithms, 1.0)] * 5
+        given = dict(zip(words[1::2], words[2::2], strict=True))
+        runs.append((algorithms["MPI_Gatherv"], platform.name, ranks, ppn, given["--repetitions"]))
+        rows.extend((name, int(block)) for name in given["--distribution"].split(",")
+                    for block in given["--block"].split(","))  # fmt: skip
+        return [dict.fromkeys(algorithms, 1.0)] * len(rows)
 
     monkeypatch.setattr(simulated, "bench", bench)
-    view = traff._in_simgrid(context(tmp_path, Path("/none"), 6400), TABLES[number], lambda: None)
+    done = partial(steps.append, 1)
+    view = traff._in_simgrid(context(tmp_path, Path("/none"), 6400), TABLES[number], done)
     ranks = TABLES[number]["ranks"]
-    assert runs == [(gatherv, machine, ranks, 16, "2" if ranks == 560 else "1")] * len(distributions())
+    # One start serves the whole table, whose rows it has in the sequence of the published ones.
+    assert runs == [(gatherv, machine, ranks, 16, "2" if ranks == 560 else "1")]
+    assert rows == [(name, block) for name in TABLES[number]["rows"] for block in published("traff")["blocks"]]
+    assert len(steps) == 1
     assert ("stands for it" in view.notes[0]) == (gatherv == "binomial")
     assert len(view.numbers) == 30
