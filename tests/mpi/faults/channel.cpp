@@ -1,15 +1,17 @@
 /// Tests the end of the exchange of arrivals and of call announcements: no rank waits for ever, and
-/// nothing is freed that the MPI may still read or write into.
+/// nothing is freed that the MPI may still read or write into. And what stays where memory ends.
 #include <malloc.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <numeric>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,10 +25,12 @@ namespace {
 const void* watched = nullptr;  ///< memory
 bool is_watched_freed = false;
 std::atomic<long> held = 0;  ///< bytes of memory
+thread_local bool has_no_memory = false;
 
 }  // namespace
 
 void* operator new(std::size_t bytes) {
+  if (has_no_memory) throw std::bad_alloc();
   void* const memory = std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   held += static_cast<long>(malloc_usable_size(memory));
@@ -70,8 +74,8 @@ int losing_isend(const void* buffer, int count, MPI_Datatype type, int peer, int
   return MPI_SUCCESS;
 }
 
-/// Runs a gather whose root can begin it in the background.
-void gather(tutti::PrivateComm& comm, int rank, int p) {
+/// Runs a gather whose root can begin it in the background. Returns an MPI error code.
+int gather_if_possible(tutti::PrivateComm& comm, int rank, int p) {
   std::vector<int> all(static_cast<std::size_t>(p), -1);
   tutti::MpiCall call;
   call.collective = tutti::Collective::gather;
@@ -81,10 +85,16 @@ void gather(tutti::PrivateComm& comm, int rank, int p) {
   call.send.type = call.receive.type = MPI_INT;
   comm.begin(call);
   const auto synchronised = tutti::specification(call.collective, "linear_sync:runner=background");
-  if (!comm.learn_types(call) || comm.run(call, *synchronised, {}) != MPI_SUCCESS) std::abort();
+  if (!comm.learn_types(call)) std::abort();
+  if (const int error = comm.run(call, *synchronised, {})) return error;
   for (int from = 0; from < p && rank == 0; ++from) {
     if (all[static_cast<std::size_t>(from)] != from) std::abort();
   }
+  return MPI_SUCCESS;
+}
+
+void gather(tutti::PrivateComm& comm, int rank, int p) {
+  if (gather_if_possible(comm, rank, p) != MPI_SUCCESS) std::abort();
 }
 
 /// Runs a gather whose root lacks the call announcement of one rank, then frees its communicator.
@@ -152,23 +162,75 @@ int count_frees(std::unique_ptr<tutti::PrivateComm>& comm) {
   return freed_communicators;
 }
 
-/// The root's thread has begun two calls before the root makes them. They end as others do.
-void free_after_begun_calls(int rank, int p) {
+std::thread::id the_main_thread;
+/// The thread sends so many signals until its memory ends; 0: not at all.
+std::atomic<int> signals_left = 0;
+std::atomic<bool> thread_lacks_memory = false;
+
+int counting_isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag,
+                   MPI_Comm comm, MPI_Request* request) {
+  const bool in_background = std::this_thread::get_id() != the_main_thread;
+  if (in_background && signals_left > 0 && --signals_left == 0) thread_lacks_memory = true;
+  return PMPI_Isend(buffer, count, type, peer, tag, comm, request);
+}
+
+int throwing_testsome(int count, MPI_Request* requests, int* done, int* which, MPI_Status* each) {
+  const bool in_background = std::this_thread::get_id() != the_main_thread;
+  if (in_background && thread_lacks_memory.exchange(false)) throw std::bad_alloc();
+  return PMPI_Testsome(count, requests, done, which, each);
+}
+
+/// Runs a gather that the root's thread begins before the root makes it: the others end the call by
+/// the signals of that thread. If `root_leaves`, the root never makes it. Returns an MPI error
+/// code.
+int gather_begun(tutti::PrivateComm& comm, int rank, int p, bool root_leaves = false) {
+  for (int from = 1; from < p && rank == 0; ++from) {
+    PMPI_Recv(nullptr, 0, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  if (rank == 0 && root_leaves) return MPI_SUCCESS;
+  while (signals_left > 0 || thread_lacks_memory) sched_yield();
+  const int error = gather_if_possible(comm, rank, p);
+  if (rank != 0) PMPI_Send(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+  return error;
+}
+
+/// The root's thread has begun two calls. They end as others do, unless the root leaves the last
+/// one: what may come for it reaches no other communicator.
+void free_after_begun_calls(int rank, int p, bool root_leaves) {
   if (!tutti::Background::of_process().start()) std::abort();
   std::unique_ptr<tutti::PrivateComm> comm;
   if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, {}, comm) != MPI_SUCCESS) std::abort();
   comm->receive_unexpected();
   gather(*comm, rank, p);
   for (int call = 0; call < 2; ++call) {
-    // The others end the call by the signals of that thread.
-    for (int from = 1; from < p && rank == 0; ++from) {
-      PMPI_Recv(nullptr, 0, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-    gather(*comm, rank, p);
-    if (rank != 0) PMPI_Send(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    const bool is_left = root_leaves && call == 1;
+    expect(gather_begun(*comm, rank, p, is_left) == MPI_SUCCESS, "an error of a begun call");
   }
   tutti::Background::of_process().stop();
-  expect(count_frees(comm) == 1, "not freed after calls that the thread has begun");
+  const int expected = root_leaves && rank == 0 ? 0 : 1;
+  expect(count_frees(comm) == expected, "freed, or not, after calls that the thread has begun");
+}
+
+/// Memory ends in the root's thread once it has begun a call, and no rank waits for it any more.
+/// Only that call fails, and what has not come for it reaches no other communicator.
+void lack_memory_in_begun_call(int rank, int p) {
+  std::unique_ptr<tutti::PrivateComm> comm;
+  if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, {}, comm) != MPI_SUCCESS) std::abort();
+  {
+    const Faulty functions([](tutti::MpiFunctions& all) {
+      all.Isend = counting_isend;
+      all.Testsome = throwing_testsome;
+    });
+    if (!tutti::Background::of_process().start()) std::abort();
+    comm->receive_unexpected();
+    gather(*comm, rank, p);
+    signals_left = rank == 0 ? p - 1 : 0;
+    const int error = gather_begun(*comm, rank, p);
+    expect((error == MPI_ERR_NO_MEM) == (rank == 0), "not the error of memory");
+    for (int call = 0; call < 3; ++call) gather(*comm, rank, p);
+    tutti::Background::of_process().stop();
+  }
+  expect(count_frees(comm) == (rank == 0 ? 0 : 1), "freed while messages of a begun call may come");
 }
 
 /// The root of a reduction cannot receive: later calls do not use the memory in which it has begun
@@ -256,6 +318,31 @@ void keep_what_may_be_received() {
   }
 }
 
+/// A control message that comes while there is no memory for it is received later.
+void receive_without_memory() {
+  std::unique_ptr<tutti::ControlChannel> channel;
+  if (tutti::open_channel(MPI_COMM_SELF, 8, channel) != MPI_SUCCESS) std::abort();
+  const std::vector<std::int64_t> sent = {3, 1, 4};
+  const auto message = std::make_shared<const std::vector<std::int64_t>>(sent);
+  if (channel->send(0, message) != MPI_SUCCESS) std::abort();
+  int from = -1;
+  std::vector<std::int64_t> received;
+  bool has_thrown = false;
+  while (!has_thrown) {
+    has_no_memory = true;
+    try {
+      if (channel->receive(from, received) != MPI_SUCCESS) std::abort();
+    } catch (const std::bad_alloc&) {
+      has_thrown = true;
+    }
+    has_no_memory = false;
+  }
+  while (received.empty()) {
+    if (channel->receive(from, received) != MPI_SUCCESS) std::abort();
+  }
+  expect(received == sent && from == 0, "another message");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -277,15 +364,22 @@ int main(int argc, char** argv) {
   waits_in("keep_what_may_be_unsent");
   keep_what_may_be_unsent();
   waits_in("free_after_begun_calls");
-  if (granted == MPI_THREAD_MULTIPLE) free_after_begun_calls(rank, p);
+  the_main_thread = std::this_thread::get_id();
+  for (const bool root_leaves : {false, true}) {
+    if (granted == MPI_THREAD_MULTIPLE) free_after_begun_calls(rank, p, root_leaves);
+  }
+  waits_in("lack_memory_in_begun_call");
+  if (granted == MPI_THREAD_MULTIPLE) lack_memory_in_begun_call(rank, p);
   waits_in("open_and_free_requests");
   open_and_free_requests(rank, p);
   waits_in("leave_a_reduction");
   leave_a_reduction(rank, p);
   waits_in("keep_what_may_be_received");
   keep_what_may_be_received();
+  waits_in("receive_without_memory");
+  receive_without_memory();
   waits_in("leave_in_turns");
   leave_in_turns(rank);
-  if (rank == 0) std::puts("7 passed, 0 failed");
+  if (rank == 0) std::puts("10 passed, 0 failed");
   MPI_Finalize();
 }
