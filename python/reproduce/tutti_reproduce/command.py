@@ -37,7 +37,7 @@ def _show(context: Context) -> None:
         out.print(Padding(", ".join(each.name for each in of_paper), (0, 0, 0, 4), expand=False))
     out.print(f"One table: tutti reproduce traff table-1\nEverything: tutti reproduce {_ALL}\n"
               "Results that a former run kept take no time. In SimGrid a result of hundreds of ranks "
-              "can take a minute; --simgrid-ranks 0 leaves these out.")  # fmt: skip
+              "takes minutes; --simgrid-ranks 0 leaves these out.")  # fmt: skip
 
 
 def _tables(context: Context) -> list[Table]:
@@ -81,7 +81,7 @@ def reproduce(
     samples: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Samples measured in the lab. Default: docs/results, if it exists."
+            metavar="FOLDER", help="Samples of the lab and of SimGrid. Default: docs/results, if it exists."
         ),
     ] = None,
     cache: Annotated[
@@ -104,7 +104,7 @@ def reproduce(
     It says of each table and source whether both agree in shape: who wins, by what factor, where
     crossovers lie; and where not, why. Each result is kept by its content, so an interrupted run
     goes on where it was, and a repeated one takes seconds. Tables of up to 560 ranks also run in
-    SimGrid, if it is installed.
+    SimGrid, if it is installed; for more ranks there are samples.
 
     ```
     tutti reproduce

@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tutti.refusal import Refusal
 from tutti.simgrid import running
@@ -17,7 +18,7 @@ READ = ("TUTTI_DISTANCES", "TUTTI_MACHINE", "TUTTI_RULES")
 """The settings that name files which runs read."""
 _DEFAULTS = {"TUTTI_MACHINE": "built-in", "TUTTI_RULES": "none", "TUTTI_LEARN": "run"}
 """Unless the user names others: nothing that this user or the site has measured."""
-_PATIENCE = 1800
+_PATIENCE = 7200
 """Seconds after which a run of up to 560 ranks is given up; more ranks take time with their square."""
 
 
@@ -50,11 +51,14 @@ def minima(
         timeout = _PATIENCE * max(1.0, (ranks / 560) ** 2)
         defaults = {name: text for name, text in _DEFAULTS.items() if name not in os.environ}
         running.output(job, {**defaults, **settings, **named}, timeout=timeout)
-        rows = json.loads(file.read_text())["rows"]
-    return [
-        {name: line["min_us"] for name, line in zip(algorithms, row["algorithms"], strict=True)}
-        for row in rows
-    ]
+        return minima_of(json.loads(file.read_text()), algorithms)
+
+
+def minima_of(document: Mapping[str, Any], algorithms: Mapping[str, str]) -> list[Numbers]:
+    """The shortest times of each row of a result of tutti-bench in microseconds, by the names of the
+    contenders; `algorithms` has the algorithm of each name."""
+    rows = ({line["name"]: line["min_us"] for line in row["algorithms"]} for row in document["rows"])
+    return [{name: least[algorithm] for name, algorithm in algorithms.items()} for least in rows]
 
 
 def _libraries(smpimain: Path) -> list[Path]:

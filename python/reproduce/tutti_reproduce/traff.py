@@ -18,11 +18,18 @@ PLATFORMS = {560: "qdr36x16", 1600: "vsc3-100x16", 3200: "vsc3-200x16", 6400: "v
 """The machine of each table in SimGrid, by its ranks."""
 SIMGRID_RANKS = 560
 """The largest number of ranks of a table that runs in SimGrid by default."""
+SAMPLE = "simgrid-gatherv-{}.json"
+"""The file of a sample: what tutti-bench writes in a run on one of these machines."""
 
 
 def _microseconds(collective: str, sizes: list[int], algorithm: str, machine: Machine) -> float:
     call = Call(collective, sizes, len(sizes) // 2, algorithm, machine)
     return 1e6 * (call.simulate().run_time + call.knowledge_price().steps * machine.latency)
+
+
+def _problems() -> list[tuple[str, int]]:
+    """The distribution and the elements of a block of each problem of a table."""
+    return [(name, block) for name in distributions() for block in published("traff")["blocks"]]
 
 
 def problem(ranks: int, distribution: str, block: int, machine: Machine) -> Numbers:
@@ -144,22 +151,55 @@ def _why(theirs: list[Numbers], tree: list[Numbers], blocks: int, ranks: int) ->
     )
 
 
-def _in_simgrid(context: Context, table: dict[str, Any], done: Callable[[], None]) -> View:
-    """Minima of tutti-bench in SimGrid, in microseconds."""
-    ranks, blocks = table["ranks"], published("traff")["blocks"]
+def _sampled(
+    context: Context, machine: platforms.Platform, algorithms: dict[str, str]
+) -> tuple[list[Numbers], str] | None:
+    """The numbers of the sample of a machine, none for problems that it lacks, and the sentence on it; None
+    if there is no sample with these algorithms."""
+    for document in context.documents(SAMPLE.format(machine.name)):
+        about = document["metadata"]
+        if not set(algorithms.values()) <= set(about["algorithms"].split(", ")):
+            continue
+        minima = simulated.minima_of(document, algorithms)
+        rows = [(row["distribution"], row["block"]) for row in document["rows"]]
+        known = dict(zip(rows, minima, strict=True))
+        return [known.get(problem, {}) for problem in _problems()], (
+            f"From a sample of {about['date'][:10]}, {len(rows)} problems, made as docs/reproduce.md says; "
+            f"--simgrid-ranks {about['ranks']} runs all anew. Minimum of repetitions: {about['repetitions']}"
+        )
+    return None
+
+
+def _run_in_simgrid(
+    context: Context, machine: platforms.Platform, algorithms: dict[str, str], ranks: int
+) -> tuple[list[Numbers], str]:
+    """The numbers of all problems, of one run for which SimGrid starts once, and the sentence on it."""
+    # Simulated calls hardly vary, and those of more ranks take long.
+    repetitions, warmup = ("2", "1") if ranks <= SIMGRID_RANKS else ("1", "0")
+    blocks = ",".join(map(str, published("traff")["blocks"]))
+    words = ("gatherv", "--distribution", ",".join(distributions()), "--block", blocks, "--root", "half",
+             "--repetitions", repetitions, "--warmup", warmup)  # fmt: skip
+    return simulated.bench(context, words, algorithms, machine, ranks, 16), f"Minimum of repetitions: {repetitions}"
+
+
+def _in_simgrid(context: Context, table: dict[str, Any], done: Callable[[], None]) -> View | None:
+    """Minima of tutti-bench in SimGrid, in microseconds: of a run, or, where tables of so many ranks do not
+    run, of a sample; None if there is none."""
+    ranks = table["ranks"]
     machine = platforms.platform(PLATFORMS[ranks])
     linear = table["gatherv"] == "linear"
     gatherv = {"MPI_Gatherv": "native", "linear": "linear"} if linear else {"MPI_Gatherv": "binomial"}
-    # Simulated calls hardly vary, and those of more ranks take long.
-    repetitions, warmup = ("2", "1") if ranks <= SIMGRID_RANKS else ("1", "0")
-    # SimGrid starts once for the table: with many ranks a start takes as long as several calls.
-    words = ("gatherv", "--distribution", ",".join(distributions()), "--block", ",".join(map(str, blocks)),
-             "--root", "half", "--repetitions", repetitions, "--warmup", warmup)  # fmt: skip
-    numbers = simulated.bench(context, words, gatherv | {"TUW_Gatherv": TUW}, machine, ranks, 16)
-    done()
+    algorithms = gatherv | {"TUW_Gatherv": TUW}
+    found: tuple[list[Numbers], str] | None
+    if ranks <= context.simgrid_ranks:
+        found = _run_in_simgrid(context, machine, algorithms, ranks)
+        done()
+    elif (found := _sampled(context, machine, algorithms)) is None:
+        return None
+    numbers, of = found
     note = (
-        f"Minimum of repetitions: {repetitions}; simulated runs vary by who arrives first after a barrier. "
-        "SimGrid's overhead of messages is not fitted to the paper's machine. "
+        f"{of}; simulated runs vary by who arrives first after a barrier. SimGrid's overhead of messages is not "
+        "fitted to the paper's machine. "
     )
     if linear:
         note += (
@@ -247,7 +287,7 @@ def _run(context: Context, table: dict[str, Any], done: Callable[[], None]) -> R
     document = published("traff")
     blocks, ranks = document["blocks"], table["ranks"]
     machine = machine_of(context.machine or Path("built-in"))
-    problems = [(name, block) for name in distributions() for block in blocks]
+    problems = _problems()
     simulated: list[Numbers] = []
     for name, block in problems:
         simulated.append(context.result(problem, ranks, name, block, machine))
@@ -295,8 +335,8 @@ def _run(context: Context, table: dict[str, Any], done: Callable[[], None]) -> R
             "messages at once slow the root's adapter or library, which the model does not have."
         )
     views += _fitted(context, table, theirs, problems)
-    if ranks <= context.simgrid_ranks:
-        views.append(_in_simgrid(context, table, done))
+    if in_simgrid := _in_simgrid(context, table, done):
+        views.append(in_simgrid)
     elif ranks > SIMGRID_RANKS:
         views[0].notes.append(
             f"Not run in SimGrid: --simgrid-ranks {ranks} adds it."
