@@ -1,5 +1,5 @@
 /// Tests that what is requested between nodes runs there: every algorithm of the list, and the
-/// MPI's own collectives. And that a leader without memory leaves no call between nodes behind.
+/// MPI's own collectives. And that leaders which leave calls between nodes meet no later ones.
 #include <tutti/tutti.h>
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <new>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algorithms/algorithms.hpp"
@@ -149,6 +150,24 @@ bool runs(Collective collective, const std::string& specification, int rank, int
   return false;
 }
 
+int freed = 0;  ///< communicators
+int (*free_of_mpi)(MPI_Comm*) = nullptr;
+
+int counting_free(MPI_Comm* comm) {
+  ++freed;
+  return free_of_mpi(comm);
+}
+
+/// Frees `comm`; returns how many communicators that frees.
+int count_frees(MPI_Comm& comm) {
+  freed = 0;
+  const tutti::test::Faulty functions([](tutti::MpiFunctions& spoilt) {
+    free_of_mpi = std::exchange(spoilt.Comm_free, counting_free);
+  });
+  MPI_Comm_free(&comm);
+  return freed;
+}
+
 int throwing_size(MPI_Datatype, MPI_Count*) { throw std::bad_alloc(); }
 
 int failing_allgatherv(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype,
@@ -184,8 +203,64 @@ bool loses_a_leader(int rank, int p) {
     if (rank == 0 && call > 0) well = well && native_calls == 0;
   }
   MPI_Type_free(&type);
-  MPI_Comm_free(&comm);
+  // The communicator of leaders stays at rank 0.
+  const int frees = count_frees(comm) + (rank == 0 ? 1 : 0);
+  int of_other_leader = frees;
+  PMPI_Bcast(&of_other_leader, 1, MPI_INT, 1, MPI_COMM_WORLD);
+  well = well && (rank != 0 || frees == of_other_leader);
   int failed = well ? 0 : 1;
+  PMPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  return failed == 0;
+}
+
+int sent = 0;  ///< messages of this rank
+int counting_isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag,
+                   MPI_Comm comm, MPI_Request* request) {
+  ++sent;
+  return PMPI_Isend(buffer, count, type, peer, tag, comm, request);
+}
+
+int failing_testsome(int, MPI_Request*, int*, int*, MPI_Status*) { return MPI_ERR_OTHER; }
+
+/// Makes three calls whose messages between nodes stay open from the second one on, if `stay`.
+/// True if those have only errors, and the third one sends nothing. Sets `frees` to the
+/// communicators that are freed afterwards.
+bool calls_with_open_messages(bool stay, int rank, int p, int& frees) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  std::vector<int> all(static_cast<std::size_t>(p));
+  bool well = true;
+  for (int call = 0; call < 3; ++call) {
+    const bool fails = stay && call > 0;
+    sent = 0;
+    const tutti::test::Faulty functions([&](tutti::MpiFunctions& spoilt) {
+      spoilt.Isend = counting_isend;
+      if (fails) spoilt.Testsome = failing_testsome;
+    });
+    const int error = TUTTI_Allgather(&rank, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
+    if (rank < 2) well = well && (error != MPI_SUCCESS) == fails;
+    if (rank < 2) well = well && (sent > 0) == (!fails || call == 1);
+  }
+  frees = count_frees(comm);
+  return well;
+}
+
+/// Leaders, ranks 0 and 1, leave messages between nodes open: later calls send nothing beside them,
+/// and the leaders' communicator is not freed, whose number another one could get.
+bool leaves_messages_open(int rank, int p) {
+  waits_in("leaves_messages_open");
+  if (TUTTI_Algorithm_set("allgather", "ring:level=node,leaders=1", nullptr, nullptr) !=
+      MPI_SUCCESS) {
+    return false;
+  }
+  int of_sound_calls = 0;
+  int of_lost_ones = 0;
+  bool well = calls_with_open_messages(false, rank, p, of_sound_calls);
+  well = calls_with_open_messages(true, rank, p, of_lost_ones) && well;
+  well = well && of_lost_ones == of_sound_calls - (rank < 2 ? 1 : 0);
+  int failed = well ? 0 : 1;
+  if (failed) std::printf("rank %d: %d and %d freed\n", rank, of_sound_calls, of_lost_ones);
   PMPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   return failed == 0;
 }
@@ -214,6 +289,7 @@ int main(int argc, char** argv) {
                                     std::to_string(1 + (passed + failed) % 2));
   }
   ++(loses_a_leader(rank, p) ? passed : failed);
+  ++(leaves_messages_open(rank, p) ? passed : failed);
   if (rank == 0) std::printf("%d passed, %d failed\n", passed, failed);
   MPI_Finalize();
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
