@@ -29,6 +29,8 @@ int heard = 0;       ///< errors that the program's handler has received
 
 void hear(MPI_Comm*, int*, ...) { ++heard; }
 
+MPI_Errhandler hearing = MPI_ERRHANDLER_NULL;
+
 /// A function of the MPI that fails once. It calls the function that it replaces: Tutti exports
 /// some PMPI functions.
 template <auto member>
@@ -74,25 +76,6 @@ const Fault faults[] = {
 /// Where receives with types that have gaps take a detour.
 const Fault unpack_fails = {TUTTI_FAULT(Unpack), "allgatherv", "ring"};
 #undef TUTTI_FAULT
-
-/// A duplicate of the world whose errors are counted.
-class Heard {
- public:
-  Heard() {
-    PMPI_Comm_dup(MPI_COMM_WORLD, &comm_);
-    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-    PMPI_Comm_create_errhandler(hear, &handler);
-    PMPI_Comm_set_errhandler(comm_, handler);
-    PMPI_Errhandler_free(&handler);
-  }
-  ~Heard() { MPI_Comm_free(&comm_); }
-  Heard(const Heard&) = delete;
-  Heard& operator=(const Heard&) = delete;
-  operator MPI_Comm() const { return comm_; }
-
- private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
-};
 
 constexpr std::size_t room = 64;
 using Numbers = std::array<int, room>;
@@ -166,7 +149,7 @@ bool passes(const Fault& fault, Calls& calls) {
   const bool is_set =
       TUTTI_Algorithm_set(fault.collective, fault.specification, nullptr, nullptr) == MPI_SUCCESS;
   bool well = expect(is_set, step, "no such algorithm");
-  const Heard comm;
+  const tutti::test::OwnWorld comm(hearing);
   bool is_right = false;
   const auto sound_call = [&](const char* what) {
     const int code = calls.make(fault.collective, comm, is_right);
@@ -204,6 +187,7 @@ int main(int argc, char** argv) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &p);
   watch(rank, patience);
+  PMPI_Comm_create_errhandler(hear, &hearing);
   TUTTI_Barrier(MPI_COMM_WORLD);  // what Tutti makes once for all communicators
   int passed = 0;
   int wrong = 0;
@@ -213,6 +197,7 @@ int main(int argc, char** argv) {
     if (tutti::typed_receives_truncate()) ++(passes(unpack_fails, calls) ? passed : wrong);
   }
   if (rank == 0) std::printf("%d passed, %d failed\n", passed, wrong);
+  PMPI_Errhandler_free(&hearing);
   waits_in("MPI_Finalize");
   MPI_Finalize();
   return wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -30,6 +30,22 @@ class Faulty {
   MpiFunctions faulty_;
 };
 
+/// A duplicate of the world, with an error handler of its own.
+class OwnWorld {
+ public:
+  explicit OwnWorld(MPI_Errhandler handler = MPI_ERRORS_RETURN) {
+    PMPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+    PMPI_Comm_set_errhandler(comm_, handler);
+  }
+  ~OwnWorld() { MPI_Comm_free(&comm_); }
+  OwnWorld(const OwnWorld&) = delete;
+  OwnWorld& operator=(const OwnWorld&) = delete;
+  operator MPI_Comm() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
 /// The algorithm of the last call of a collective on `comm`, and why it ran.
 inline std::string last_run(MPI_Comm comm, const char* collective) {
   std::array<char, 300> text{};

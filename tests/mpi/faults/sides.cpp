@@ -22,6 +22,7 @@ namespace {
 
 using tutti::test::class_of;
 using tutti::test::Faulty;
+using tutti::test::OwnWorld;
 using Numbers = std::vector<int>;
 
 int rank = 0;
@@ -122,21 +123,6 @@ class Set {
   const char* collective_;
 };
 
-class Comm {
- public:
-  Comm() {
-    PMPI_Comm_dup(MPI_COMM_WORLD, &comm_);
-    PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-  }
-  ~Comm() { MPI_Comm_free(&comm_); }
-  Comm(const Comm&) = delete;
-  Comm& operator=(const Comm&) = delete;
-  operator MPI_Comm() const { return comm_; }
-
- private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
-};
-
 /// The rank that passes null gets the error; it contributes zeros.
 void null_buffers() {
   const std::string nodes = "hierarchical(native)";
@@ -144,7 +130,7 @@ void null_buffers() {
   const Set alltoallv("alltoallv", nodes);
   const Set bcast("bcast", nodes);
   for (int bad = 0; bad < p; ++bad) {
-    const Comm comm;
+    const OwnWorld comm;
     const bool mine = rank == bad;
     begin_step("allgather from nowhere at " + std::to_string(bad));
     const int own = rank + 1;
@@ -179,7 +165,7 @@ void null_buffers() {
 void empty_blocks() {
   begin_step("alltoallw with empty blocks");
   const Set nodes("alltoallv", "hierarchical(native)");
-  const Comm comm;
+  const OwnWorld comm;
   const auto n = static_cast<std::size_t>(p);
   Numbers counts(n, 2);
   counts[static_cast<std::size_t>(rank)] = 0;
@@ -248,7 +234,7 @@ void compare(const std::string& what, std::size_t given, std::size_t result, con
 
 /// Compares all collectives, by the specification of their kind.
 void on_device(const std::string& movement, const std::string& reduction) {
-  const Comm comm;
+  const OwnWorld comm;
   constexpr int each = 5;
   const auto n = static_cast<std::size_t>(p);
   const auto block = std::size_t{each};
