@@ -75,6 +75,15 @@ class Ranks(Bench):
         self.machine.times["auto"] = times.get(use, lambda size: 4 * self.machine.times["native"](size))
 
 
+def where_ring_wins(in_check: Time | None = None, from_irregularity: int = 1) -> Ranks:
+    """Ring takes half the time of the MPI's own, but `in_check` in the check of irregular blocks."""
+    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    if in_check:
+        bench.of_rules["ring"] = in_check
+    bench.from_irregularity = from_irregularity
+    return bench
+
+
 def tune(
     monkeypatch: pytest.MonkeyPatch, folder: Path, bench: Bench, *words: str
 ) -> tuple[list[tuple[str, str, str]], dict[str, Any]]:
@@ -194,9 +203,7 @@ def test_a_rule_for_uneven_blocks_that_the_check_refutes_becomes_native(
 def test_a_rule_for_equal_blocks_that_a_check_with_uneven_ones_refutes_is_native_there(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
-    bench.of_rules["ring"] = linear(30, 3e-3)
-    bench.from_irregularity = 5
+    bench = where_ring_wins(in_check=linear(30, 3e-3), from_irregularity=5)
     rules, _ = tune(monkeypatch, tmp_path, bench)
     assert rules == [
         ("5..inf", "0..inf", "native"),
@@ -208,9 +215,7 @@ def test_noise_in_the_check_makes_no_rule_for_uneven_blocks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """There ring takes as long as the MPI's own, so that half of the sizes are slower."""
-    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
-    bench.of_rules["ring"] = linear(10, 1e-3)
-    bench.from_irregularity = 2
+    bench = where_ring_wins(in_check=linear(10, 1e-3), from_irregularity=2)
     rules, told = tune(monkeypatch, tmp_path, bench)
     assert any(one["native_over_rules"] < 1 for one in told["check"])
     assert rules == [("0..inf", "0..64K", "ring"), ("0..inf", "65537..inf", "native")]
@@ -219,8 +224,7 @@ def test_noise_in_the_check_makes_no_rule_for_uneven_blocks(
 def test_equal_blocks_come_first_in_a_budget(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    even = {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}
-    bench = Ranks({1: even})
+    bench = where_ring_wins()
     rules, told = tune(monkeypatch, tmp_path, bench, "--budget", "1ms")
     assert told["unfinished"][-2:] == [
         {"collective": "allgatherv", "irregularity": 2}, {"collective": "allgatherv", "irregularity": 8},
@@ -231,8 +235,7 @@ def test_equal_blocks_come_first_in_a_budget(
 
 def refuted(monkeypatch: pytest.MonkeyPatch, seconds: float) -> Ranks:
     """Ring is fast in the tuning only; each run takes so many seconds."""
-    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
-    bench.of_rules["ring"] = linear(30, 3e-3)
+    bench = where_ring_wins(in_check=linear(30, 3e-3))
     take(monkeypatch, bench, seconds)
     return bench
 
@@ -263,7 +266,7 @@ def test_uneven_blocks_that_nothing_checked_have_no_rules(
 def test_the_budget_that_is_named_suffices(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    bench = where_ring_wins()
     take(monkeypatch, bench, 10)
     told = " ".join(said(monkeypatch, tmp_path, bench, "--budget", "1m").split())
     # 3 kinds of blocks with 5 sizes: 18 runs each, of 10 s, in 80 % of the budget.
@@ -275,7 +278,7 @@ def test_the_budget_that_is_named_suffices(
 def test_failures_are_told_by_collective_and_irregularity(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    bench = where_ring_wins()
     bench.broken = "bruck"
     _, told = tune(monkeypatch, tmp_path, bench)
     assert told["failed"] == [
@@ -306,7 +309,7 @@ def tune_for(
 def test_a_program_is_tuned_with_its_own_blocks_only(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    bench = where_ring_wins()
     rules, told = tune_for(monkeypatch, tmp_path, bench, [calls(3.0)])
     names = ("--distribution", "--block", "--seed", "--rho")
     kinds = {tuple(word for name in names for word in (name, words[words.index(name) + 1]))
@@ -344,9 +347,7 @@ def test_blocks_of_a_program_for_which_nothing_is_faster_get_the_mpis_own(
 def test_a_rule_for_uneven_blocks_of_a_program_that_the_check_refutes_is_native(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
-    bench.of_rules["ring"] = linear(30, 3e-3)
-    bench.from_irregularity = 5
+    bench = where_ring_wins(in_check=linear(30, 3e-3), from_irregularity=5)
     rules, told = tune_for(monkeypatch, tmp_path, bench, [calls(1.0), calls(8.0)])
     assert rules == [("5..inf", "2049..4K", "native"), ("0..inf", "2049..4K", "ring")]
     assert [one["irregularity"] for one in told["check"] if one["refuted"]] == [8]
@@ -357,7 +358,7 @@ def test_the_blocks_of_a_program_share_a_budget_by_the_time_of_their_calls(
 ) -> None:
     """Uneven blocks take nearly all of the program's time. Those of equal ones would take all of
     the budget."""
-    bench = Ranks({1: {"native": linear(10, 1e-3), "ring": linear(5, 0.5e-3)}})
+    bench = where_ring_wins()
     take(monkeypatch, bench, 4)
     equal = [calls(1.0, 0.02, size=1 << n) for n in range(6, 16)]
     rules, told = tune_for(monkeypatch, tmp_path, bench, [*equal, calls(8.0)], "--budget", "1m")
