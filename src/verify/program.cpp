@@ -1,4 +1,4 @@
-/// Resolves the buffers of programs, pairs their messages, and executes them.
+/// Resolves the buffers of programs, pairs their messages, and runs all checks.
 #include "verify/program.hpp"
 
 #include <algorithm>
@@ -345,58 +345,6 @@ ProgramVerifier::Fault ProgramVerifier::check_slots() {
     }
   }
   return std::nullopt;
-}
-
-ProgramVerifier::Fault ProgramVerifier::check_barrier() {
-  const int p = call_->contract.p;
-  for (Rank rank = 0; rank < p; ++rank) {
-    const RankSets::Set heard = graph_.nodes() + rank;
-    entered_.insert(heard, rank);
-    for (Node node = graph_.node(rank, 0); node < graph_.end(rank); ++node) {
-      entered_.insert_all(heard, node);
-    }
-    const Rank missing = entered_.missing(heard, p);
-    if (missing == no_rank) continue;
-    return fault(rank, -1,
-                 "leaves though rank " + std::to_string(missing) + " may not have entered");
-  }
-  return std::nullopt;
-}
-
-ProgramVerifier::Fault ProgramVerifier::check_results(Rank rank) {
-  const Contract& contract = call_->contract;
-  RankMemory& memory = memory_[index(rank)];
-  combined_.clear();
-  std::vector<ByteSymbols> found;
-  for (const ByteSymbols& wanted : memory.wanted()) {
-    found.clear();
-    const ByteRange range = {wanted.begin, wanted.end};
-    const Bytes undefined = memory.content(memory.results()).read(range, found);
-    if (undefined != ByteContent::none) {
-      const ByteSymbols missing = part_of(wanted, {undefined, wanted.end});
-      return fault(rank, -1, "lacks " + in_words(missing) + " at the end");
-    }
-    for (const ByteSymbols& part : found) {
-      ByteSymbols expected = part_of(wanted, {wanted.begin + part.begin, wanted.end});
-      if (part.origin != expected.origin) {
-        return fault(
-            rank, -1,
-            "has " + in_words(part) + " at the end where " + in_words(expected) + " belongs");
-      }
-      if (!reduces(contract.collective)) continue;
-      const std::string text =
-          sets_.difference(part.set, contributors(contract.collective, contract.p, rank));
-      if (!text.empty()) return fault(rank, -1, text + " in " + in_words(part) + " at the end");
-      if (combined_.empty() || combined_.back().second != part.set) {
-        combined_.emplace_back(part.origin, part.set);
-      }
-    }
-  }
-  // All ranks of an allreduce get the same bits.
-  if (properties_of(contract.collective).after != Holders::all) return std::nullopt;
-  if (rank == 0) combined_at_first_ = combined_;
-  if (combined_ == combined_at_first_) return std::nullopt;
-  return fault(rank, -1, "combines in another sequence than rank 0: their bits may differ");
 }
 
 }  // namespace tutti
