@@ -7,12 +7,11 @@ import os
 import shlex
 import shutil
 import signal
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -22,7 +21,7 @@ from tutti.commands.options import AsJson
 from tutti.commands.run import prepare, report_target
 from tutti.console import Refusal, console, count, print_json, table
 from tutti.supervised import Outcome, terminable
-from tutti_lab import checks, launch, machine, session, state
+from tutti_lab import checks, launch, machine, overview, session, state
 from tutti_lab.layout import Layout, parse_rate, removal, show_rate
 
 _DRY = typer.Option("--dry-run", help="Print the commands; execute nothing.")
@@ -201,61 +200,11 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Show the nodes, their processes, and leftovers of earlier labs or runs."""
-    found = state.load()
-    names = machine.existing()
-    there = {name for kind, name in names if kind == "namespace"}
-    running = machine.processes(there)
-    user = state.user()
-    layout = found.layout if found else None
-    rows = [
-        {
-            "name": layout.name(node),
-            "address": layout.address(node),
-            "switch": layout.switch_of(node),
-            "namespace": layout.namespace(node),
-            "there": layout.namespace(node) in there,
-            "processes": running.get(layout.namespace(node), []),
-        }
-        for node in range(1, layout.nodes + 1)
-    ] if layout else []  # fmt: skip
-    shown: dict[str, Any] = {
-        "lab": {**asdict(layout), "since": found.since} if found and layout else None,
-        "complete": bool(found and found.complete and all(row["there"] for row in rows)),
-        "used_by": user,
-        "nodes": rows,
-        # Parts without a lab, or processes without a run.
-        "leftovers": [name for _, name in names] if found is None else
-        [f"process {pid}" for pids in running.values() for pid in pids if user is None],
-    }  # fmt: skip
+    found = overview.find()
     if as_json:
-        print_json(shown)
+        print_json(found)
     else:
-        _show(shown)
-
-
-def _show(shown: Mapping[str, Any]) -> None:
-    out = console()
-    layout = shown["lab"]
-    if layout is None:
-        out.print("no lab")
-    else:
-        listing = table("node", "address", "switch", "state", "processes", right=("processes",))
-        for row in shown["nodes"]:
-            there = "up" if row["there"] else "[bold red]missing[/]"
-            number = str(len(row["processes"]))
-            listing.add_row(row["name"], row["address"], str(row["switch"]), there, number)
-        since = time.strftime("%Y-%m-%d %H:%M", time.localtime(layout["since"]))
-        out.print(f"{count(layout['nodes'], 'node')} of {show_rate(layout['rate'])}, up {since}")
-        if layout["switches"] > 1:
-            out.print(f"{layout['switches']} switches, uplinks of {show_rate(layout['uplink'])}")
-        out.print(listing)
-        if not shown["complete"]:
-            out.print("[bold red]the lab is not complete[/]; tutti lab down removes it")
-    if shown["used_by"] is not None:
-        number = shown["used_by"]
-        out.print(f"in use by {f'process {number}' if number else 'another process'}")
-    if shown["leftovers"]:
-        out.print(f"[bold red]left over:[/] {', '.join(shown['leftovers'])}; tutti lab down removes them")
+        overview.show(found)
 
 
 def _program(word: str) -> str:
