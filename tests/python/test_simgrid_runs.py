@@ -175,11 +175,11 @@ def test_all_collectives_move_the_right_data():
 
 def callable_names(collective: str) -> list[str]:
     """All that a call can run. SimGrid's own scans crash with more than 255 ranks."""
-    names = []
-    if collective not in ("scan", "exscan"):
-        names = ["native", "auto", "hierarchical(native,leaders=1)",
-                 "hierarchical(native,leaders=4)", "hierarchical(linear)"]  # fmt: skip
-    return names + [one.name for one in _engine.algorithms() if one.collective == collective]
+    listed = [one.name for one in _engine.algorithms() if one.collective == collective]
+    if collective in ("scan", "exscan"):
+        return listed
+    between_nodes = ["native,leaders=1", "native,leaders=4"] + ["linear"] * ("linear" in listed)
+    return ["native", "auto", *(f"hierarchical({name})" for name in between_nodes), *listed]
 
 
 @pytest.mark.parametrize(("collective", "name"), [
