@@ -118,8 +118,8 @@ def print_cases(out: Console, cases: list[Case], full: bool) -> None:
     more = "" if full else "; --candidates shows all times"
     out.print(
         "[dim]median: of at most the latest 32 calls noted, time after the last arrival (rooted, "
-        "irregular and scans: mean of the longest and the mean elapsed time); interval: holds the median with 95 % or more, by order "
-        "statistics; saved: calls times the difference of medians, in brackets by the ends of "
+        "irregular and scans without a common clock: mean of the longest and the mean elapsed time); interval: holds the "
+        "median with 95 % or more, by order statistics; saved: calls times the difference of medians, in brackets by the ends of "
         "their intervals; on the table: what the fastest "
         f"measured candidate would have saved beyond that{more}.[/]"
     )

@@ -42,7 +42,7 @@ std::optional<int> pass(MPI_Comm comm, Collective collective, MakeCall make_call
   const int error = run_native();
   const bool is_unchanged = this_process.generation.load(std::memory_order_acquire) == generation;
   if (error == MPI_SUCCESS && is_unchanged && passing.passed(collective) == passed) {
-    passing.note(collective, nanoseconds_since(began));
+    passing.note(collective, began, monotonic_seconds());
   }
   return error;
 }

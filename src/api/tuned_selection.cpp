@@ -39,12 +39,17 @@ class TunedSelection::MpiAgreement final : public Agreement {
       if (error != MPI_SUCCESS) return selection_.is_closed_ ? MPI_SUCCESS : error;
       selection_.may_agree_ = true;
     }
+    notes.push_back({selection_.clock_.is_due() ? 1 : 0, 0});
     return state_.notes.begin(communicator.handle(), std::move(notes));
   }
 
   int end(std::vector<MaxAndSum>& combined) override {
-    const int error = state_.notes.end(combined);
-    return error == MPI_SUCCESS ? selection_.nodes_.guess() : error;
+    int error = state_.notes.end(combined);
+    if (error == MPI_SUCCESS) error = selection_.nodes_.guess();
+    if (error != MPI_SUCCESS) return error;
+    const bool compares_clocks = combined.back().max != 0;
+    combined.pop_back();
+    return compares_clocks ? selection_.clock_.compare() : MPI_SUCCESS;
   }
 
   int candidates(SizeClass size_class) override {
@@ -86,6 +91,10 @@ class TunedSelection::MpiAgreement final : public Agreement {
   bool needs_creation(SizeClass size_class, int candidate) override {
     return selection_.nodes_.needs(*setting_of(size_class, candidate).level);
   }
+
+  std::optional<double> cost_of_clock() override { return selection_.clock_.cost(); }
+
+  int synchronise() override { return selection_.clock_.open(); }
 
   double cost_of_learning(double max_cost) override {
     const bool may_order = state_.deferred.is_automatic;
@@ -151,10 +160,9 @@ bool TunedSelection::exchanges_arrivals(const Communicator& communicator, Collec
   return communicator.arrival() != nullptr && is_gather_or_scatter(of);
 }
 
-Criterion TunedSelection::criterion_for(const Communicator& communicator, Collective of) {
-  if (exchanges_arrivals(communicator, of)) return Criterion::clocked;
+Criterion TunedSelection::criterion_for(Collective of) {
   const bool waits_for_all = !has_root(of) && !is_irregular(of) && !is_scan(of);
-  return waits_for_all ? Criterion::shortest : Criterion::longest;
+  return waits_for_all ? Criterion::shortest : Criterion::last_exit;
 }
 
 /// Profiles have growing numbers, and calls after other collectives others.
@@ -225,7 +233,8 @@ void TunedSelection::count_passed(Collective collective, const PassedCalls& pass
   for (const PassedCalls::Note& note : passed.notes) {
     const bool failed = note.elapsed < 0;
     const auto size_class = failed ? std::nullopt : state->class_of_call(note.size);
-    state->tuner.note(number++, size_class, note.size.own, {failed ? 0 : note.elapsed, 0});
+    const RankTime time = {failed ? 0 : note.elapsed, clock_.at(note.ended)};
+    state->tuner.note(number++, size_class, note.size.own, time);
   }
   state->tuner.pass(passed.calls);
 }
@@ -290,9 +299,8 @@ int TunedSelection::agree(State& state) {
   communicator_.passing().forget_if_full(state.collective);
   Tuner& tuner = state.tuner;
   const bool ends = tuner.ends_agreement();
-  const double clock_error = state.has_arrivals ? communicator_.arrival()->clock().error() : 0;
   MpiAgreement ranks(*this, state);
-  int error = tuner.agree(ranks, latest_creation, nanoseconds(clock_error));
+  int error = tuner.agree(ranks, latest_creation, clock_.error());
   if (error == MPI_SUCCESS) error = ranks.error();
   if (error != MPI_SUCCESS) tuner.stop();
   const std::optional<Bytes> bytes = tuner.bytes_per_call();
@@ -365,9 +373,7 @@ Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> siz
 void TunedSelection::end_call(NotedCall& noted, int error) {
   if (noted.state == nullptr) return;
   noted.ended = monotonic_seconds();
-  RankTime time = {nanoseconds(noted.ended - noted.began), 0};
-  const auto& arrival = communicator_.arrival();
-  if (arrival != nullptr) time.exit = nanoseconds(noted.ended - arrival->clock().offset());
+  const RankTime time = {nanoseconds(noted.ended - noted.began), clock_.at(noted.ended)};
   const auto size_class = error == MPI_SUCCESS ? noted.size_class : std::nullopt;
   noted.state->tuner.note(noted.number, size_class, noted.bytes, time);
 }

@@ -10,6 +10,7 @@
 
 #include "api/distance_learning.hpp"
 #include "api/hierarchical_nodes.hpp"
+#include "api/tuning_clock.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/exchange.hpp"
 #include "select/learned.hpp"
@@ -44,7 +45,10 @@ class TunedSelection : NotCopied {
 
   /// Both must outlive this.
   TunedSelection(Communicator& communicator, HierarchicalNodes& nodes)
-      : communicator_(communicator), nodes_(nodes), distances_(communicator, nodes) {}
+      : communicator_(communicator),
+        nodes_(nodes),
+        distances_(communicator, nodes),
+        clock_(communicator, nodes) {}
 
   /// Takes over rules that earlier runs kept for this communicator, equal on all ranks. Local.
   void start_from(Rules kept) { kept_ = std::move(kept); }
@@ -88,16 +92,19 @@ class TunedSelection : NotCopied {
   /// Ends agreements that have begun; no more begin. This object may be gone afterwards, if only
   /// they kept its communicator. Collective.
   void end_agreements();
-  /// Nothing is learned any more. Collective.
-  void end_learning() { distances_.close(); }
+  /// Nothing is learned any more, and clocks are not compared. Collective.
+  void end_learning() {
+    distances_.close();
+    clock_.close();
+  }
   /// Records for the report what was measured. O(candidates).
   void record_candidates() const;
 
  private:
   struct State {
     State(const Communicator& communicator, Collective of, const Decision& usual)
-        : tuner(communicator.p(), criterion_for(communicator, of),
-                communicator.agreed().settings.explore, !is_block_common(of)),
+        : tuner(communicator.p(), criterion_for(of), communicator.agreed().settings.explore,
+                !is_block_common(of)),
           deferred(usual),
           collective(of),
           has_arrivals(exchanges_arrivals(communicator, of)) {}
@@ -109,7 +116,7 @@ class TunedSelection : NotCopied {
     Tuner tuner;
     Decision deferred;
     Collective collective;
-    bool has_arrivals;  ///< calls exchange arrivals, so that ranks have a common clock
+    bool has_arrivals;  ///< calls exchange arrivals
     Profile profile;    ///< of the call that has begun
     std::int64_t newest_profile = 0;
     Combination notes;
@@ -125,7 +132,7 @@ class TunedSelection : NotCopied {
   class MpiAgreement;
 
   [[nodiscard]] static bool exchanges_arrivals(const Communicator& communicator, Collective of);
-  [[nodiscard]] static Criterion criterion_for(const Communicator& communicator, Collective of);
+  [[nodiscard]] static Criterion criterion_for(Collective of);
   std::shared_ptr<State>& state_of(const Decision& deferred, Collective collective);
   int start(State& state);
   int start_class(State& state, const Rule& kept);
@@ -138,6 +145,7 @@ class TunedSelection : NotCopied {
   Communicator& communicator_;
   HierarchicalNodes& nodes_;
   DistanceLearning distances_;
+  TuningClock clock_;
   Rules kept_;
   Rules learned_before_;  ///< by tuners that others have replaced
   PerCollective<std::shared_ptr<State>> states_;

@@ -21,8 +21,8 @@ Json five_digits(double number) {
 
 constexpr const char* method_of_tuning =
     "median of at most the latest 32 calls noted: time after the last arrival, of rooted and "
-    "irregular collectives and scans the mean of the longest and the mean elapsed time; interval "
-    "of the median by order statistics";
+    "irregular collectives and scans without a common clock the mean of the longest and the mean "
+    "elapsed time; interval of the median by order statistics";
 
 using TimesByRank = std::vector<float> CallTimes::*;
 

@@ -85,6 +85,8 @@ class ExplorationBudget {
   [[nodiscard]] double agreements() const { return 2 * expected_cost_; }
   /// The calls whose share of time pays for `cost`.
   [[nodiscard]] std::uint64_t calls_for(double cost) const;
+  /// The mean time of the latest calls that explored nothing, of all classes.
+  [[nodiscard]] double mean_call() const { return whole_.mean_call; }
   /// The mean time of the latest calls of the class that explored nothing.
   [[nodiscard]] double mean_call_of(SizeClass size_class) const {
     return account(size_class).mean_call;

@@ -35,12 +35,14 @@ bool PassingCalls::begin_known(Collective collective, const CallSignature& signa
   const std::size_t call = is_noted(collective) ? passed(collective) : 0;
   if (found == all->count || !all->pass[found][call]) return false;
   all->latest = found;
-  if (is_noted(collective)) all->notes[call] = {all->sizes[found], -1};
+  if (is_noted(collective)) all->notes[call] = {all->sizes[found]};
   return true;
 }
 
-void PassingCalls::note(Collective collective, Nanoseconds elapsed) {
-  signatures_[collective]->notes[passed(collective) - 1].elapsed = elapsed;
+void PassingCalls::note(Collective collective, double began, double ended) {
+  PassedCalls::Note& note = signatures_[collective]->notes[passed(collective) - 1];
+  note.elapsed = static_cast<Nanoseconds>((ended - began) * 1e9);
+  note.ended = ended;
 }
 
 bool PassingCalls::wants(Collective collective, const CallSignature& signature) const {

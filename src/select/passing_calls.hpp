@@ -35,6 +35,7 @@ struct PassedCalls {
   struct Note {
     CallSize size;
     Nanoseconds elapsed = -1;  ///< -1: the call failed, and is not compared
+    double ended = 0;          ///< in seconds of this rank's clock
   };
   std::uint32_t calls = 0;
   std::span<const Note> notes;  ///< of as many, or none
@@ -75,7 +76,8 @@ class PassingCalls {
   [[nodiscard]] bool is_noted(Collective collective) const {
     return which_[collective] == Which::noted;
   }
-  [[gnu::hot]] void note(Collective collective, Nanoseconds elapsed);
+  /// It began and ended at so many seconds of this rank's clock.
+  [[gnu::hot]] void note(Collective collective, double began, double ended);
   /// The counted calls that have passed since let().
   [[nodiscard]] std::size_t passed(Collective collective) const {
     return let_[collective] - left_[collective];

@@ -1,4 +1,4 @@
-/// Windows and agreements of one tuner.
+/// Windows of one tuner: what each call runs, and what the next ones explore.
 #include "select/tuner.hpp"
 
 #include <algorithm>
@@ -8,22 +8,12 @@ namespace tutti {
 
 namespace {
 
-constexpr SizeClass not_compared = size_classes;
-constexpr SizeClass not_noted = size_classes + 1;
-constexpr std::size_t header = 3;
-
-constexpr std::size_t numbers_per_call(Criterion criterion) {
-  return criterion == Criterion::clocked ? 5 : 4;
-}
-
 /// Between windows in which nothing explores.
 constexpr std::uint64_t min_idle_distance = 128;
 constexpr std::uint64_t max_idle_distance = 2048;
 /// If that is at most half the calls so far.
 constexpr std::uint64_t max_late_idle_distance = 8192;
 constexpr std::uint64_t min_distance_in_debt = 64;
-/// Calls that may pass until those of a window have ended.
-constexpr std::uint64_t max_lag = 64;
 constexpr double soon_paid = 1e8;  ///< nanoseconds: what is created before distances are learned
 
 /// A number in 0..7 that looks random, and is the same on all ranks.
@@ -88,86 +78,6 @@ std::uint64_t Tuner::calls_that_pass() const {
   const std::uint64_t begin = window_begin_ + window + lag_;
   const std::uint64_t end = begin + overlap;
   return begun_ > begin && begun_ < end ? end - begun_ : 0;
-}
-
-/// What was charged, the cost of creation and the clock's error, then of each call: least and most
-/// class, bytes, the mean and the longest elapsed time, and the shortest one or the last arrival
-/// and exit.
-std::vector<MaxAndSum> Tuner::notes(Nanoseconds creation, Nanoseconds clock_error) {
-  std::vector<MaxAndSum> all = {
-      {-std::exchange(own_cost_, 0), 0}, {-creation, 0}, {clock_error, 0}};
-  for (const Note& note : notes_) {
-    const std::int64_t size_class = note.is_valid ? note.size_class : not_noted;
-    all.push_back({size_class, note.bytes});
-    all.push_back({-size_class, note.time.elapsed});
-    all.push_back({note.time.elapsed, 0});
-    if (criterion_ != Criterion::clocked) {
-      all.push_back({-note.time.elapsed, 0});
-    } else {
-      all.push_back({note.time.exit - note.time.elapsed, 0});
-      all.push_back({note.time.exit, 0});
-    }
-  }
-  return all;
-}
-
-int Tuner::agree(Agreement& ranks, Nanoseconds creation, Nanoseconds clock_error) {
-  const bool begins = begins_agreement();
-  std::vector<MaxAndSum> combined;
-  int error = begins ? ranks.begin(notes(creation, clock_error)) : ranks.end(combined);
-  if (error == 0 && !begins) error = conclude(combined, ranks);
-  is_stopped_ = error != 0;
-  return error;
-}
-
-WindowCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
-  WindowCall call;
-  const std::int64_t most = numbers[0].max;
-  const bool is_common = most == -numbers[1].max && most < not_compared;
-  if (is_common) call.size_class = static_cast<SizeClass>(most);
-  if (most == not_noted) return call;
-  call.bytes = numbers[0].sum;
-  call.elapsed = numbers[1].sum / p_;
-  const Nanoseconds longest = numbers[2].max;
-  call.times = {-numbers[3].max, call.elapsed, longest};
-  if (criterion_ != Criterion::shortest) call.elapsed = (longest + call.elapsed) / 2;
-  if (criterion_ == Criterion::longest) {
-    call.times = {call.elapsed, call.elapsed, longest};
-  }
-  if (criterion_ == Criterion::clocked) {
-    const Nanoseconds after_last = std::max(resolution_, numbers[4].max - numbers[3].max);
-    call.times = {after_last, after_last, after_last};  // no rank stays longer
-  }
-  return call;
-}
-
-int Tuner::conclude(std::span<const MaxAndSum> combined, Agreement& ranks) {
-  budget_.add_agreement(static_cast<double>(-combined[0].max));
-  creation_ = static_cast<double>(-combined[1].max);
-  resolution_ = std::max<Nanoseconds>(1, 10 * combined[2].max);
-  notes_ = {};
-  std::array<WindowCall, window> calls;
-  const std::size_t numbers = numbers_per_call(criterion_);
-  bool is_complete = true;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    calls[i] = agreed_call(combined.subspan(header + numbers * i, numbers));
-    is_complete = is_complete && combined[header + numbers * i].max != not_noted;
-  }
-  count_time(calls);
-  add_samples(calls);
-  if (std::exchange(reopened_at_, never) != never) {
-    for (auto& [size_class, known] : cases_) known.reopen();
-  }
-  if (!is_complete) {
-    lag_ = std::clamp<std::uint64_t>(2 * lag_, 1, max_lag);
-    rest();  // what ran without a note would run again
-  }
-  int error = plan(ranks);
-  if (error == 0) error = learn(ranks);
-  selects_native_ =
-      std::ranges::all_of(cases_, [](const auto& one) { return one.second.selected() == 0; });
-  if (error == 0) plan_window();
-  return error;
 }
 
 void Tuner::count_time(std::span<WindowCall> calls) {

@@ -20,15 +20,15 @@ inline constexpr double default_exploration = 0.01;
 
 /// How ranks know the time of a call after its last arrival.
 enum class Criterion : std::uint8_t {
-  shortest,  ///< every rank waits for all: the shortest elapsed time over the ranks
-  longest,   ///< a rank may wait for nobody: the mean of the longest and the mean elapsed time
-  clocked,   ///< ranks share a clock: from the last arrival to the last exit
+  shortest,   ///< every rank waits for all: the shortest elapsed time over the ranks
+  last_exit,  ///< a rank may wait for nobody: from the last arrival to the last exit on a common
+              ///< clock; what that cannot tell: the mean of the longest and the mean elapsed time
 };
 
 /// One rank's time of a call.
 struct RankTime {
   Nanoseconds elapsed = 0;
-  Nanoseconds exit = 0;  ///< on the common clock; only for Criterion::clocked
+  std::optional<Nanoseconds> exit = {};  ///< on the common clock, if there is one
 };
 
 /// All that a tuner asks of the ranks of its communicator: to combine what each of them noted, and
@@ -55,6 +55,11 @@ class Agreement {
   /// Creates what a candidate needs; sets `ready` to whether all ranks could. Collective. Returns
   /// an error.
   virtual int prepare(SizeClass size_class, int candidate, bool& ready) = 0;
+  /// What synchronise() is expected to take, in nanoseconds; none: the ranks have a common clock,
+  /// or cannot have one.
+  virtual std::optional<double> cost_of_clock() { return {}; }
+  /// From now on calls are noted on a common clock. Collective. Returns an error.
+  virtual int synchronise() { return 0; }
   /// What learn() is expected to take, in nanoseconds; 0: there is nothing to learn.
   virtual double cost_of_learning(double /*max_cost*/) { return 0; }
   /// Learns of what further candidates need, such as distances, as much as takes `max_cost`
@@ -72,7 +77,8 @@ class Agreement {
 /// begins before the first call that follows and ends 4 calls later, so that it costs little more
 /// than to begin it. Where requests end after later ones have begun, it begins up to 64 calls
 /// later. Then they evaluate the notes alike and plan the next window. Where nothing is left to
-/// explore, the budget pays for learning what further candidates need.
+/// explore, the budget pays for learning what further candidates need. Where ranks may wait for
+/// nobody, it pays for a common clock first.
 ///
 /// Loss is what explored calls take beyond the mean of the MPI's own by the criterion, plus what
 /// agreements and looking at noted calls take. A window begins once the loss and the next agreement
@@ -85,6 +91,8 @@ class Tuner {
   /// Calls of a window, and calls that may pass between the begin and the end of an agreement.
   static constexpr std::uint64_t window = 8;
   static constexpr std::uint64_t overlap = 4;
+  /// The error of a clock that ranks do not have.
+  static constexpr Nanoseconds without_clock = Nanoseconds{1} << 56;
   /// The reason of calls that are explored, and of all calls before anything is known.
   static constexpr std::string_view exploring = "exploring";
 
@@ -108,9 +116,9 @@ class Tuner {
   [[nodiscard]] bool ends_agreement() const { return is_behind_window(lag_ + overlap); }
   /// Begins to combine what this rank noted, or ends it, evaluates what all ranks have noted and
   /// plans the next window. `creation`: what creating a candidate is expected to take here;
-  /// `clock_error`: that of the common clock. Times below 10 times the error count as equal.
+  /// `clock_error`: that of the common clock, which does not tell times below 10 times the error.
   /// Collective as `ranks` is. Returns its error; after one no call explores any more.
-  int agree(Agreement& ranks, Nanoseconds creation, Nanoseconds clock_error = 0);
+  int agree(Agreement& ranks, Nanoseconds creation, Nanoseconds clock_error = without_clock);
   /// What candidates take has changed for a reason that all ranks know in the call that has begun,
   /// such as other ranks that are late: explores all of them anew, as soon as the budget permits.
   void reopen();
@@ -181,6 +189,8 @@ class Tuner {
   };
 
   static constexpr std::uint64_t never = ~std::uint64_t{0};
+  static constexpr SizeClass not_compared = size_classes;
+  static constexpr SizeClass not_noted = size_classes + 1;
 
   [[nodiscard]] bool is_in_window(std::uint64_t call) const {
     return call >= window_begin_ && call < window_begin_ + window;
@@ -191,6 +201,10 @@ class Tuner {
   }
   [[nodiscard]] std::vector<MaxAndSum> notes(Nanoseconds creation, Nanoseconds clock_error);
   int conclude(std::span<const MaxAndSum> combined, Agreement& ranks);
+  bool follow_clock(Nanoseconds error);
+  void measure_anew(std::span<WindowCall> calls);
+  [[nodiscard]] bool may_synchronise(Agreement& ranks);
+  int synchronise(Agreement& ranks);
   [[nodiscard]] bool explores(const TuningCase& known, std::uint64_t call) const;
   [[nodiscard]] int candidate_in(std::uint64_t call, std::optional<SizeClass> size_class) const;
   [[nodiscard]] const TuningCase* find(std::optional<SizeClass> size_class) const;
@@ -221,9 +235,9 @@ class Tuner {
   std::uint64_t reopened_at_ = never;  ///< in this window; its calls explore no more
   std::uint64_t lag_ = 0;              ///< calls between a window and its agreement
   std::array<Note, window> notes_{};
-  Nanoseconds own_cost_ = 0;    ///< as charged at this rank, not combined yet
-  Nanoseconds resolution_ = 1;  ///< of the criterion
-  double creation_ = 0;         ///< what creating a candidate is expected to take
+  Nanoseconds own_cost_ = 0;  ///< as charged at this rank, not combined yet
+  Nanoseconds resolution_ = without_clock;
+  double creation_ = 0;  ///< what creating a candidate is expected to take
   std::optional<Bytes> bytes_per_call_;
   std::optional<SizeClass> unpaid_;  ///< the class whose next exploration is not paid
   SizeClass latest_unpaid_ = 0;

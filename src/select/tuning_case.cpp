@@ -101,6 +101,8 @@ void TuningCase::add_sample(int candidate, const SizedTimes& times) {
 }
 
 void TuningCase::conclude(std::uint64_t calls) {
+  if (is_settled_ && settled_median_ == 0 && latest_.count() >= min_calls)
+    settled_median_ = latest_.median();
   const bool drifts = is_settled_ && has_drifted();
   if (!is_settled_ || latest_.count() >= min_calls) latest_.clear();
   if (is_settled_ && are_shorter(native_beside_, selected_beside_)) {
@@ -173,7 +175,7 @@ void TuningCase::reject_selected() {
     state.fresh = 0;
   }
   select(0);
-  is_settled_ = false;
+  is_settled_ = is_kept_ = false;
   evidence_.reset();
   state_reason();
 }
@@ -334,7 +336,7 @@ void TuningCase::exclude(int candidate) {
 
 void TuningCase::reopen(int selected) {
   select(selected);
-  is_settled_ = false;
+  is_settled_ = is_kept_ = false;
   for (State& state : candidates_) {
     State fresh;
     fresh.former = known(state);
@@ -343,6 +345,19 @@ void TuningCase::reopen(int selected) {
     state = std::move(fresh);
   }
   state_reason();
+}
+
+void TuningCase::measure_anew() {
+  const bool stays = is_kept_;
+  const std::string kept_reason = reason_;
+  reopen();
+  native_median_ = settled_median_ = 0;
+  native_of_sizes_ = {};
+  native_squares_ = RecentMean(64);
+  latest_.clear();
+  if (!stays) return;
+  is_settled_ = is_kept_ = true;
+  reason_ = kept_reason;
 }
 
 void TuningCase::settle(std::uint64_t calls) {

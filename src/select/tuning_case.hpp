@@ -130,6 +130,9 @@ class TuningCase {
     reopen(selected_);
     if (exploration_.candidate > 0) exploration_ = {exploration_.candidate, 1, 0, true, true};
   }
+  /// Times are taken otherwise from now on: begins a new race, unless the selection of an earlier
+  /// run is kept.
+  void measure_anew();
   /// No call explores until the next plan().
   void rest() { exploration_ = {}; }
   /// Until the next resume(), plan() passes over the candidate: it needs what cannot be paid yet.
@@ -215,6 +218,7 @@ class TuningCase {
   int selected_ = 0;
   int challenger_ = 0;  ///< found to be faster than the selected one, not confirmed yet; 0: none
   bool is_settled_ = false;
+  bool is_kept_ = false;  ///< the selection of an earlier run, never doubted since
   bool awaits_budget_ = false;
   Exploration exploration_;
   Nanoseconds native_median_ = 0;  ///< the latest known
@@ -227,8 +231,9 @@ class TuningCase {
   RecentMean native_squares_{64};   ///< of its deviations from its median, over all races
   /// What calls of the MPI's own take in units of that median. One call says little.
   RecentMean native_excess_{64, 1, 16};
-  Nanoseconds settled_median_ = 0;  ///< of the selected candidate when the case was settled
-  CallSamples latest_;              ///< of the selected candidate, not looked at yet
+  /// Of the selected candidate when the case was settled; 0: its next times are usual.
+  Nanoseconds settled_median_ = 0;
+  CallSamples latest_;  ///< of the selected candidate, not looked at yet
   std::uint64_t reopens_at_ = 0;
   Nanoseconds lost_ = 0;
   int explored_ = 0;

@@ -44,7 +44,7 @@ std::string_view explanation_of(CandidateState state) { return states[static_cas
 void TuningCase::start_from(const TuningEvidence& kept) {
   candidates_.resize(std::max(candidates_.size(), static_cast<std::size_t>(kept.candidate) + 1));
   selected_ = kept.candidate;
-  is_settled_ = true;
+  is_settled_ = is_kept_ = true;
   native_median_ = kept.native;
   native_of_sizes_.start_from(kept.native);
   settled_median_ = kept.choice;

@@ -1,8 +1,10 @@
-/// Ping-pongs between rank 0 and the ranks on other systems.
+/// Ping-pongs between rank 0 and the first rank of each other system.
 #include "run/arrival/mpi_clock.hpp"
 
 #include <cstdint>
 #include <cstdio>
+#include <map>
+#include <utility>
 
 #include "core/hash.hpp"
 #include "run/file.hpp"
@@ -39,47 +41,73 @@ int send(const double& word, int to, MPI_Comm comm) {
 }  // namespace
 
 int MpiClock::synchronise(MPI_Comm comm) {
-  const Rank rank = rank_in(comm);
-  const std::uint64_t identity = clock_identity(rank);
-  std::vector<std::uint64_t> identities;
-  if (const int error = gather_at_first(identity, identities, comm)) return error;
-  struct {
-    std::uint64_t of_first;
-    std::uint64_t is_shared;
-  } found = {identity, 1};
-  for (const std::uint64_t other : identities) found.is_shared &= other == identity ? 1U : 0U;
-  if (const int error = take_from_first(found, comm)) return error;
-  is_shared_ = found.is_shared != 0;
+  rank_ = rank_in(comm);
+  if (const int error = find_place(clock_identity(rank_), is_shared_, comm)) return error;
   if (is_shared_) return MPI_SUCCESS;
   // Not on the program's communicator, where a receive from any rank may be posted.
   if (const int error = OwnedComm::duplicate(comm, comm_)) return error;
-  rank_ = rank;
-  if (rank != 0 && identity != found.of_first) others_ = {0};
-  for (std::size_t other = 1; other < identities.size(); ++other) {
-    if (identities[other] != identity) others_.push_back(static_cast<Rank>(other));
-  }
   Compared compared;
-  if (const int error = compare_all(compared)) return error;
+  if (const int error = compare(compared)) return error;
   adopt(compared);
   return take_from_first(error_, comm_.handle());
 }
 
-int MpiClock::compare_again(std::optional<Compared>& compared) {
-  compared.reset();
-  if (is_shared_ || others_.empty()) return MPI_SUCCESS;
-  double is_due = monotonic_seconds() >= due_ ? 1 : 0;
-  int error = rank_ == 0 ? MPI_SUCCESS : receive(is_due, 0, comm_.handle());
-  for (std::size_t i = 0; rank_ == 0 && i < others_.size() && error == MPI_SUCCESS; ++i) {
-    error = send(is_due, others_[i], comm_.handle());
+/// Rank 0 knows the clocks of all ranks, and tells each one its place.
+int MpiClock::find_place(std::uint64_t identity, bool& is_shared, MPI_Comm comm) {
+  std::vector<std::uint64_t> identities;
+  if (const int error = gather_at_first(identity, identities, comm)) return error;
+  std::vector<Place> places(identities.size());
+  std::map<std::uint64_t, Rank> last = {{identity, none}};
+  for (std::size_t rank = 1; rank < identities.size(); ++rank) {
+    if (identities[rank] == identity) continue;
+    const auto [found, is_first] = last.try_emplace(identities[rank], 0);
+    if (is_first) first_ones_.push_back(static_cast<Rank>(rank));
+    if (!is_first) places[index(found->second)].to = static_cast<Rank>(rank);
+    places[rank].from = std::exchange(found->second, static_cast<Rank>(rank));
   }
-  if (error != MPI_SUCCESS || is_due == 0) return error;
-  return compare_all(compared.emplace());
+  std::uint64_t systems = last.size();
+  if (const int error = take_from_first(systems, comm)) return error;
+  is_shared = systems == 1;
+  if (is_shared) return MPI_SUCCESS;
+  return mpi().Scatter(places.data(), sizeof(Place), mpi().byte, &place_, sizeof(Place), mpi().byte,
+                       0, comm);
 }
 
-int MpiClock::compare_all(Compared& compared) {
+bool MpiClock::is_due() const { return rank_ == 0 && !is_shared_ && monotonic_seconds() >= due_; }
+
+int MpiClock::compare_again(std::optional<Compared>& compared) {
+  compared.reset();
+  double is_due_now = is_due() ? 1 : 0;
+  const int error = pass_on(is_due_now);
+  if (error != MPI_SUCCESS || is_due_now == 0) return error;
+  return compare(compared.emplace());
+}
+
+/// A word of rank 0 for all ranks on other systems.
+int MpiClock::pass_on(double& word) {
+  const MPI_Comm comm = comm_.handle();
+  for (const Rank first : first_ones_) {
+    if (const int error = send(word, first, comm)) return error;
+  }
+  if (place_.from == none) return MPI_SUCCESS;
+  if (const int error = receive(word, place_.from, comm)) return error;
+  return place_.to == none ? MPI_SUCCESS : send(word, place_.to, comm);
+}
+
+/// The first ranks of the systems, then the others by what these know.
+int MpiClock::compare(Compared& compared) {
   const double begin = monotonic_seconds();
-  for (const int other : others_) {
-    if (const int error = compare(other, compared)) return error;
+  for (const Rank first : first_ones_) {
+    if (const int error = exchange(first, compared)) return error;
+  }
+  const bool is_first = place_.from == 0;
+  if (is_first) {
+    if (const int error = exchange(0, compared)) return error;
+  } else if (place_.from != none) {
+    if (const int error = receive(compared.ahead, place_.from, comm_.handle())) return error;
+  }
+  if (place_.to != none) {
+    if (const int error = send(compared.ahead, place_.to, comm_.handle())) return error;
   }
   const double end = monotonic_seconds();
   due_ = end + std::max(pause_, (end - begin) / max_share);
@@ -88,7 +116,7 @@ int MpiClock::compare_all(Compared& compared) {
 }
 
 /// Rank 0 sends pings, rank `other` answers with its time, and rank 0 sends it its offset.
-int MpiClock::compare(int other, Compared& compared) {
+int MpiClock::exchange(Rank other, Compared& compared) {
   const MPI_Comm comm = comm_.handle();
   double word = 0;
   if (rank_ != 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,9 +13,10 @@
 namespace tutti {
 
 /// Seconds of rank 0's clock at every rank. Ranks on one running system share its monotonic clock,
-/// even if their host names differ. Any other clock is compared with rank 0's in 30 ping-pongs, one
-/// rank after the other (ClockOffset). Comparisons are repeated because clocks drift, by tens of
-/// microseconds a second at worst (ClockLine).
+/// even if their host names differ. The first rank of any other system compares its clock with rank
+/// 0's in 30 ping-pongs, one system after the other (ClockOffset), and tells the others there.
+/// Comparisons are repeated because clocks drift, by tens of microseconds a second at worst
+/// (ClockLine).
 class MpiClock {
  public:
   /// What a comparison found, in seconds.
@@ -30,6 +32,11 @@ class MpiClock {
   /// adopt() if it compared them. Collective. Waits for rank 0, and for all ranks if it compares.
   /// Returns an MPI error code.
   int compare_again(std::optional<Compared>& compared);
+  /// At rank 0: is a comparison due? False at the others.
+  [[nodiscard]] bool is_due() const;
+  /// Compares the clocks; sets `compared` to the argument for adopt(). Collective. Ranks on rank
+  /// 0's system but itself do not wait. Returns an MPI error code.
+  int compare(Compared& compared);
   /// Corrects the clock by the result of compare_again(), which may run beside now() and error().
   void adopt(const Compared& compared) {
     line_.compare(monotonic_seconds(), compared.ahead);
@@ -53,12 +60,21 @@ class MpiClock {
   [[nodiscard]] std::string method() const;
 
  private:
-  int compare_all(Compared& compared);
-  int compare(int other, Compared& compared);
+  static constexpr Rank none = -1;
+  /// The ranks of a system other than rank 0's are a chain, along which rank 0's words go.
+  struct Place {
+    Rank from = none;  ///< the rank before; rank 0 for the first one, none on rank 0's system
+    Rank to = none;
+  };
+
+  int find_place(std::uint64_t identity, bool& is_shared, MPI_Comm comm);
+  int pass_on(double& word);
+  int exchange(Rank other, Compared& compared);
 
   OwnedComm comm_;  ///< null where the clock is shared
-  int rank_ = 0;
-  std::vector<int> others_;  ///< ranks to compare with: at rank 0 those of other clocks, there 0
+  Rank rank_ = 0;
+  Place place_;
+  std::vector<Rank> first_ones_;  ///< at rank 0: the first rank of each other system
   ClockLine line_;
   double error_ = 0;
   bool is_shared_ = true;

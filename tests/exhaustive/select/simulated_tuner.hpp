@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -70,7 +71,7 @@ class Simulation : public Agreement {
     double creation = 0;
     int created_candidates = std::numeric_limits<int>::max();  // up to this one need creation
     Criterion criterion = Criterion::shortest;
-    Nanoseconds clock_error = 0;
+    Nanoseconds clock_error = Tuner::without_clock;
     bool sizes_vary = false;
     double listing = 0.5 * native_seconds;
     int steps = 0;  // of learning, until the last candidate of each class is known
@@ -280,7 +281,7 @@ class Simulation : public Agreement {
       Tuner& tuner = tuners_[static_cast<std::size_t>(rank)];
       if (rank == invalid) continue;
       tuner.note(tuner.call(), size_class, largest_of(size),
-                 {static_cast<Nanoseconds>(own), static_cast<Nanoseconds>(spent_ + after_last)});
+                 {static_cast<Nanoseconds>(own), exit_at(spent_ + after_last)});
     }
     if (options_.criterion != Criterion::shortest) elapsed = (elapsed + longest) / 2;
     spent_ += elapsed;
@@ -294,10 +295,15 @@ class Simulation : public Agreement {
     check_price();
   }
 
+  [[nodiscard]] std::optional<Nanoseconds> exit_at(double time) const {
+    if (options_.clock_error == Tuner::without_clock) return {};
+    return static_cast<Nanoseconds>(time);
+  }
+
   /// What the criterion counts of a candidate's time: less than all where some ranks take a share.
   double compared(int candidate, double time) {
     const std::vector<double>& shares = shares_[candidate];
-    if (options_.criterion != Criterion::longest || shares.empty()) return time;
+    if (options_.criterion != Criterion::last_exit || shares.empty()) return time;
     const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
     return time * (sum / options_.p + *std::ranges::max_element(shares)) / 2;
   }

@@ -20,7 +20,7 @@ TEST(Tuner, NoRankPaysForWhatOthersGain) {
   for (const bool waits_for_all : {true, false}) {
     Simulation simulation({.noise = 0.02,
                            .spread = 0.02,
-                           .criterion = waits_for_all ? Criterion::shortest : Criterion::longest},
+                           .criterion = waits_for_all ? Criterion::shortest : Criterion::last_exit},
                           {{4, {native_seconds, native_seconds}}}, 1);
     simulation.share(1, {0.6, 0.6, 1.5});  // in the mean 0.9
     for (int call = 0; call < 4000; ++call) simulation.call(4);
@@ -32,7 +32,7 @@ TEST(Tuner, NoRankPaysForWhatOthersGain) {
 }
 
 TEST(Tuner, WhatEndsEarlierIsSelectedAlsoWhereRanksLeaveLater) {
-  Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = Criterion::longest},
+  Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = Criterion::last_exit},
                         {{4, {native_seconds, 0.5 * native_seconds}}}, 1);
   simulation.share(0, {0.1, 0.1, 1});  // in the mean 0.4
   for (int call = 0; call < 4000; ++call) simulation.call(4);
@@ -48,8 +48,8 @@ TEST(Tuner, WhereTheRootTakesLongItsTimePays) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const Times times = {native_seconds, 1.5 * native_seconds, 2 * native_seconds,
                          0.6 * native_seconds, 1.2 * native_seconds};
-    Simulation simulation({.p = p, .spread = 0.001, .criterion = Criterion::longest}, {{4, times}},
-                          seed);
+    Simulation simulation({.p = p, .spread = 0.001, .criterion = Criterion::last_exit},
+                          {{4, times}}, seed);
     for (int candidate = 0; candidate < 5; ++candidate) simulation.share(candidate, of_ranks);
     for (int call = 0; call < 1500; ++call) simulation.call(4);
     found += simulation.selected(4) == 3 ? 1 : 0;
@@ -59,7 +59,7 @@ TEST(Tuner, WhereTheRootTakesLongItsTimePays) {
 }
 
 TEST(Tuner, OfCandidatesThatEndTogetherTheOneIsSelectedThatLetsRanksLeaveEarly) {
-  Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = Criterion::longest},
+  Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = Criterion::last_exit},
                         {{4, {native_seconds, native_seconds, native_seconds}}}, 1);
   simulation.share(2, {0.3, 0.3, 1});
   for (int call = 0; call < 4000; ++call) simulation.call(4);
@@ -107,7 +107,7 @@ TEST(Tuner, OneStallAmongManyCallsDecidesNothing) {
 }
 
 TEST(Tuner, ARankWithoutDataDoesNotDecide) {
-  Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = Criterion::longest},
+  Simulation simulation({.noise = 0.02, .spread = 0.02, .criterion = Criterion::last_exit},
                         {{4, {native_seconds, native_seconds}}}, 1);
   simulation.share(0, {1, 1, 0.1});
   simulation.share(1, {3, 3, 0.01});

@@ -115,7 +115,7 @@ TEST(Tuner, LosesLittleBeyondTheBudgetWhateverTheMachineDoes) {
                            .noise = 0.2,
                            .long_calls = 0.05,
                            .bursts = 0.002,
-                           .criterion = seed % 3 == 0 ? Criterion::longest : Criterion::shortest},
+                           .criterion = seed % 3 == 0 ? Criterion::last_exit : Criterion::shortest},
                           times, seed);
     simulation.stall(0, 50, 20);
     simulation.stall(2, 3, 20);

@@ -130,7 +130,7 @@ TEST(Tuner, AgreementsOfShortCallsTakeLittleOfTheBudget) {
 
 TEST(Tuner, ProfilesThatChangeOftenPostponeNoWindow) {
   for (const int distance : {30, 50, 200}) {
-    Simulation simulation({.spread = 1, .criterion = Criterion::clocked},
+    Simulation simulation({.spread = 1, .criterion = Criterion::last_exit, .clock_error = 0},
                           {{4,
                             {native_seconds, 0.5 * native_seconds, 90 * native_seconds,
                              90 * native_seconds, 90 * native_seconds}}},
@@ -205,7 +205,7 @@ void check_price_in_flight(int in_flight, bool all_at_once) {
     double time;
   };
   SlowCandidates rank;
-  Tuner tuner(1, Criterion::clocked, 0.01);
+  Tuner tuner(1, Criterion::last_exit, 0.01);
   std::deque<Open> open;
   std::vector<int> runs(SlowCandidates::count);
   double spent = 0;

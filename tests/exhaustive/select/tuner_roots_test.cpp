@@ -13,7 +13,7 @@ using test::Simulation;
 /// What is selected after many broadcasts by 7 roots in turn, of which some have no gain from the
 /// order that was learned, the last candidate.
 int selected_where_lose(int roots_that_lose, unsigned seed) {
-  Simulation simulation({.criterion = Criterion::longest, .steps = 6, .step = 3 * native_seconds},
+  Simulation simulation({.criterion = Criterion::last_exit, .steps = 6, .step = 3 * native_seconds},
                         {{4, {native_seconds, 1.3 * native_seconds, native_seconds}}}, seed);
   for (int call = 0; call < 20'000; ++call) {
     const bool gains = call % 7 >= roots_that_lose;

@@ -48,7 +48,7 @@ TEST(Tuner, ConvergesInInterleavedClasses) {
     }
     const bool waits = seed % 3 != 0;  // else waiting is part of what is measured
     Simulation simulation({.spread = waits ? 0.3 : 0.05,
-                           .criterion = waits ? Criterion::shortest : Criterion::longest},
+                           .criterion = waits ? Criterion::shortest : Criterion::last_exit},
                           times, seed);
     std::uniform_int_distribution<SizeClass> any(1, 4);
     // In turns, at random, and one after the other.

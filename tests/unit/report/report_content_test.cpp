@@ -253,7 +253,8 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       R"("parts":null,"late":null,"pattern":null}],"tuning":)"
       R"({"seconds":0.006025,"saved":0,"exploring":0,"left_out":0,"method":)"
       R"("median of at most the latest 32 calls noted: time after the last arrival, of rooted )"
-      R"(and irregular collectives and scans the mean of the longest and the mean elapsed time; )"
+      R"(and irregular collectives and scans without a common clock the mean of the longest )"
+      R"(and the mean elapsed time; )"
       R"(interval of the median by order statistics","collectives":[],"cases":[]}})"
       "\n");
 }

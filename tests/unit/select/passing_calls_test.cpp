@@ -174,10 +174,10 @@ TEST_F(Passing, NotesFollowTheSequenceOfCalls) {
   add(large, {{}, 800, false});
   EXPECT_TRUE(begin(small));
   EXPECT_TRUE(passing.is_noted(bcast));
-  passing.note(bcast, 50);
+  passing.note(bcast, 2, 2.5);
   EXPECT_TRUE(begin(large));
   EXPECT_EQ(passing.passed(bcast), 2U);
-  passing.note(bcast, 60);
+  passing.note(bcast, 3, 3.25);
   EXPECT_TRUE(begin(small)) << "which fails";
   EXPECT_FALSE(begin({0, 3})) << "it is not known";
   const PassedCalls passed = passing.stop(bcast);
@@ -186,10 +186,11 @@ TEST_F(Passing, NotesFollowTheSequenceOfCalls) {
   EXPECT_EQ(passed.notes[2].elapsed, -1);
   EXPECT_EQ(passed.notes[0].size.block, 8);
   EXPECT_TRUE(passed.notes[0].size.is_compared);
-  EXPECT_EQ(passed.notes[0].elapsed, 50);
+  EXPECT_EQ(passed.notes[0].elapsed, 500'000'000);
+  EXPECT_EQ(passed.notes[0].ended, 2.5);
   EXPECT_EQ(passed.notes[1].size.own, 800);
   EXPECT_FALSE(passed.notes[1].size.is_compared);
-  EXPECT_EQ(passed.notes[1].elapsed, 60);
+  EXPECT_EQ(passed.notes[1].elapsed, 250'000'000);
   EXPECT_EQ(passing.take_uncounted(), 3U);
   let(PassingCalls::Which::known, 1);
   EXPECT_TRUE(begin(small));

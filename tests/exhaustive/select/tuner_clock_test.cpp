@@ -1,0 +1,144 @@
+/// Collectives whose ranks run ahead of each other, and the common clock that tells what they take.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "select/tuner.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr int ranks = 3;
+constexpr double unit = 1e6;  // nanoseconds
+
+/// Broadcasts by rank 0 in a row. The MPI's own reaches rank 1 soon, and rank 2 over a slow link,
+/// so rank 1 runs ahead of it. The candidate takes less on that link, and rank 1 waits for rank 2.
+class Broadcasts : public Agreement {
+ public:
+  explicit Broadcasts(std::optional<double> cost_of_clock) : cost_of_clock_(cost_of_clock) {
+    for (int rank = 0; rank < ranks; ++rank)
+      tuners_.emplace_back(ranks, Criterion::last_exit, 0.01);
+  }
+
+  int begin(std::vector<MaxAndSum> notes) override {
+    if (combined_.empty()) combined_ = std::vector<MaxAndSum>(notes.size(), {-(1LL << 62), 0});
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+      combined_[i].max = std::max(combined_[i].max, notes[i].max);
+      combined_[i].sum += notes[i].sum;
+    }
+    return 0;
+  }
+  int end(std::vector<MaxAndSum>& combined) override {
+    combined = combined_;
+    return 0;
+  }
+  int candidates(SizeClass) override { return 2; }
+  double cost_of_listing(SizeClass) override { return 0; }
+  bool needs_creation(SizeClass, int) override { return false; }
+  int prepare(SizeClass, int, bool& ready) override {
+    ready = true;
+    return 0;
+  }
+  std::optional<double> cost_of_clock() override {
+    return has_clock_ ? std::nullopt : cost_of_clock_;
+  }
+  int synchronise() override {
+    has_clock_ = ++synchronised_ == ranks;
+    return 0;
+  }
+
+  void call() {
+    for (Tuner& tuner : tuners_) tuner.begin_call();
+    if (tuners_[0].agrees()) agree();
+    const int candidate = tuners_[0].candidate_of(size_class);
+    const std::array<double, ranks> arrivals = now_;
+    now_[0] += 0.01 * unit;
+    if (candidate == 0) {
+      now_[1] = std::max(now_[0], now_[1]) + 0.1 * unit;
+      now_[2] = std::max(now_[0], now_[2]) + unit;
+    } else {
+      now_[2] = std::max(now_[0], now_[2]) + 0.6 * unit;
+      now_[1] = std::max(now_[2], now_[1]) + 0.1 * unit;
+    }
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      ASSERT_EQ(tuners_[rank].candidate_of(size_class), candidate);
+      RankTime time = {static_cast<Nanoseconds>(now_[rank] - arrivals[rank])};
+      if (has_clock_) time.exit = static_cast<Nanoseconds>(now_[rank]);
+      tuners_[rank].note(tuners_[rank].call(), size_class, 8, time);
+    }
+  }
+
+  /// All ranks wait for each other.
+  void barrier() { now_.fill(std::ranges::max(now_)); }
+
+  void start_from(const TuningEvidence& kept) {
+    for (Tuner& tuner : tuners_) tuner.start_from(size_class, kept);
+  }
+  [[nodiscard]] bool has_clock() const { return has_clock_; }
+  [[nodiscard]] int selected() const {
+    const TuningCase* const known = tuners_[0].known(size_class);
+    return known == nullptr ? 0 : known->selected();
+  }
+
+ private:
+  static constexpr SizeClass size_class = 4;
+
+  void agree() {
+    if (tuners_[0].begins_agreement()) combined_.clear();
+    const Nanoseconds error = has_clock_ ? 0 : Tuner::without_clock;
+    for (Tuner& tuner : tuners_) ASSERT_EQ(tuner.agree(*this, 0, error), 0);
+  }
+
+  std::optional<double> cost_of_clock_;
+  std::vector<Tuner> tuners_;
+  std::vector<MaxAndSum> combined_;
+  std::array<double, ranks> now_{};
+  int synchronised_ = 0;
+  bool has_clock_ = false;
+};
+
+TEST(TunerClock, TellsWhatTakesLessWhereRanksRunAhead) {
+  Broadcasts clocked(0.5 * unit);
+  for (int call = 0; call < 200; ++call) clocked.call();
+  EXPECT_TRUE(clocked.has_clock());
+  EXPECT_EQ(clocked.selected(), 1);
+}
+
+TEST(TunerClock, ElapsedTimesDoNotTellIt) {
+  Broadcasts without({});
+  for (int call = 0; call < 2000; ++call) without.call();
+  EXPECT_EQ(without.selected(), 0);
+}
+
+TEST(TunerClock, IsMadeOnceTheBudgetHoldsIt) {
+  Broadcasts clocked(20 * unit);
+  const auto run = [&clocked](int calls) {
+    for (int call = 0; call < calls; ++call) {
+      clocked.call();
+      clocked.barrier();
+    }
+  };
+  run(500);
+  EXPECT_FALSE(clocked.has_clock());
+  EXPECT_EQ(clocked.selected(), 1) << "by elapsed times";
+  run(20'000);
+  EXPECT_TRUE(clocked.has_clock());
+  EXPECT_EQ(clocked.selected(), 1) << "on the clock";
+}
+
+TEST(TunerClock, KeepsWhatAnEarlierRunHasSelected) {
+  Broadcasts kept(0.5 * unit);
+  kept.start_from(
+      {1, static_cast<Nanoseconds>(unit), static_cast<Nanoseconds>(0.6 * unit), 32, "2026-01-02"});
+  for (int call = 0; call < 2000; ++call) {
+    kept.call();
+    ASSERT_EQ(kept.selected(), 1) << "after " << call << " calls";
+  }
+  EXPECT_TRUE(kept.has_clock());
+}
+
+}  // namespace
+}  // namespace tutti
