@@ -185,29 +185,49 @@ def test_simgrids_linear_gatherv_stands_for_linear_ones_only(tmp_path, monkeypat
     assert len(view.numbers) == 30
 
 
-def sample(folder: Path, machine: str, algorithms: tuple[str, ...]) -> None:
-    """A sample of two problems: native takes 1 us, each next algorithm 1 us more."""
+ALGORITHMS = ("native", "linear", traff_costs.TUW)
+"""What a sample needs to serve a table whose MPI_Gatherv is linear."""
+
+
+def sample(folder: Path, machine: str, algorithms: tuple[str, ...], ranks: int, root: int,
+           distributions: tuple[str, ...] = ("spikes", "same")) -> None:
+    """A sample of a problem of each distribution: native takes 1 us, each next algorithm 1 us more."""
     lines = [{"name": name, "min_us": float(us)} for us, name in enumerate(algorithms, 1)]
-    rows = [{"distribution": name, "block": 10, "algorithms": lines} for name in ("spikes", "same")]
-    about = {"algorithms": ", ".join(algorithms), "date": "2026-11-30T11:27:07Z", "ranks": "1600", "repetitions": "1"}
+    rows = [{"distribution": name, "block": 10, "algorithms": lines} for name in distributions]
+    about = {"algorithms": ", ".join(algorithms), "date": "2026-11-30T11:27:07Z", "ranks": str(ranks),
+             "root": str(root), "repetitions": "1"}  # fmt: skip
     document = {"schema": "tutti-bench/1", "metadata": about, "rows": rows}
     (folder / f"simgrid-gatherv-{machine}.json").write_text(json.dumps(document))
 
 
 def test_a_sample_serves_a_table_that_does_not_run(tmp_path):
-    sample(tmp_path, "vsc3-100x16", ("native", "linear", traff_costs.TUW))
+    sample(tmp_path, "vsc3-100x16", ALGORITHMS, 1600, 800)
     view = traff._in_simgrid(context(tmp_path, tmp_path, 560), TABLES["4"], lambda: None)
     known = {"MPI_Gatherv": 1.0, "linear": 2.0, "TUW_Gatherv": 3.0}
     wanted = [known if problem in (("same", 10), ("spikes", 10)) else {} for problem in traff._problems()]
     assert view.numbers == wanted
     assert view.notes[0].startswith(
-        "From a sample of 2026-11-30, 2 problems, made as docs/reproduce.md says; --simgrid-ranks 1600 runs all anew. "
-        "Minimum of repetitions: 1;"
+        "From a sample of 2026-11-30, 2 problems, made as docs/reproduce.md says; --simgrid-ranks 1600 runs all anew, "
+        "at the cost stated there. Minimum of repetitions: 1;"
     )
 
 
+def test_a_note_on_two_blocks_needs_their_numbers(tmp_path):
+    for distribution, is_named in (("same", False), ("two_blocks", True)):
+        sample(tmp_path, "vsc3-100x16", ALGORITHMS, 1600, 800, (distribution,))
+        view = traff._in_simgrid(context(tmp_path, tmp_path, 560), TABLES["4"], lambda: None)
+        # Rank 800 is the root, ranks 0 and 1,599 have blocks.
+        assert ("1,597 for two_blocks" in view.notes[0]) == is_named == ("two_blocks" in view.notes[0])
+
+
 def test_a_sample_of_other_algorithms_serves_no_table(tmp_path):
-    sample(tmp_path, "vsc3-400x16", ("native", "linear", traff_costs.TUW))
+    sample(tmp_path, "vsc3-400x16", ALGORITHMS, 6400, 3200)
     of = context(tmp_path, tmp_path, 560)
     assert traff._in_simgrid(of, TABLES["6"], lambda: None) is not None
     assert traff._in_simgrid(of, TABLES["9"], lambda: None) is None  # its MPI_Gatherv is a binomial tree
+
+
+@pytest.mark.parametrize(("ranks", "root"), [(800, 400), (1600, 0)])
+def test_a_sample_of_other_ranks_or_of_another_root_serves_no_table(tmp_path, ranks, root):
+    sample(tmp_path, "vsc3-100x16", ALGORITHMS, ranks, root)
+    assert traff._in_simgrid(context(tmp_path, tmp_path, 560), TABLES["4"], lambda: None) is None

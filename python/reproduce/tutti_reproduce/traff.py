@@ -152,20 +152,22 @@ def _why(theirs: list[Numbers], tree: list[Numbers], blocks: int, ranks: int) ->
 
 
 def _sampled(
-    context: Context, machine: platforms.Platform, algorithms: dict[str, str]
+    context: Context, machine: platforms.Platform, algorithms: dict[str, str], ranks: int
 ) -> tuple[list[Numbers], str] | None:
     """The numbers of the sample of a machine, none for problems that it lacks, and the sentence on it; None
-    if there is no sample with these algorithms."""
+    if there is no sample with these algorithms, this number of ranks and the table's root."""
+    wanted = {"ranks": str(ranks), "root": str(ranks // 2)}
     for document in context.documents(SAMPLE.format(machine.name)):
         about = document["metadata"]
-        if not set(algorithms.values()) <= set(about["algorithms"].split(", ")):
+        if not (wanted.items() <= about.items() and set(algorithms.values()) <= set(about["algorithms"].split(", "))):
             continue
         minima = simulated.minima_of(document, algorithms)
         rows = [(row["distribution"], row["block"]) for row in document["rows"]]
         known = dict(zip(rows, minima, strict=True))
         return [known.get(problem, {}) for problem in _problems()], (
             f"From a sample of {about['date'][:10]}, {len(rows)} problems, made as docs/reproduce.md says; "
-            f"--simgrid-ranks {about['ranks']} runs all anew. Minimum of repetitions: {about['repetitions']}"
+            f"--simgrid-ranks {ranks} runs all anew, at the cost stated there. "
+            f"Minimum of repetitions: {about['repetitions']}"
         )
     return None
 
@@ -194,7 +196,7 @@ def _in_simgrid(context: Context, table: dict[str, Any], done: Callable[[], None
     if ranks <= context.simgrid_ranks:
         found = _run_in_simgrid(context, machine, algorithms, ranks)
         done()
-    elif (found := _sampled(context, machine, algorithms)) is None:
+    elif (found := _sampled(context, machine, algorithms, ranks)) is None:
         return None
     numbers, of = found
     note = (
@@ -202,11 +204,13 @@ def _in_simgrid(context: Context, table: dict[str, Any], done: Callable[[], None
         "fitted to the paper's machine. "
     )
     if linear:
-        note += (
-            "SimGrid's own MPI_Gatherv is linear, whatever MPI it imitates. It sends empty messages too, "
-            f"{ranks - 2:,} for two_blocks, which the paper's libraries skip: there Tutti's linear gatherv, "
-            "which skips them, is ahead as published."
-        )
+        note += "SimGrid's own MPI_Gatherv is linear, whatever MPI it imitates."
+        if any(each for (name, _), each in zip(_problems(), numbers, strict=True) if name == "two_blocks"):
+            # Two ranks have blocks, and the root, which has none, sends itself nothing.
+            note += (
+                f" It sends empty messages too, {ranks - 3:,} for two_blocks, which the paper's libraries skip: "
+                "there Tutti's linear gatherv, which skips them, is ahead as published."
+            )
     else:
         note += (
             "SimGrid has no k-nomial MPI_Gatherv: its own is linear, whatever MPI it imitates. Tutti's "
@@ -339,7 +343,7 @@ def _run(context: Context, table: dict[str, Any], done: Callable[[], None]) -> R
         views.append(in_simgrid)
     elif ranks > SIMGRID_RANKS:
         views[0].notes.append(
-            f"Not run in SimGrid: --simgrid-ranks {ranks} adds it."
+            f"Not run in SimGrid: --simgrid-ranks {ranks} adds it (docs/reproduce.md says what it costs)."
         )
     return Result(
         [f"{name} {block}" for name, block in problems], theirs, views,
