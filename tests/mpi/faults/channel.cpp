@@ -348,6 +348,7 @@ void receive_without_memory() {
 int main(int argc, char** argv) {
   int granted = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &granted);
+  const bool has_threads = granted == MPI_THREAD_MULTIPLE;
   int rank = 0;
   int p = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -366,10 +367,10 @@ int main(int argc, char** argv) {
   waits_in("free_after_begun_calls");
   the_main_thread = std::this_thread::get_id();
   for (const bool root_leaves : {false, true}) {
-    if (granted == MPI_THREAD_MULTIPLE) free_after_begun_calls(rank, p, root_leaves);
+    if (has_threads) free_after_begun_calls(rank, p, root_leaves);
   }
   waits_in("lack_memory_in_begun_call");
-  if (granted == MPI_THREAD_MULTIPLE) lack_memory_in_begun_call(rank, p);
+  if (has_threads) lack_memory_in_begun_call(rank, p);
   waits_in("open_and_free_requests");
   open_and_free_requests(rank, p);
   waits_in("leave_a_reduction");
@@ -380,6 +381,6 @@ int main(int argc, char** argv) {
   receive_without_memory();
   waits_in("leave_in_turns");
   leave_in_turns(rank);
-  if (rank == 0) std::puts("10 passed, 0 failed");
+  if (rank == 0) std::puts(has_threads ? "10 passed, 0 failed" : "7 passed, 0 failed");
   MPI_Finalize();
 }
