@@ -18,11 +18,11 @@ TUTTI_EXPORT int PMPI_Query_thread(int* provided) {
   return MPI_SUCCESS;
 }
 
-/// SimGrid reports null for a communicator whose handler was never set, and returns its errors.
+/// SimGrid reports null at a rank that has set no handler of the world where another rank has.
 TUTTI_EXPORT int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* handler) {
   static const auto get = behind<decltype(&PMPI_Comm_get_errhandler)>("PMPI_Comm_get_errhandler");
   const int error = get(comm, handler);
-  if (error == MPI_SUCCESS && *handler == MPI_ERRHANDLER_NULL) *handler = MPI_ERRORS_RETURN;
+  if (error == MPI_SUCCESS && *handler == MPI_ERRHANDLER_NULL) *handler = MPI_ERRORS_ARE_FATAL;
   return error;
 }
 
@@ -34,7 +34,8 @@ TUTTI_EXPORT int PMPI_Errhandler_free(MPI_Errhandler* handler) {
 }
 
 /// All ranks are in one process. SimGrid's ends them one after the other, reports a deadlock of the
-/// last ones, and returns status 0.
+/// last ones, and returns status 0. A status has 8 bits, and 0 is success: errors of which they
+/// leave nothing return 1.
 TUTTI_EXPORT int PMPI_Abort(MPI_Comm, int code) {
   std::fflush(nullptr);
   const int status = code & 0xFF;

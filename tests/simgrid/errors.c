@@ -1,6 +1,7 @@
 /* What errors of Tutti end: the program, nothing, or a handler's call; and what MPI_Abort ends. */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int handled;
@@ -17,10 +18,14 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0) puts(mode);
   if (strcmp(mode, "abort") == 0) {
-    if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 5);
+    if (rank == 1) MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));
     MPI_Barrier(MPI_COMM_WORLD);
   }
   if (strcmp(mode, "return") == 0) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (strcmp(mode, "apart") == 0) {
+    if (rank == 0) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    PMPI_Barrier(MPI_COMM_WORLD);
+  }
   if (strcmp(mode, "handle") == 0) {
     MPI_Comm_create_errhandler(note, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
