@@ -121,8 +121,10 @@ void join_summary(Summary& summary, Rank from, MPI_Comm comm) {
 /// Compares all clocks with rank 0's. False if the MPI fails.
 bool compare_clocks(MPI_Comm comm, Recorder& all) {
   MpiClock clock;  // a new one: error() of one that compares again counts the drift
-  if (clock.synchronise(comm) != MPI_SUCCESS) return false;
-  all.clock.compare(monotonic_seconds(), clock.offset());
+  bool is_ready = false;
+  if (clock.synchronise(comm, is_ready) != MPI_SUCCESS || !is_ready) return false;
+  const double now = monotonic_seconds();
+  all.clock.compare(now, clock.offset_at(now));
   all.clock_error = std::max(all.clock_error, clock.error());
   ++all.comparisons;
   return true;

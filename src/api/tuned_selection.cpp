@@ -39,7 +39,8 @@ class TunedSelection::MpiAgreement final : public Agreement {
       if (error != MPI_SUCCESS) return selection_.is_closed_ ? MPI_SUCCESS : error;
       selection_.may_agree_ = true;
     }
-    notes.push_back({selection_.clock_.is_due() ? 1 : 0, 0});
+    notes.push_back({selection_.clock_.due(state_.tuner.spent()), 0});
+    notes.push_back({TuningClock::cost_of_node(), 0});
     return state_.notes.begin(communicator.handle(), std::move(notes));
   }
 
@@ -47,9 +48,11 @@ class TunedSelection::MpiAgreement final : public Agreement {
     int error = state_.notes.end(combined);
     if (error == MPI_SUCCESS) error = selection_.nodes_.guess();
     if (error != MPI_SUCCESS) return error;
-    const bool compares_clocks = combined.back().max != 0;
+    cost_of_node_ = combined.back().max;
     combined.pop_back();
-    return compares_clocks ? selection_.clock_.compare() : MPI_SUCCESS;
+    const std::int64_t comparison = combined.back().max;
+    combined.pop_back();
+    return selection_.clock_.compare(comparison);
   }
 
   int candidates(SizeClass size_class) override {
@@ -92,7 +95,7 @@ class TunedSelection::MpiAgreement final : public Agreement {
     return selection_.nodes_.needs(*setting_of(size_class, candidate).level);
   }
 
-  std::optional<double> cost_of_clock() override { return selection_.clock_.cost(); }
+  std::optional<double> cost_of_clock() override { return selection_.clock_.cost(cost_of_node_); }
 
   int synchronise() override { return selection_.clock_.open(); }
 
@@ -153,6 +156,7 @@ class TunedSelection::MpiAgreement final : public Agreement {
 
   TunedSelection& selection_;
   State& state_;
+  Nanoseconds cost_of_node_ = 0;  ///< of comparing clocks, as agreed
   int error_ = MPI_SUCCESS;
 };
 

@@ -3,29 +3,33 @@
 
 #include <atomic>
 #include <cmath>
+#include <utility>
 
 #include "api/communicator.hpp"
 #include "api/hierarchical_nodes.hpp"
+#include "run/arrival/mpi_arrival.hpp"
 #include "run/mpi/exchange.hpp"
 
 namespace tutti {
 
 namespace {
 
-/// The limit on clocks at a time, as each needs a communicator of the MPI's own.
+/// The limit on clocks of several systems at a time, as each needs a communicator of the MPI's own.
 constexpr int max_clocks = 64;
 std::atomic<int> clocks = 0;
 
-/// In nanoseconds, guesses: a communicator, the comparison with one node, and what each further
-/// rank adds.
+std::atomic<Nanoseconds> latest_of_node = 500'000;
+
+/// In nanoseconds, guesses: a communicator, and what each rank adds.
 constexpr double duplicate = 1e6;
-constexpr double one_node = 5e5;
 constexpr double one_rank = 1e3;
+/// What comparing again may take of the time in a collective.
+constexpr double share = 0.01;
 
 }  // namespace
 
 TuningClock::~TuningClock() {
-  if (own_) --clocks;
+  if (is_counted_) --clocks;
 }
 
 const MpiClock* TuningClock::clock() const {
@@ -34,30 +38,59 @@ const MpiClock* TuningClock::clock() const {
   return own_ ? &*own_ : nullptr;
 }
 
-std::optional<double> TuningClock::cost() const {
+Nanoseconds TuningClock::cost_of_node() { return latest_of_node; }
+
+std::optional<double> TuningClock::cost(Nanoseconds of_node) const {
   if (clock() != nullptr || is_refused_) return {};
   const int others = nodes_.guessed().count() - 1;
-  const double nodes = others == 0 ? 0 : duplicate + one_node * others;
+  const double nodes = others == 0 ? 0 : duplicate + static_cast<double>(of_node) * others;
   return nodes + one_rank * communicator_.p();
 }
 
 int TuningClock::open() {
   const MPI_Comm program = communicator_.handle();
-  bool may_open = false;
-  if (const int error = true_on_all(program, clocks < max_clocks, may_open)) return error;
-  is_refused_ = !may_open;
-  if (is_refused_) return MPI_SUCCESS;
+  const double began = monotonic_seconds();
+  bool is_ready = false;
+  if (const int error = true_on_all(program, clocks < max_clocks, is_ready)) return error;
   MpiClock opened;
-  if (const int error = opened.synchronise(program)) return error;
+  if (is_ready) {
+    if (const int error = opened.synchronise(program, is_ready)) return error;
+  }
+  is_refused_ = !is_ready;
+  if (is_refused_) return MPI_SUCCESS;
+  is_counted_ = !opened.is_shared();
+  if (is_counted_) ++clocks;
   own_ = std::move(opened);
-  ++clocks;
+  latest_seconds_ = monotonic_seconds() - began;
+  const int others = nodes_.guessed().count() - 1;
+  if (others > 0) latest_of_node = static_cast<Nanoseconds>(latest_seconds_ * 1e9 / others);
   return MPI_SUCCESS;
 }
 
-int TuningClock::compare() {
-  MpiClock::Compared compared;
-  const int error = own_->compare(compared);
-  if (error == MPI_SUCCESS) own_->adopt(compared);
+std::int64_t TuningClock::due(double spent) const {
+  const MpiClock* const known = clock();
+  const auto number = compared_ + 1;
+  const double cost = 1e9 * latest_seconds_ * static_cast<double>(number);
+  return known != nullptr && known->is_due() && cost <= share * spent ? number : 0;
+}
+
+/// All ranks wait for the last one, so that all are charged with the time.
+int TuningClock::compare(std::int64_t number) {
+  if (number <= compared_) return MPI_SUCCESS;
+  compared_ = number;
+  const double began = monotonic_seconds();
+  const auto& arrival = communicator_.arrival();
+  int error = MPI_SUCCESS;
+  if (arrival != nullptr) {
+    error = arrival->compare_clocks();
+  } else {
+    MpiClock::Compared compared;
+    error = own_->compare(compared);
+    if (error == MPI_SUCCESS) own_->adopt(compared);
+  }
+  bool all = false;
+  if (error == MPI_SUCCESS) error = true_on_all(communicator_.handle(), true, all);
+  latest_seconds_ = monotonic_seconds() - began;
   return error;
 }
 
@@ -68,7 +101,7 @@ void TuningClock::close() {
 std::optional<Nanoseconds> TuningClock::at(double seconds) const {
   const MpiClock* const known = clock();
   if (known == nullptr) return {};
-  return static_cast<Nanoseconds>(std::llround((seconds - known->offset()) * 1e9));
+  return static_cast<Nanoseconds>(std::llround((seconds - known->offset_at(seconds)) * 1e9));
 }
 
 Nanoseconds TuningClock::error() const {

@@ -1,6 +1,7 @@
 /// The clock on which the ranks of a communicator compare calls.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "run/arrival/mpi_clock.hpp"
@@ -20,16 +21,20 @@ class TuningClock : NotCopied {
       : communicator_(communicator), nodes_(nodes) {}
   ~TuningClock();
 
-  /// What open() is expected to take, in nanoseconds; none: ranks have a clock, or cannot have one.
-  /// Alike on all ranks, once nodes are guessed. Local.
-  [[nodiscard]] std::optional<double> cost() const;
-  /// Compares the clocks of all nodes, for a limited number of communicators at a time. Collective.
-  /// Returns an MPI error code.
+  /// What open() is expected to take, in nanoseconds, if comparing the clock of one node takes
+  /// `of_node`; none: ranks have a clock, or cannot have one. Alike on all ranks, once nodes are
+  /// guessed. Local.
+  [[nodiscard]] std::optional<double> cost(Nanoseconds of_node) const;
+  /// What comparing one node's clock took latest in this process; first a guess.
+  [[nodiscard]] static Nanoseconds cost_of_node();
+  /// Compares the clocks of all nodes, for a limited number of communicators at a time, and unless
+  /// the MPI has no communicator left. Collective. Returns an MPI error code.
   int open();
-  /// At rank 0: are the clocks to be compared again? False at the others. Local.
-  [[nodiscard]] bool is_due() const { return own_ && own_->is_due(); }
-  /// Compares them again. Collective. Returns an MPI error code.
-  int compare();
+  /// At rank 0: the number of the next comparison, if it is due and 1 % of `spent` nanoseconds pays
+  /// for all of them; else 0, as at other ranks. Local.
+  [[nodiscard]] std::int64_t due(double spent) const;
+  /// Makes comparison `number`, unless it was made. Collective. Returns an MPI error code.
+  int compare(std::int64_t number);
   /// Ends the comparisons. Collective.
   void close();
 
@@ -44,7 +49,10 @@ class TuningClock : NotCopied {
   const Communicator& communicator_;
   const HierarchicalNodes& nodes_;
   std::optional<MpiClock> own_;
-  bool is_refused_ = false;  ///< too many others have a clock
+  bool is_refused_ = false;    ///< there are too many, or the MPI has no communicator left
+  bool is_counted_ = false;    ///< towards the limit
+  std::int64_t compared_ = 0;  ///< so many times since open(), alike on all ranks
+  double latest_seconds_ = 0;  ///< that a comparison took
 };
 
 }  // namespace tutti

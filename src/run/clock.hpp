@@ -1,4 +1,4 @@
-/// The monotonic clock, and the offsets of other clocks.
+/// The monotonic clock, the offsets of other clocks, and which ranks compare them.
 #pragma once
 
 #include <time.h>
@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
+
+#include "core/types.hpp"
 
 namespace tutti {
 
@@ -44,13 +47,15 @@ class ClockOffset {
 };
 
 /// The offset of a clock that drifts, from occasional comparisons: the offset of the latest one,
-/// and from the second one on the rate of change since the one before.
+/// and from the second one on the rate of change since the one before. What is compared sooner than
+/// half a second later says nothing about the rate.
 class ClockLine {
  public:
+  static constexpr double min_distance = 0.5;
   /// Takes a comparison: at `now` the clock was ahead by `offset`. Seconds.
   void compare(double now, double offset) {
     missed_ = is_compared_ ? std::abs(offset - offset_at(now)) : 0;
-    if (is_compared_ && now > at_) rate_ = (offset - offset_) / (now - at_);
+    if (is_compared_ && now - at_ > min_distance) rate_ = (offset - offset_) / (now - at_);
     is_compared_ = true;
     at_ = now;
     offset_ = offset;
@@ -66,5 +71,18 @@ class ClockLine {
   double rate_ = 0;
   double missed_ = 0;
 };
+
+/// A rank's neighbours among the ranks of its system, which are a chain; none on rank 0's system.
+struct ClockPlace {
+  static constexpr Rank none = -1;
+  Rank from = none;  ///< the rank before; rank 0 for the first one
+  Rank to = none;
+
+  friend bool operator==(const ClockPlace&, const ClockPlace&) = default;
+};
+
+/// The places of all ranks, from what identifies the clock of each, in the sequence of ranks, of
+/// which there must be one. O(p log p).
+[[nodiscard]] std::vector<ClockPlace> clock_places(const std::vector<std::uint64_t>& identities);
 
 }  // namespace tutti

@@ -29,6 +29,8 @@ std::uint64_t place_in_window(std::uint64_t offset, std::uint64_t window_begin) 
 
 void Tuner::start_from(SizeClass size_class, const TuningEvidence& kept) {
   cases_[size_class].start_from(kept);
+  // They may have been taken on a clock, which this run does not have yet.
+  if (criterion_ == Criterion::last_exit) cases_[size_class].measure_anew();
   selects_native_ = selects_native_ && kept.candidate == 0;
 }
 
@@ -190,9 +192,10 @@ void Tuner::plan_case(SizeClass size_class, Agreement& ranks) {
   const auto held = [left](double cost) {
     return static_cast<Nanoseconds>(std::max(0.0, std::min(cost, left)));
   };
-  const bool explores = known.plan(
-      {held(spare), held(spare + budget_.overdraft()), budget_.may_compare(size_class), left < 0},
-      begun_);
+  const bool has_times = criterion_ == Criterion::shortest || resolution_ < without_clock;
+  const bool may_compare = budget_.may_compare(size_class) && (has_times || !known.is_kept());
+  const bool explores =
+      known.plan({held(spare), held(spare + budget_.overdraft()), may_compare, left < 0}, begun_);
   is_exploring_ = is_exploring_ || explores;
 }
 

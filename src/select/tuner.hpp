@@ -22,7 +22,7 @@ inline constexpr double default_exploration = 0.01;
 enum class Criterion : std::uint8_t {
   shortest,   ///< every rank waits for all: the shortest elapsed time over the ranks
   last_exit,  ///< a rank may wait for nobody: from the last arrival to the last exit on a common
-              ///< clock; what that cannot tell: the mean of the longest and the mean elapsed time
+              ///< clock; without one the mean of the longest and the mean elapsed time
 };
 
 /// One rank's time of a call.
@@ -116,8 +116,8 @@ class Tuner {
   [[nodiscard]] bool ends_agreement() const { return is_behind_window(lag_ + overlap); }
   /// Begins to combine what this rank noted, or ends it, evaluates what all ranks have noted and
   /// plans the next window. `creation`: what creating a candidate is expected to take here;
-  /// `clock_error`: that of the common clock, which does not tell times below 10 times the error.
-  /// Collective as `ranks` is. Returns its error; after one no call explores any more.
+  /// `clock_error`: that of the common clock, which does not measure times below 10 times the
+  /// error. Collective as `ranks` is. Returns its error; after one no call explores any more.
   int agree(Agreement& ranks, Nanoseconds creation, Nanoseconds clock_error = without_clock);
   /// What candidates take has changed for a reason that all ranks know in the call that has begun,
   /// such as other ranks that are late: explores all of them anew, as soon as the budget permits.

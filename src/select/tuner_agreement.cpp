@@ -14,13 +14,12 @@ constexpr std::size_t numbers_per_call(Criterion criterion) {
   return criterion == Criterion::shortest ? 4 : 5;
 }
 
-/// Times below so many times the clock's error are not told apart.
-constexpr Nanoseconds errors_to_tell = 10;
+/// The shortest time that a clock measures, in units of its error.
+constexpr Nanoseconds errors_per_time = 10;
 /// Calls that may pass until those of a window have ended.
 constexpr std::uint64_t max_lag = 64;
-/// The most that a common clock may take before the budget holds it, in calls: an explored call may
-/// lose as much.
-constexpr double max_calls_for_clock = 3;
+/// Times are taken anew if the shortest one that the clock measures has grown so much.
+constexpr double max_resolution_growth = 1.5;
 
 }  // namespace
 
@@ -81,19 +80,26 @@ WindowCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
   return call;
 }
 
-/// Sets what the clock tells. Returns whether ranks have one now and did not before.
+/// Takes over the error of the clock, which may grow. Returns whether times of before are not to be
+/// compared with later ones.
 bool Tuner::follow_clock(Nanoseconds error) {
-  const bool had_clock = resolution_ < without_clock;
-  const bool has_clock = error < without_clock;
-  resolution_ = has_clock ? std::max<Nanoseconds>(1, errors_to_tell * error) : without_clock;
-  return criterion_ != Criterion::shortest && has_clock && !had_clock;
+  if (criterion_ == Criterion::shortest || error >= without_clock) return false;
+  const Nanoseconds before = resolution_;
+  const Nanoseconds now = std::max<Nanoseconds>(1, errors_per_time * error);
+  const bool had_clock = before < without_clock;
+  resolution_ = had_clock ? std::max(before, now) : now;
+  return !had_clock || exceeds(resolution_, max_resolution_growth, before);
 }
 
-/// Times on a common clock are not compared with those of before, nor calls that ran what these
-/// made a candidate.
+/// Explored calls of this window do not count either: times of before had chosen their candidates.
+/// They are charged all the same.
 void Tuner::measure_anew(std::span<WindowCall> calls) {
   for (WindowCall& call : calls) {
-    if (call.is_explored) call.size_class.reset();
+    if (!call.is_explored) continue;
+    const double usual = budget_.mean_call_of(*call.size_class);
+    const auto beyond = call.elapsed - static_cast<Nanoseconds>(usual);
+    budget_.add_loss(*call.size_class, {std::max<Nanoseconds>(0, beyond), beyond}, false);
+    call.size_class.reset();
   }
   for (auto& [size_class, known] : cases_) known.measure_anew();
 }
@@ -136,8 +142,8 @@ bool Tuner::may_synchronise(Agreement& ranks) {
   const std::optional<double> cost = ranks.cost_of_clock();
   if (!cost) return false;
   budget_.begin_plan();
-  return budget_.can_afford(*cost) ||
-         (!budget_.is_in_debt() && *cost <= max_calls_for_clock * budget_.mean_call());
+  // Like the first explored call, it may take as long as a call before the budget holds it.
+  return budget_.can_afford(*cost) || (!budget_.is_in_debt() && *cost <= budget_.mean_call());
 }
 
 /// The next window shows what the MPI's own takes on the clock.

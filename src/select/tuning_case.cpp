@@ -175,7 +175,7 @@ void TuningCase::reject_selected() {
     state.fresh = 0;
   }
   select(0);
-  is_settled_ = is_kept_ = false;
+  is_settled_ = false;
   evidence_.reset();
   state_reason();
 }
@@ -213,6 +213,7 @@ void TuningCase::select_fastest() {
 
 void TuningCase::select(int candidate) {
   selected_ = candidate;
+  is_kept_ = false;
   challenger_ = 0;
   windows_without_native_ = 0;
   native_beside_.clear();
@@ -336,7 +337,7 @@ void TuningCase::exclude(int candidate) {
 
 void TuningCase::reopen(int selected) {
   select(selected);
-  is_settled_ = is_kept_ = false;
+  is_settled_ = false;
   for (State& state : candidates_) {
     State fresh;
     fresh.former = known(state);

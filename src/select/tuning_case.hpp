@@ -95,7 +95,7 @@ class TuningCase {
   }
   [[nodiscard]] bool has_candidates() const { return has_candidates_; }
   /// There may be further candidates: the race goes on once they are set.
-  void list_again() { has_candidates_ = is_settled_ = awaits_budget_ = false; }
+  void list_again() { has_candidates_ = is_settled_ = is_kept_ = awaits_budget_ = false; }
   [[nodiscard]] int candidates() const { return static_cast<int>(candidates_.size()); }
 
   /// Begins with the selection of an earlier run, as if the case had settled on it now. Call it
@@ -130,6 +130,8 @@ class TuningCase {
     reopen(selected_);
     if (exploration_.candidate > 0) exploration_ = {exploration_.candidate, 1, 0, true, true};
   }
+  /// Does it still keep the selection of an earlier run?
+  [[nodiscard]] bool is_kept() const { return is_kept_; }
   /// Times are taken otherwise from now on: begins a new race, unless the selection of an earlier
   /// run is kept.
   void measure_anew();

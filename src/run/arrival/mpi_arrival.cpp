@@ -53,7 +53,9 @@ int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
                        [read = arrival.get()](Rank from, const std::vector<std::int64_t>& words) {
                          read->take(from, words);
                        });
-  if (const int error = arrival->clock_.synchronise(comm)) return error;
+  bool has_clock = false;
+  if (const int error = arrival->clock_.synchronise(comm, has_clock)) return error;
+  if (!has_clock) return MPI_ERR_OTHER;
   arrival->last_exit_ = arrival->computing_since_ = arrival->clock_.now();
   if (arrival->has_thread_) Background::of_process().add(*arrival);
   made = std::move(arrival);
@@ -142,6 +144,15 @@ void Arrival::arrive(const void* site) {
 CallPrediction Arrival::prediction_of_call() const {
   const std::lock_guard lock(mutex_);
   return prediction_;
+}
+
+int Arrival::compare_clocks() {
+  MpiClock::Compared compared;
+  const int error = clock_.compare(compared);
+  if (error != MPI_SUCCESS) return error;
+  const std::lock_guard lock(mutex_);
+  clock_.adopt(compared);
+  return MPI_SUCCESS;
 }
 
 void Arrival::keep_time() noexcept {

@@ -76,6 +76,8 @@ class Arrival final : public BackgroundTask {
   /// for other ranks, in the same sequence on all ranks. One call in 64 of a rank on another system
   /// than rank 0's then waits for rank 0.
   void keep_time() noexcept;
+  /// Compares the clocks now. Collective. Returns an MPI error code.
+  int compare_clocks();
   /// This rank leaves the call. Returns an MPI error code, MPI_ERR_NO_MEM included.
   int leave(CallNumber call, const void* site) noexcept;
 

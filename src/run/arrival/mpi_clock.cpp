@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <map>
-#include <utility>
 
 #include "core/hash.hpp"
 #include "run/file.hpp"
@@ -40,37 +38,40 @@ int send(const double& word, int to, MPI_Comm comm) {
 
 }  // namespace
 
-int MpiClock::synchronise(MPI_Comm comm) {
+int MpiClock::synchronise(MPI_Comm comm, bool& ready) {
+  ready = true;
   rank_ = rank_in(comm);
-  if (const int error = find_place(clock_identity(rank_), is_shared_, comm)) return error;
+  if (const int error = find_place(clock_identity(rank_), comm)) return error;
   if (is_shared_) return MPI_SUCCESS;
   // Not on the program's communicator, where a receive from any rank may be posted.
-  if (const int error = OwnedComm::duplicate(comm, comm_)) return error;
+  const bool has_own = OwnedComm::duplicate(comm, comm_) == MPI_SUCCESS;
+  if (const int error = true_on_all(comm, has_own, ready)) return error;
+  if (!ready) {
+    static_cast<void>(comm_.release());  // to free it, all ranks would have to have one
+    return MPI_SUCCESS;
+  }
   Compared compared;
   if (const int error = compare(compared)) return error;
   adopt(compared);
   return take_from_first(error_, comm_.handle());
 }
 
-/// Rank 0 knows the clocks of all ranks, and tells each one its place.
-int MpiClock::find_place(std::uint64_t identity, bool& is_shared, MPI_Comm comm) {
+/// Rank 0 knows the clocks of all ranks, and sends each one its place.
+int MpiClock::find_place(std::uint64_t identity, MPI_Comm comm) {
   std::vector<std::uint64_t> identities;
   if (const int error = gather_at_first(identity, identities, comm)) return error;
-  std::vector<Place> places(identities.size());
-  std::map<std::uint64_t, Rank> last = {{identity, none}};
-  for (std::size_t rank = 1; rank < identities.size(); ++rank) {
-    if (identities[rank] == identity) continue;
-    const auto [found, is_first] = last.try_emplace(identities[rank], 0);
-    if (is_first) first_ones_.push_back(static_cast<Rank>(rank));
-    if (!is_first) places[index(found->second)].to = static_cast<Rank>(rank);
-    places[rank].from = std::exchange(found->second, static_cast<Rank>(rank));
+  std::vector<ClockPlace> places;
+  if (rank_ == 0) places = clock_places(identities);
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    if (places[rank].from == ClockPlace::none) continue;
+    others_.push_back(static_cast<Rank>(rank));
+    if (places[rank].from == 0) firsts_.push_back(static_cast<Rank>(rank));
   }
-  std::uint64_t systems = last.size();
-  if (const int error = take_from_first(systems, comm)) return error;
-  is_shared = systems == 1;
-  if (is_shared) return MPI_SUCCESS;
-  return mpi().Scatter(places.data(), sizeof(Place), mpi().byte, &place_, sizeof(Place), mpi().byte,
-                       0, comm);
+  is_shared_ = others_.empty();
+  if (const int error = take_from_first(is_shared_, comm)) return error;
+  if (is_shared_) return MPI_SUCCESS;
+  return mpi().Scatter(places.data(), sizeof(ClockPlace), mpi().byte, &place_, sizeof(ClockPlace),
+                       mpi().byte, 0, comm);
 }
 
 bool MpiClock::is_due() const { return rank_ == 0 && !is_shared_ && monotonic_seconds() >= due_; }
@@ -78,36 +79,29 @@ bool MpiClock::is_due() const { return rank_ == 0 && !is_shared_ && monotonic_se
 int MpiClock::compare_again(std::optional<Compared>& compared) {
   compared.reset();
   double is_due_now = is_due() ? 1 : 0;
-  const int error = pass_on(is_due_now);
-  if (error != MPI_SUCCESS || is_due_now == 0) return error;
-  return compare(compared.emplace());
-}
-
-/// A word of rank 0 for all ranks on other systems.
-int MpiClock::pass_on(double& word) {
-  const MPI_Comm comm = comm_.handle();
-  for (const Rank first : first_ones_) {
-    if (const int error = send(word, first, comm)) return error;
+  for (const Rank other : others_) {
+    if (const int error = send(is_due_now, other, comm_.handle())) return error;
   }
-  if (place_.from == none) return MPI_SUCCESS;
-  if (const int error = receive(word, place_.from, comm)) return error;
-  return place_.to == none ? MPI_SUCCESS : send(word, place_.to, comm);
+  if (place_.from != ClockPlace::none) {
+    if (const int error = receive(is_due_now, 0, comm_.handle())) return error;
+  }
+  return is_due_now == 0 ? MPI_SUCCESS : compare(compared.emplace());
 }
 
 /// The first ranks of the systems, then the others by what these know.
 int MpiClock::compare(Compared& compared) {
+  const MPI_Comm comm = comm_.handle();
   const double begin = monotonic_seconds();
-  for (const Rank first : first_ones_) {
+  for (const Rank first : firsts_) {
     if (const int error = exchange(first, compared)) return error;
   }
-  const bool is_first = place_.from == 0;
-  if (is_first) {
+  if (place_.from == 0) {
     if (const int error = exchange(0, compared)) return error;
-  } else if (place_.from != none) {
-    if (const int error = receive(compared.ahead, place_.from, comm_.handle())) return error;
+  } else if (place_.from != ClockPlace::none) {
+    if (const int error = receive(compared.ahead, place_.from, comm)) return error;
   }
-  if (place_.to != none) {
-    if (const int error = send(compared.ahead, place_.to, comm_.handle())) return error;
+  if (place_.to != ClockPlace::none) {
+    if (const int error = send(compared.ahead, place_.to, comm)) return error;
   }
   const double end = monotonic_seconds();
   due_ = end + std::max(pause_, (end - begin) / max_share);

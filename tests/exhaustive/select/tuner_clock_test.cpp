@@ -77,7 +77,9 @@ class Broadcasts : public Agreement {
   void start_from(const TuningEvidence& kept) {
     for (Tuner& tuner : tuners_) tuner.start_from(size_class, kept);
   }
+  void clock_error(Nanoseconds error) { error_ = error; }
   [[nodiscard]] bool has_clock() const { return has_clock_; }
+  [[nodiscard]] const TuningCase& known() const { return *tuners_[0].known(size_class); }
   [[nodiscard]] int selected() const {
     const TuningCase* const known = tuners_[0].known(size_class);
     return known == nullptr ? 0 : known->selected();
@@ -88,7 +90,7 @@ class Broadcasts : public Agreement {
 
   void agree() {
     if (tuners_[0].begins_agreement()) combined_.clear();
-    const Nanoseconds error = has_clock_ ? 0 : Tuner::without_clock;
+    const Nanoseconds error = has_clock_ ? error_ : Tuner::without_clock;
     for (Tuner& tuner : tuners_) ASSERT_EQ(tuner.agree(*this, 0, error), 0);
   }
 
@@ -98,6 +100,7 @@ class Broadcasts : public Agreement {
   std::array<double, ranks> now_{};
   int synchronised_ = 0;
   bool has_clock_ = false;
+  Nanoseconds error_ = 0;
 };
 
 TEST(TunerClock, TellsWhatTakesLessWhereRanksRunAhead) {
@@ -130,14 +133,27 @@ TEST(TunerClock, IsMadeOnceTheBudgetHoldsIt) {
 }
 
 TEST(TunerClock, KeepsWhatAnEarlierRunHasSelected) {
-  Broadcasts kept(0.5 * unit);
-  kept.start_from(
-      {1, static_cast<Nanoseconds>(unit), static_cast<Nanoseconds>(0.6 * unit), 32, "2026-01-02"});
-  for (int call = 0; call < 2000; ++call) {
-    kept.call();
-    ASSERT_EQ(kept.selected(), 1) << "after " << call << " calls";
+  for (const double cost : {0.5 * unit, 100 * unit}) {
+    Broadcasts kept(cost);
+    kept.start_from({1, static_cast<Nanoseconds>(unit), static_cast<Nanoseconds>(0.6 * unit), 32,
+                     "2026-01-02"});
+    for (int call = 0; call < 2000; ++call) {
+      kept.call();
+      ASSERT_EQ(kept.selected(), 1) << "after " << call << " calls";
+    }
+    EXPECT_EQ(kept.has_clock(), cost < unit);
   }
-  EXPECT_TRUE(kept.has_clock());
+}
+
+TEST(TunerClock, MeasuresAnewWhereItsErrorGrows) {
+  Broadcasts clocked(0.5 * unit);
+  for (int call = 0; call < 500; ++call) clocked.call();
+  ASSERT_EQ(clocked.selected(), 1);
+  ASSERT_TRUE(clocked.known().is_settled());
+  clocked.clock_error(static_cast<Nanoseconds>(unit));  // it orders no calls any more
+  for (int call = 0; call < 5000; ++call) clocked.call();
+  EXPECT_EQ(clocked.selected(), 0) << "all times are equal";
+  EXPECT_LE(clocked.known().measurements()[0].median, 10 * static_cast<Nanoseconds>(unit));
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+/* Broadcasts and reductions by each rank in turn, on a communicator that is freed before the end:
+ * clocks CALLS. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { count = 256 };
+
+int main(int argc, char** argv) {
+  int p, rank, wrong = 0, all = 0;
+  int own[count], sum[count];
+  MPI_Comm comm;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_size(comm, &p);
+  MPI_Comm_rank(comm, &rank);
+  const int calls = argc > 1 ? atoi(argv[1]) : 1;
+  for (int call = 0; call < calls; ++call) {
+    const int root = call % p;
+    usleep(2000);
+    for (int i = 0; i < count; ++i) own[i] = rank == root ? call + i : -1;
+    MPI_Bcast(own, count, MPI_INT, root, comm);
+    for (int i = 0; i < count; ++i) wrong += own[i] != call + i;
+    MPI_Reduce(own, sum, count, MPI_INT, MPI_SUM, root, comm);
+    for (int i = 0; rank == root && i < count; ++i) wrong += sum[i] != p * (call + i);
+  }
+  PMPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, comm);
+  MPI_Comm_free(&comm);
+  if (rank == 0 && all == 0) puts("correct");
+  MPI_Finalize();
+  return 0;
+}
