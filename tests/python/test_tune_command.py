@@ -12,7 +12,7 @@ from tutti import _engine, tuning_check, tuning_run
 from tutti.bench import RunFailed
 from tutti.cli import app
 from tutti.commands import tune as command
-from tutti.commands import tune_output
+from tutti.commands import tune_output, tune_progress
 from tutti.console import console
 from tutti.refusal import Refusal
 from tutti.tuning_rules import settle
@@ -268,10 +268,10 @@ def test_the_time_left_is_at_most_that_of_the_budget() -> None:
     class Running:
         time_remaining, elapsed = 500.0, 90.0
 
-    assert str(command._Left(120).render(Running())) == "0:00:30"  # type: ignore[arg-type]
-    assert str(command._Left(0).render(Running())) == "0:08:20"  # type: ignore[arg-type]
+    assert str(tune_progress.Left(120).render(Running())) == "0:00:30"  # type: ignore[arg-type]
+    assert str(tune_progress.Left(0).render(Running())) == "0:08:20"  # type: ignore[arg-type]
     Running.elapsed = 130.0
-    assert str(command._Left(120).render(Running())) == "0:00:00"  # type: ignore[arg-type]
+    assert str(tune_progress.Left(120).render(Running())) == "0:00:00"  # type: ignore[arg-type]
 
 
 def test_what_the_command_needs_is_named() -> None:

@@ -15,28 +15,23 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import progress as bars
-from rich.console import Console
-from rich.text import Text
 
 from tutti import _engine, crossovers, reports, supervised, tuning_run, tuning_uneven
 from tutti.commands import tune_output, tune_report
 from tutti.commands.options import AsJson, Mpirun
+from tutti.commands.tune_progress import Bar
 from tutti.commands.tune_report import Program
 from tutti.console import (
     Refusal, console, count, is_utf_8, print_json, volume, why_not_writable, write,
 )  # fmt: skip
 from tutti.plot import check as check_plot
-from tutti.tuning import FOR_TUNING, SHARES, Job, Progress, Tuner, planned_runs
+from tutti.tuning import FOR_TUNING, SHARES, Job, Tuner, planned_runs
 from tutti.tuning_blocks import Band, bands
 from tutti.tuning_cells import MAX_BUFFER, Cells, grids
 from tutti.tuning_check import Check, check
 from tutti.tuning_rules import rules_of, to_text
 from tutti.tuning_run import Run, Shape, State, equal_blocks
 from tutti.workload import bytes_of, collective_of
-
-_LINES_APART = 60.0
-"""Seconds between lines about the progress where no terminal shows a bar."""
 
 
 def _collectives(given: list[str] | None) -> list[str]:
@@ -68,56 +63,6 @@ def _range(text: str) -> tuple[int, int]:
             f"--bytes {text}: expected LEAST..MOST such as 8..4M, multiples of 4 from 4 on"
         )
     return sizes[0], sizes[1]
-
-
-class _Left(bars.ProgressColumn):
-    """The estimated time until the end, which is at most that of the budget."""
-
-    def __init__(self, budget: float) -> None:
-        self._budget = budget or math.inf
-        super().__init__()
-
-    def render(self, task: bars.Task) -> Text:
-        """The time as h:mm:ss; unknown at the start."""
-        left = task.time_remaining
-        if left is None:
-            return Text("-:--:--")
-        left = min(left, max(0.0, self._budget - (task.elapsed or 0.0)))
-        return Text(str(datetime.timedelta(seconds=int(left))))
-
-
-class _Bar:
-    """The progress of a tuning on standard error: runs done, those planned, the time left. Lines
-    now and then if no bar is shown."""
-
-    def __init__(self, shown: bool, budget: float) -> None:
-        self._progress = bars.Progress(
-            bars.TextColumn("{task.description}"), bars.BarColumn(12),
-            bars.TextColumn("{task.percentage:3.0f} %"), bars.TimeElapsedColumn(),
-            bars.TextColumn("left"), _Left(budget),
-            console=Console(stderr=True), disable=not shown, speed_estimate_period=600,
-        )  # fmt: skip
-        self._task = self._progress.add_task("start", total=None)
-        self._shown = shown
-        self._next_line = -math.inf
-
-    def __enter__(self) -> _Bar:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def show(self, done: int, planned: int, text: str) -> None:
-        """Updates what runs, how many runs are over and how many there will be."""
-        self._progress.update(self._task, completed=done, total=planned, description=text)
-        if not self._shown and time.monotonic() >= self._next_line:
-            self._next_line = time.monotonic() + _LINES_APART
-            print(f"tutti: run {done + 1} of about {planned}: {text}", file=sys.stderr, flush=True)
-
-    def after(self, before: int, planned: int) -> Progress:
-        """What shows the progress of a part, before which so many runs of all those planned are over."""
-        return lambda done, _, text: self.show(before + done, max(planned, before + done + 1), text)
 
 
 @dataclass(frozen=True)
@@ -263,7 +208,7 @@ def _request(
 
 
 def _tuned(
-    request: _Request, run: Run, job: Job, start_up: float, work: _Work, state: State, bar: _Bar
+    request: _Request, run: Run, job: Job, start_up: float, work: _Work, state: State, bar: Bar
 ) -> list[Tuner]:
     """Measures one part after the other."""
     end = time.monotonic() + request.seconds * FOR_TUNING
@@ -285,7 +230,7 @@ def _tuned(
 
 
 def _checked(
-    request: _Request, run: Run, work: _Work, tuners: list[Tuner], bar: _Bar, end: float
+    request: _Request, run: Run, work: _Work, tuners: list[Tuner], bar: Bar, end: float
 ) -> tuple[list[dict[str, Any]], list[Check]]:
     """Checks the rules, and writes what the check leaves of them. Uneven blocks whose check does not
     begin before the end of the budget get none: the rules for equal blocks hold there."""
@@ -330,7 +275,7 @@ def _measured(
     start_up = time.monotonic() - start
     state = request.state(job)
     _warn(job)
-    bar = _Bar(sys.stderr.isatty(), request.seconds)
+    bar = Bar(sys.stderr.isatty(), request.seconds)
     try:
         with request.work(job, start_up) as work, bar:
             tuners = _tuned(request, run, job, start_up, work, state, bar)
