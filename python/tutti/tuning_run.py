@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,7 +115,17 @@ def _locked(path: Path, output: Path) -> TextIO:
 
 class State:
     """Measurements of this tuning, kept in a file beside the rules until these are written, or longer
-    for a tuning with a larger budget."""
+    for a tuning with a larger budget.
+
+    Args:
+        path: the file.
+        identity: what the measurements depend on.
+        resume: begin with those in the file. It must be of this identity; a finished tuning of
+            another one is as good as none.
+
+    Raises:
+        Refusal: the file cannot be read, is invalid, or has the runs of another tuning.
+    """
 
     def __init__(self, path: Path, identity: dict[str, Any], resume: bool) -> None:
         self.path = path
@@ -129,6 +140,10 @@ class State:
             raise Refusal(f"--resume: {path}: invalid JSON: {error}") from None
         for key, value in {"schema": STATE_SCHEMA, **identity}.items():
             old = found.get(key) if isinstance(found, dict) else None
+            if old != value and is_finished(path):
+                print(f"tutti: {path} is of another tuning, which has finished: this one begins anew",
+                      file=sys.stderr)  # fmt: skip
+                return
             if old != value:
                 kept, own = _different(old, value)
                 raise Refusal(f"--resume: {path} has {key} {kept}, this run has {own}")

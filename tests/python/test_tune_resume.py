@@ -54,6 +54,24 @@ def test_a_longer_budget_continues_a_finished_tuning(bench: Bench, tmp_path: Pat
     assert list(tmp_path.iterdir()) == [output]
 
 
+def test_a_finished_tuning_of_other_calls_is_replaced_also_with_resume(
+    bench: Bench, tmp_path: Path
+) -> None:
+    output, state = tmp_path / "rules.json", tmp_path / "rules.json.state"
+    words = ["--output", str(output), "--collective", "bcast", "--budget", "1h", "--resume", "--bytes"]
+    assert invoke(*words, "8..1K").exit_code == 0
+    kept = state.read_text()
+    bench.fail_after = 1
+    done = invoke(*words, "8..4K")
+    # Nothing of the new tuning is kept so far.
+    assert done.exit_code != 0 and "continues from" not in done.stderr and state.read_text() == kept
+    bench.fail_after = -1
+    done = invoke(*words, "8..4K")
+    assert done.exit_code == 0, done.output
+    assert f"{state} is of another tuning, which has finished: this one begins anew" in done.stderr
+    assert json.loads(state.read_text())["bytes"] == [8, 4096]
+
+
 def test_a_continued_tuning_that_is_interrupted_counts_as_such(bench: Bench, tmp_path: Path) -> None:
     output = tmp_path / "rules.json"
     words = ["--output", str(output), "--bytes", "8..1K", "--budget", "1h", "--collective"]

@@ -281,7 +281,7 @@ def _measured(
             tuners = _tuned(request, run, job, start_up, work, state, bar)
             rules, checks = _checked(request, run, work, tuners, bar, end)
     except (KeyboardInterrupt, Refusal):
-        if state.path.exists():
+        if state.path.exists() and not tuning_run.is_finished(state.path):
             print("tutti: stopped; the same command with --resume continues from "
                   f"{state.path}", file=sys.stderr)  # fmt: skip
         raise
