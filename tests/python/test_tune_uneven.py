@@ -366,6 +366,17 @@ def test_the_blocks_of_a_program_share_a_budget_by_the_time_of_their_calls(
     assert {"collective": "allgatherv", "irregularity": 1} in told["unfinished"]
 
 
+def test_what_some_blocks_of_a_program_leave_of_a_budget_serves_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Equal ones need 3 of 4 runs, but take half of the time. So many runs fit in the budget."""
+    bench = where_ring_wins()
+    take(monkeypatch, bench, 4)
+    equal = [calls(1.0, 0.2, size=1 << n) for n in (8, 10, 12, 14, 16)]
+    _, told = tune_for(monkeypatch, tmp_path, bench, [*equal, calls(8.0)], "--budget", "140s")
+    assert told["unfinished"] == []
+
+
 def test_nearly_equal_blocks_and_those_that_rules_do_not_tell_apart_have_no_band() -> None:
     assert band_of("allgatherv", 8, 1.04) is None
     assert band_of("gatherv", 8, 3.0) is None, "no rank knows the blocks of all"

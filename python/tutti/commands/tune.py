@@ -9,7 +9,7 @@ import math
 import shlex
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -79,6 +79,11 @@ class _Part:
         """About as many runs as the tuning and the check need."""
         return planned_runs(self.cells) + sum(map(len, self.cells.values()))
 
+    @property
+    def weight(self) -> float:
+        """That of all cells; in a program the time of their calls."""
+        return sum(cell.weight for cells in self.cells.values() for cell in cells.values())
+
 
 @dataclass(frozen=True)
 class _Work:
@@ -87,11 +92,18 @@ class _Work:
     parts: list[_Part]
     program: Program | None = None
 
-    def share(self, at: int) -> float:
-        """What a part may take of the rest of the budget: all, as the rules for the first one hold
-        for the others too. The parts of a program share it by the time of their calls."""
-        of_parts = [part.cells.values() for part in self.parts[at:]]
-        weights = [sum(cell.weight for cells in one for cell in cells.values()) for one in of_parts]
+    def sequence(self) -> list[_Part]:
+        """The parts as they are tuned: of a program, first those that need least for their share of
+        the budget, as what they leave serves the others."""
+        if not self.program:
+            return self.parts
+        return sorted(self.parts, key=lambda part: part.planned / (part.weight or 1.0))
+
+    def share(self, left: Sequence[_Part]) -> float:
+        """What the first of these parts may take of the rest of the budget: all, as the rules for the
+        first one hold for the others too. The parts of a program share it by the time of their
+        calls."""
+        weights = [part.weight for part in left]
         return weights[0] / sum(weights) if self.program and any(weights) else 1.0
 
 
@@ -210,14 +222,16 @@ def _request(
 def _tuned(
     request: _Request, run: Run, job: Job, start_up: float, work: _Work, state: State, bar: Bar
 ) -> list[Tuner]:
-    """Measures one part after the other."""
+    """Measures one part after the other. Returns a tuner for each, as they are in the work."""
     end = time.monotonic() + request.seconds * FOR_TUNING
     planned = sum(part.planned for part in work.parts)
-    tuners: list[Tuner] = []
-    for at, part in enumerate(work.parts):
-        before = sum(tuner.done for tuner in tuners)
-        left = max(1e-6, work.share(at) * (end - time.monotonic())) if request.seconds else 0
-        tuner = Tuner(
+    tuners: dict[int, Tuner] = {}
+    sequence = work.sequence()
+    for at, part in enumerate(sequence):
+        before = sum(tuner.done for tuner in tuners.values())
+        share = work.share(sequence[at:])
+        left = max(1e-6, share * (end - time.monotonic())) if request.seconds else 0
+        tuner = tuners[id(part)] = Tuner(
             job, tuning_run.measuring(run, state, part.shape), part.cells,
             arrivals=work.program.with_arrivals if work.program else (),
             irregularity=part.band.irregularity if part.band else 1,
@@ -225,8 +239,7 @@ def _tuned(
             progress=bar.after(before, planned),
         )  # fmt: skip
         tuner.run()
-        tuners.append(tuner)
-    return tuners
+    return [tuners[id(part)] for part in work.parts]
 
 
 def _checked(
@@ -249,7 +262,7 @@ def _checked(
             settled.append(tuner)
             request.write(work, settled, unchecked)
             now = time.monotonic()
-            part_end = now + work.share(at) * (end - now)
+            part_end = now + work.share(work.parts[at:]) * (end - now)
             left = lambda until=part_end: until - time.monotonic()  # noqa: E731
             progress = bar.after(done + len(checks), planned)
             checks += check(tuner, run, unchecked, left, part.shape, progress)
