@@ -323,6 +323,15 @@ def test_a_program_is_tuned_with_its_own_blocks_only(
     assert told["saved_seconds"] == pytest.approx(0.5, rel=0.1)
 
 
+def test_a_program_with_uneven_blocks_only_has_rules_when_the_budget_is_over(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench = where_ring_wins()
+    take(monkeypatch, bench, 20)
+    rules, told = tune_for(monkeypatch, tmp_path, bench, [calls(3.0)], "--budget", "40s")
+    assert rules == [("2..4", "2049..4K", "ring")] and told["check"] == []
+
+
 def test_irregularity_is_a_key_where_sites_of_a_program_need_different_rules(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

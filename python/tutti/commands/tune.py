@@ -246,15 +246,17 @@ def _checked(
     request: _Request, run: Run, work: _Work, tuners: list[Tuner], bar: Bar, end: float
 ) -> tuple[list[dict[str, Any]], list[Check]]:
     """Checks the rules, and writes what the check leaves of them. Uneven blocks whose check does not
-    begin before the end of the budget get none: the rules for equal blocks hold there."""
+    begin before the end of the budget get none, as the rules for equal blocks hold there, if there
+    are any."""
     unchecked = request.output.with_name(request.output.name + ".unchecked")
     done = sum(tuner.done for tuner in tuners)
     planned = done + sum(len(cells) for tuner in tuners for cells in tuner.cells.values())
+    has_equal = any(work.parts[0].cells.values())
     checks: list[Check] = []
     settled: list[Tuner] = []
     try:
         for at, (part, tuner) in enumerate(zip(work.parts, tuners, strict=True)):
-            if part.band and time.monotonic() >= end:
+            if part.band and has_equal and time.monotonic() >= end:
                 tuner.unfinished = [name for name, cells in tuner.cells.items() if cells]
                 continue
             if part.band:
