@@ -8,7 +8,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "engine.hpp"
 #include "run/file.hpp"
@@ -123,6 +126,15 @@ void bind_rules(nb::module_& module) {
       .def(
           "text", [](const Rules& rules) { return to_text(rules); },
           "The rules as a file, one a line.");
+  module.def(
+      "irregularity_of",
+      [](const std::vector<std::int64_t>& blocks) {
+        const std::int64_t largest = blocks.empty() ? 0 : *std::ranges::max_element(blocks);
+        const auto total = std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});
+        return irregularity_of(largest, total, static_cast<int>(blocks.size()));
+      },
+      "blocks"_a,
+      "As rules count it: the largest block over the mean one, rounded up; 1 up to 5 % more.");
   module.def(
       "rules_from_text",
       [](const std::string& text, const std::string& source) {

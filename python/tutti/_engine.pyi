@@ -692,6 +692,11 @@ class Rules:
     def text(self) -> str:
         """The rules as a file, one a line."""
 
+def irregularity_of(blocks: Sequence[int]) -> int:
+    """
+    As rules count it: the largest block over the mean one, rounded up; 1 up to 5 % more.
+    """
+
 def rules_from_text(text: str, source: str) -> Rules:
     """
     Reads a rules file; ValueError names line, field, value and what is accepted.

@@ -302,6 +302,5 @@ def rule_for(collective: str, sizes: list[int], mpi: str) -> Rule | None:
     rules = _of_programs()
     if mpi and mpi not in _NAMES:
         raise Refusal(f"--mpi {mpi}: expected {' or '.join(_NAMES)}")
-    irregularity = -(-max(sizes) * len(sizes) // sum(sizes)) if any(sizes) else 1
     of_mpi = _NAMES.get(mpi, "")
-    return rules.find(collective, len(sizes), mean_block(sizes), 0, 0, True, of_mpi, irregularity)
+    return rules.find(collective, len(sizes), mean_block(sizes), 0, 0, True, of_mpi, _engine.irregularity_of(sizes))

@@ -12,7 +12,7 @@ from tutti.rules import UNKNOWN_SIZES
 WIDTH = 4
 """Bytes of the elements that tutti-bench sends."""
 _REGULAR = 1.05
-"""Blocks whose irregularity is less count as equal."""
+"""Blocks whose irregularity is no more count as equal, here as in rules."""
 _MEASURED = (2, 8)
 """The largest block over the mean one."""
 _SEEDS = range(1, 9)
@@ -65,7 +65,7 @@ def bands(ranks: int) -> list[Band]:
 def band_of(collective: str, ranks: int, irregularity: float) -> Band | None:
     """The band of blocks of such a largest block over the mean one; None if they are about equal, or
     rules of the collective may not ask."""
-    if ranks < 2 or irregularity < _REGULAR or not has_bands(collective):
+    if ranks < 2 or irregularity <= _REGULAR + 1e-9 or not has_bands(collective):
         return None
     as_rules_count = math.ceil(irregularity - 1e-9)
     return next(band for band in bands(ranks) if band.holds(as_rules_count))
@@ -96,7 +96,7 @@ def blocks_for(
             continue
         mean = total / ranks
         is_other_class = class_end(int(mean * WIDTH)) != class_end(block * WIDTH)
-        if band and not band.holds(-(-max(blocks) * ranks // total)):
+        if band and not band.holds(_engine.irregularity_of(blocks)):
             continue
         if band and is_other_class and collective not in UNKNOWN_SIZES:
             continue
@@ -112,7 +112,7 @@ def _distributions(
 ) -> Iterator[tuple[str, int, int]]:
     """Name, seed and rho of the distributions that may fit."""
     yield "same", 1, 5
-    if irregularity < _REGULAR:
+    if irregularity <= _REGULAR:
         return
     yield "alternating", 1, 5
     yield "decreasing", 1, 5

@@ -50,7 +50,7 @@ class Ranks(Bench):
         if words[0] in ("allgatherv", "reduce_scatter"):
             blocks = blocks_of(words[words.index("--block") :][:2] + words[words.index("--distribution") :][:2]
                                + self._rest(words))  # fmt: skip
-            irregularity = -(-max(blocks) * len(blocks) // sum(blocks))
+            irregularity = _engine.irregularity_of(blocks)
             if irregularity > 1 and self.broken in words:
                 raise RunFailed("exit status 1")
             least = max(one for one in self.of_irregularity if one <= irregularity)
@@ -127,7 +127,7 @@ def test_blocks_have_an_irregularity_of_the_band_and_about_the_mean(ranks: int) 
         for size in (64, 1000, 1 << 20):
             words = blocks_for("allgatherv", ranks, size, band.irregularity, band)
             blocks = blocks_of(words, ranks)
-            assert band.holds(-(-max(blocks) * ranks // sum(blocks)))
+            assert band.holds(_engine.irregularity_of(blocks))
             assert max(blocks) * ranks / sum(blocks) == pytest.approx(band.irregularity, rel=0.3)
             assert 4 * sum(blocks) / ranks == pytest.approx(size, rel=0.2)
 
@@ -387,7 +387,10 @@ def test_what_some_blocks_of_a_program_leave_of_a_budget_serves_the_others(
 
 
 def test_nearly_equal_blocks_and_those_that_rules_do_not_tell_apart_have_no_band() -> None:
-    assert band_of("allgatherv", 8, 1.04) is None
+    nearly = [126, *[125] * 7]
+    assert _engine.irregularity_of(nearly) == _engine.irregularity_of([0, 0]) == 1
+    assert _engine.irregularity_of([106, 98, 98, 98]) == 2
+    assert band_of("allgatherv", 8, 1.04) is None and band_of("allgatherv", 4, 1.05) is None
     assert band_of("gatherv", 8, 3.0) is None, "no rank knows the blocks of all"
     assert band_of("alltoall", 8, 3.0) is None
     assert band_of("allgatherv", 8, 1.06) == band_of("reduce_scatter", 8, 4.0) == Band(2, 2, 4)

@@ -101,8 +101,11 @@ TEST(Rules, OfTheMpisOwnAndOfUnknownSizesAreOneSpan) {
   EXPECT_EQ(spans[0].times, &rule.evidence);
 }
 
-TEST(Irregularity, IsTheLargestBlockOverTheMeanRoundedUp) {
+TEST(Irregularity, IsTheLargestBlockOverTheMeanRoundedUpFromFivePercentOn) {
   EXPECT_EQ(irregularity_of(5, 20, 4), 1);
+  EXPECT_EQ(irregularity_of(126, 126 + 7 * 125, 8), 1);  // 1.007
+  EXPECT_EQ(irregularity_of(105, 400, 4), 1);            // 1.05
+  EXPECT_EQ(irregularity_of(106, 400, 4), 2);
   EXPECT_EQ(irregularity_of(6, 20, 4), 2);  // 1.2
   EXPECT_EQ(irregularity_of(10, 20, 4), 2);
   EXPECT_EQ(irregularity_of(20, 20, 4), 4);
