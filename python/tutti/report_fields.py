@@ -31,7 +31,7 @@ _SIZE = {
 }  # fmt: skip
 _LINE = {
     "collective": TEXT, "site": TEXT, "other_sites": Maybe([TEXT], null=False), "calls": COUNT,
-    "explored": Maybe(COUNT), "bytes": COUNT, "irregularity": Maybe(_MEAN), "sizes": Maybe([_SIZE]),
+    "explored": Maybe(COUNT), "bytes": COUNT, "irregularity": Maybe({"mean": NUMBER, "max": NUMBER}), "sizes": Maybe([_SIZE]),
     "other_sizes": Maybe({"calls": COUNT, "rank_seconds": NUMBER}),
     "algorithm": TEXT, "reason": TEXT, "seconds": Maybe(_MEAN), "elapsed": {"mean": NUMBER, "sum": NUMBER},
     "spread": Maybe({"median": NUMBER}), "moving": Maybe(_MEAN), "spread_note": Maybe(TEXT),

@@ -36,7 +36,7 @@ class Calls:
     most: int
     """The largest message size of the class, a power of 2; 0 without data."""
     band: Band | None = None
-    """None: equal blocks, or rules may not ask."""
+    """None: equal blocks, some of several bands, or rules may not ask."""
     calls: int = 0
     seconds: float = 0
     """The time in these calls, mean over all ranks of the program."""
@@ -137,6 +137,18 @@ def _arrivals(line: dict[str, Any], ranks: int) -> list[tuple[int, list[float]]]
     return list(zip(pattern["roots"], pattern["delays"], strict=True))
 
 
+def _band_of(line: dict[str, Any], size: dict[str, Any]) -> Band | None:
+    """That of the calls of a size by their mean irregularity; None if, by the largest one of the line,
+    more than half of them may be of another band: then one rule has to serve all."""
+    name, p, mean = line["collective"], size["p"], size["irregularity"]
+    most = max(mean, (line.get("irregularity") or {"max": mean})["max"])
+    band = band_of(name, p, mean)
+    if band is None or band_of(name, p, most) != band:
+        return None
+    below = band.least - 1  # if a share s of the calls is above, the mean is at most s most + (1 - s) below
+    return band if mean - below >= 0.5 * (most - below) else None
+
+
 def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
     """The calls in reports, those with the most time first. Lines that differ only by algorithm or
     reason count together, and so do the sizes that a line does not list: of 0 ranks, so that no
@@ -155,7 +167,7 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
             p = size["p"]
             seconds = seconds_of(line) * size["seconds"] * p / of_roots
             most = class_end(size["bytes"])
-            band = band_of(line["collective"], p, size["irregularity"])
+            band = _band_of(line, size)
             key = (line["site"], line["collective"], p, most, band)
             calls = found.setdefault(key, Calls(*key, scale=max(1.0, report["ranks"] / p)))
             calls.add(size, seconds, line)

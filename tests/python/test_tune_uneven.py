@@ -323,6 +323,15 @@ def test_a_program_is_tuned_with_its_own_blocks_only(
     assert told["saved_seconds"] == pytest.approx(0.5, rel=0.1)
 
 
+def test_calls_of_one_site_with_equal_and_uneven_blocks_in_turn_have_one_rule(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for mean, most, irregularity in (4.5, 8.0, "0..inf"), (4.0, 4.5, "0..inf"), (6.5, 8.0, "5..inf"):
+        mixed = {**calls(mean), "irregularity": {"mean": mean, "max": most}}
+        rules, _ = tune_for(monkeypatch, tmp_path, where_ring_wins(), [mixed])
+        assert rules == [(irregularity, "2049..4K", "ring")]
+
+
 def test_a_program_with_uneven_blocks_only_has_rules_when_the_budget_is_over(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
