@@ -112,9 +112,9 @@ Cells = dict[str, dict[int, Cell]]
 """By collective and message size."""
 
 
-def grid(collective: str, ranks: int, least: int, most: int, factor: int = 16) -> list[int]:
-    """The message sizes at which a tuning begins: from `least` to `most` bytes in equal steps of at
-    most about `factor`.
+def grid(collective: str, ranks: int, least: int, most: int, factor: int = _FACTORS[0]) -> list[int]:
+    """The message sizes at which a tuning begins: from `least` to `most` bytes in equal steps of
+    about 16, and of these, for a larger `factor`, as few as leave steps of at most about that.
 
     Sizes whose buffers would take more than 256 MiB a rank are left out; none may be left.
     """
@@ -125,9 +125,9 @@ def grid(collective: str, ranks: int, least: int, most: int, factor: int = 16) -
     if most <= least:
         return [least] if most == least else []
     doublings = math.log2(most / least)
-    steps = math.ceil(doublings / math.log2(factor) - 1e-9)
-    between = [least << round(doublings * step / steps) for step in range(1, steps)]
-    return [least, *between, most]
+    fine, steps = (math.ceil(doublings / math.log2(one) - 1e-9) for one in (_FACTORS[0], factor))
+    of_fine = [round(fine * step / steps) for step in range(1, steps)]
+    return [least, *(least << round(doublings * step / fine) for step in of_fine), most]
 
 
 def grids(names: Sequence[str], ranks: int, sizes: tuple[int, int], runs: float = math.inf) -> Cells:

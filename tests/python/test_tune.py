@@ -339,8 +339,14 @@ def test_large_buffers_are_left_out() -> None:
 
 def test_a_short_budget_begins_with_fewer_sizes() -> None:
     assert list(grids(["bcast"], 8, SIZES)["bcast"]) == [8, 128, 2048, 16384, 262144, 4 << 20]
-    assert list(grids(["bcast"], 8, SIZES, 5)["bcast"]) == [8, 512, 65536, 4 << 20]
-    assert list(grids(["bcast"], 8, SIZES, 1)["bcast"]) == [8, 8192, 4 << 20]
+    assert list(grids(["bcast"], 8, SIZES, 5)["bcast"]) == [8, 2048, 16384, 4 << 20]
+    assert list(grids(["bcast"], 8, SIZES, 1)["bcast"]) == [8, 2048, 4 << 20]
+
+
+def test_a_longer_budget_has_all_sizes_of_a_shorter_one() -> None:
+    for most in (8, 12, 64, 1000, 1 << 16, 1 << 20, 1 << 28):
+        fine, *coarse = (set(grid("bcast", 8, 8, most, factor)) for factor in (16, 256, 4096))
+        assert all(one <= fine for one in coarse), most
 
 
 def test_the_interval_of_a_median_is_that_of_order_statistics() -> None:
