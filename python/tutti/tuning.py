@@ -62,7 +62,8 @@ class Job:
 
 Measure = Callable[[str, Sequence[int], Sequence[str], int, float, int], list[dict[str, Any]]]
 """Runs tutti-bench: collective, message sizes, algorithms, repetitions, seconds for each size (0: no
-bound), seconds without progress after which it gives up. Returns a row for each size: `bytes`, and `algorithms` with `name`, `ran` and `samples_us`."""
+bound), seconds without progress after which it gives up. Returns a row for each size: `bytes`, and
+`algorithms` with `name`, `ran` and `samples_us`."""
 
 Progress = Callable[[int, int, str], None]
 """Gets the finished and the planned number of runs, and what runs next."""

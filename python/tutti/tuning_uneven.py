@@ -8,12 +8,15 @@ select already, beyond doubt.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 from tutti.tuning import Tuner
 from tutti.tuning_blocks import Band, blocks_for, has_bands
 from tutti.tuning_cells import Cell, Cells
 from tutti.tuning_rules import Span, smoothed, spans_of
 from tutti.tuning_run import Shape, Variant
+
 
 def shape_of(ranks: int, band: Band) -> Shape:
     """How calls with blocks of this irregularity are measured."""
@@ -72,11 +75,29 @@ def spans_beside(equal: Tuner, uneven: Tuner, band: Band) -> list[tuple[str, str
     """Where uneven blocks need other rules than equal ones: collective, irregularity, sizes."""
     known = spans_of(equal)
     return [
-        (name, band.text, span)
+        (name, band.text, part)
         for name, spans in spans_of(uneven).items()
         for span in spans
-        if any(_differs(cell, span.use, known.get(name, [])) for cell in span.cells)
+        for part in _compared(span, known.get(name, []))
+        if any(_differs(cell, part.use, known.get(name, [])) for cell in part.cells)
     ]
+
+
+def _compared(span: Span, usual: Sequence[Span]) -> list[Span]:
+    """The parts of a span without the sizes between two of its cells for which the rules for equal
+    blocks select something else, which nothing has compared with it there."""
+    parts = [span]
+    for low, high in pairwise(span.cells):
+        others = [one for one in usual if one.use != span.use and one.most is not None
+                  and low.bytes < one.least and one.most < high.bytes]  # fmt: skip
+        if others:
+            at = parts[-1].cells.index(high)
+            last = parts.pop()
+            end = min(one.least for one in others) - 1
+            first = max(one.most or 0 for one in others) + 1
+            parts += [replace(last, most=end, cells=last.cells[:at]),
+                      replace(last, least=first, cells=last.cells[at:])]  # fmt: skip
+    return parts
 
 
 def _differs(cell: Cell, use: str, usual: Sequence[Span]) -> bool:

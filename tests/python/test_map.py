@@ -284,6 +284,9 @@ def test_explain_says_what_would_list_orders_by_distance(command, mixed, even, r
     assert none in said("allgather", "--distances", str(even))
     shown = said("allgather", "--distances", str(mixed))
     assert hint not in shown and none not in shown
+    equal = "Times are those of equal links"
+    assert equal not in said("allgather")
+    assert (equal in shown) == ("--nodes" in ranks)
 
 
 def test_distances_of_other_ranks_are_refused(command, mixed):

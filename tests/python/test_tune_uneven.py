@@ -15,9 +15,10 @@ from tutti import _engine, tuning_run
 from tutti.bench import RunFailed
 from tutti.cli import app
 from tutti.commands import tune as command
+from tutti.tuning import Tuner
 from tutti.tuning_blocks import Band, band_of, bands, blocks_for, class_end
-from tutti.tuning_cells import Cell
-from tutti.tuning_uneven import cells_of
+from tutti.tuning_cells import Cell, Measured
+from tutti.tuning_uneven import cells_of, choose, spans_beside
 from typer.testing import CliRunner
 
 Time = Callable[[int], float]
@@ -393,6 +394,27 @@ def test_what_some_blocks_of_a_program_leave_of_a_budget_serves_the_others(
     equal = [calls(1.0, 0.2, size=1 << n) for n in (8, 10, 12, 14, 16)]
     _, told = tune_for(monkeypatch, tmp_path, bench, [*equal, calls(8.0)], "--budget", "140s")
     assert told["unfinished"] == []
+
+
+def test_a_rule_for_uneven_blocks_leaves_out_what_was_not_compared_with_it() -> None:
+    """Equal blocks of 4 KiB select chain, which was not measured with uneven ones."""
+
+    def tuner(use: dict[int, str], irregularity: int = 1) -> Tuner:
+        cells = {
+            size: Cell(size, span=(size // 2 + 1, size), choice=name,
+                       lines={one: Measured(one, (5.0 if one == name else 10.0,) * 30)
+                              for one in {"native", "ring", name}})
+            for size, name in use.items()
+        }  # fmt: skip
+        return Tuner(JOB, lambda *_: [], {"allgatherv": cells}, irregularity=irregularity, clock=lambda: 0.0)
+
+    equal = tuner({64: "native", 512: "native", 4096: "chain", 65536: "native"})
+    uneven = tuner(dict.fromkeys((64, 512, 4096, 65536), "ring"), 2)
+    choose(equal, uneven)
+    assert list(uneven.cells["allgatherv"]) == [64, 512, 65536]
+    found = spans_beside(equal, uneven, Band(2, 2, 4))
+    assert [(span.use, span.least, span.most) for _, _, span in found] == [("ring", 33, 2048), ("ring", 4097, 65536)]
+    assert [[cell.bytes for cell in span.cells] for _, _, span in found] == [[64, 512], [65536]]
 
 
 def test_nearly_equal_blocks_and_those_that_rules_do_not_tell_apart_have_no_band() -> None:

@@ -69,7 +69,8 @@ def explain_hierarchical(
     as_json: bool,
     distances: _engine.Distances | None,
 ) -> None:
-    """Prints the nodes, the collectives between them, the verifier's verdict and modelled times.
+    """Prints the nodes, the collectives between them, the verifier's verdict and modelled times, which
+    are those of equal links: distances count only for what auto explores.
 
     Raises:
         Refusal: names the wrong argument and the accepted values.
@@ -118,6 +119,8 @@ def explain_hierarchical(
     )
     out.print()
     _proposals(out, call)
+    if distances:
+        out.print("[dim]Times are those of equal links; --distances counts only for what auto explores.[/]")
     show_explored(out, collective, len(sizes), explored, distances)
     if steps is not None:
         out.print(f"\n[bold]Steps of rank {steps}[/]")
