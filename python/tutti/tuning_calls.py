@@ -193,16 +193,13 @@ class Replay:
     size: int
     """Message size in bytes."""
     sites: tuple[Calls, ...]
+    band: Band | None
+    """The irregularity of the blocks; None as that of Calls, or if tutti-bench has no such blocks."""
 
     @property
     def main(self) -> Calls:
         """The site with the most time."""
         return self.sites[0]
-
-    @property
-    def band(self) -> Band | None:
-        """The irregularity of the blocks, which is that of all sites."""
-        return self.main.band
 
     @property
     def irregularity(self) -> int:
@@ -246,23 +243,29 @@ class Replay:
 def replays_of(calls: Sequence[Calls], ranks: int, names: Sequence[str]) -> list[Replay]:
     """What to measure for communicators of `ranks`: of the collectives `names`, the calls that
     take MIN_SHARE or more of the time in collectives. The most time comes first. Calls of one size
-    count together if their blocks are of one band; some bands have no blocks for the least sizes."""
+    count together if their blocks are of one band. Where tutti-bench has no blocks of their band, as
+    for the least sizes, they count with those of none."""
     whole = sum(one.seconds for one in calls)
     grouped: dict[tuple[str, int, Band | None], list[Calls]] = {}
     for one in calls:
         if one.is_tunable() and one.ranks == ranks and one.collective in names:
             key = (one.collective, max(one.most, WIDTH), one.band)
             grouped.setdefault(key, []).append(one)
-    found = []
-    for (collective, _, band), sites in grouped.items():
-        count = sum(site.calls for site in sites)
-        mean = sum(site.calls * site.bytes for site in sites) / count
-        size = 0 if collective == "barrier" else max(WIDTH, WIDTH * math.ceil(mean / WIDTH))
-        replay = Replay(collective, size, tuple(sites))
-        if band is None or replay.words(ranks, size, root=-1):
-            found.append(replay)
+    for key in [key for key in grouped if key[2]]:
+        replay = _replay_of(grouped[key], key[2])
+        if not replay.words(ranks, replay.size, root=-1):
+            grouped.setdefault((*key[:2], None), []).extend(grouped.pop(key))
+    found = [_replay_of(sites, key[2]) for key, sites in grouped.items()]
     found = [one for one in found if one.seconds >= MIN_SHARE * whole]
     return sorted(found, key=lambda one: -one.seconds)
+
+
+def _replay_of(sites: Sequence[Calls], band: Band | None) -> Replay:
+    """Calls of one collective and class of sizes, at their mean size."""
+    collective = sites[0].collective
+    mean = sum(site.calls * site.bytes for site in sites) / sum(site.calls for site in sites)
+    size = 0 if collective == "barrier" else max(WIDTH, WIDTH * math.ceil(mean / WIDTH))
+    return Replay(collective, size, tuple(sorted(sites, key=lambda site: -site.seconds)), band)
 
 
 def check_ranks(calls: Sequence[Calls], ranks: int, program: int) -> None:

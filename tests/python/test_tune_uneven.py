@@ -342,6 +342,16 @@ def test_a_program_with_uneven_blocks_only_has_rules_when_the_budget_is_over(
     assert rules == [("2..4", "2049..4K", "ring")] and told["check"] == []
 
 
+def test_calls_of_a_program_without_blocks_of_their_band_are_tuned_without_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert not blocks_for("allgatherv", 8, 4, 8.0, Band(8, 5, None))
+    sites = [calls(8.0, size=4), calls(1.0, 0.5, size=4)]
+    rules, told = tune_for(monkeypatch, tmp_path, where_ring_wins(), sites)
+    assert rules == [("0..inf", "3..4", "ring")]
+    assert [site["chosen"] for site in told["sites"]] == ["ring", "ring"]
+
+
 def test_irregularity_is_a_key_where_sites_of_a_program_need_different_rules(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
