@@ -352,6 +352,20 @@ def test_calls_of_a_program_without_blocks_of_their_band_are_tuned_without_one(
     assert [site["chosen"] for site in told["sites"]] == ["ring", "ring"]
 
 
+@pytest.mark.parametrize(
+    ("size", "chosen", "even"),
+    [(4096, "as equal blocks", 0.5), (4096, "native", 2), (256, "no rule", 0.5)],
+)
+def test_the_table_says_what_calls_run_that_the_budget_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, size: int, chosen: str, even: float
+) -> None:
+    bench = Ranks({1: {"native": linear(10, 1e-3), "bruck": linear(10 * even, 1e-3 * even)}})
+    take(monkeypatch, bench, 10)
+    sites = [calls(1.0), calls(8.0, 0.9, size=size)]
+    _, told = tune_for(monkeypatch, tmp_path, bench, sites, "--budget", "40s")
+    assert {one["irregularity"]: one["chosen"] for one in told["sites"]}[8.0] == chosen
+
+
 def test_irregularity_is_a_key_where_sites_of_a_program_need_different_rules(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

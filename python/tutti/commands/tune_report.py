@@ -20,6 +20,7 @@ from tutti.tuning_blocks import Band
 from tutti.tuning_calls import MIN_SHARE, Calls, Replay, calls_of, check_ranks, replays_of
 from tutti.tuning_cells import Cells
 from tutti.tuning_check import Check
+from tutti.tuning_rules import spans_of
 from tutti.tuning_run import Shape, Variant
 
 _MAX_LINES = 20
@@ -168,17 +169,30 @@ def saved(program: Program, checks: Sequence[Check]) -> float:
     return total
 
 
+def _unchecked(one: Replay, tuners: Sequence[Tuner]) -> str:
+    """What the rules select for calls that no check has run, in words."""
+    tuner = next(tuner for tuner in tuners if tuner.irregularity == one.irregularity)
+    if (one.collective, CHECK) in tuner.failed:
+        return "native"
+    cell = tuner.cells[one.collective].get(one.size)
+    if cell is not None and cell.choice:
+        return "native" if cell.choice == "native" else "not checked"
+    spans = spans_of(tuners[0]).get(one.collective, []) if one.band else []
+    uses = [span.use for span in spans if span.holds(one.size)]
+    if not uses:
+        return "no rule"
+    return "native" if uses[0] == "native" else "as equal blocks"
+
+
 def _rows(program: Program, tuners: Sequence[Tuner], checks: Sequence[Check]) -> list[dict[str, Any]]:
     """A row for each call site and size that was tuned."""
     by_size = {_key_of(check): check for check in checks}
-    failed = {(name, tuner.irregularity) for tuner in tuners for name, what in tuner.failed if what == CHECK}
     rows = []
     for one in program.replays:
         check = by_size.get((one.collective, one.size, one.irregularity))
-        has_rules = (one.collective, one.irregularity) not in failed
+        chosen = _unchecked(one, tuners) if check is None else "native"
         for site in one.sites:
             native = check is None or check.refutes or check.is_native
-            chosen = "not checked" if check is None and has_rules else "native"
             rows.append(
                 {
                     "site": site.site, "collective": one.collective, "bytes": site.bytes,
@@ -225,7 +239,7 @@ def show(
     out.print()
     seconds = saved(program, checks)
     whole = f"{duration(program.seconds)} in collectives"
-    if not any(row["chosen"] != "native" for row in rows):
+    if all(row["chosen"] in ("native", "no rule") for row in rows):
         out.print(f"[bold]The rules change nothing in the {whole}.[/]")
         return
     share = seconds / program.seconds
