@@ -19,6 +19,7 @@ from tutti.bench import RunFailed
 from tutti.console import count
 from tutti.rules import UNKNOWN_SIZES
 from tutti.statistics import rank_test
+from tutti.tuning_blocks import Band
 from tutti.tuning_cells import (
     RACE, SCAN, Cell, Cells, Measured, between, largest_measured, native_seconds,
 )  # fmt: skip
@@ -69,9 +70,9 @@ Progress = Callable[[int, int, str], None]
 """Gets the finished and the planned number of runs, and what runs next."""
 
 
-def title(collective: str, irregularity: int) -> str:
-    """The name of a collective, with the irregularity of its blocks unless that is 1."""
-    return collective + (f" (irregularity {irregularity})" if irregularity > 1 else "")
+def title(collective: str, band: Band | None) -> str:
+    """The name of a collective, with the irregularities of its blocks if they have a band."""
+    return collective + (f" (irregularity {band.text})" if band else "")
 
 
 def planned_runs(cells: Cells) -> int:
@@ -91,7 +92,7 @@ class Tuner:
         measure: runs tutti-bench.
         cells: what to measure, empty; the most important collective first.
         arrivals: collectives that are measured with ranks that arrive apart.
-        irregularity: that of the blocks; 1 where they are equal, or as in a program.
+        band: the irregularities of the blocks; None where rules for them ask for none.
         budget: seconds for all measurements; 0 for no bound.
         start_up: seconds that a run takes before it measures.
         clock: seconds from any zero.
@@ -105,7 +106,7 @@ class Tuner:
         cells: Cells,
         *,
         arrivals: Collection[str] = (),
-        irregularity: int = 1,
+        band: Band | None = None,
         budget: float = 0,
         start_up: float = 0,
         clock: Callable[[], float],
@@ -116,7 +117,9 @@ class Tuner:
         """Candidates whose runs ended with an error, by collective and name; CHECK: the rules."""
         self.unfinished: list[str] = []
         """Collectives that the budget did not suffice for."""
-        self.irregularity = irregularity
+        self.band = band
+        self.irregularity = band.irregularity if band else 1
+        """That which stands for the band; 1 without one."""
         self.runs = 0
         """Runs of tutti-bench that have begun."""
         self.seconds = 0.0
@@ -142,8 +145,8 @@ class Tuner:
         return self._done
 
     def title(self, collective: str) -> str:
-        """The name of a collective with the irregularity of its blocks."""
-        return title(collective, self.irregularity)
+        """The name of a collective with the irregularities of its blocks."""
+        return title(collective, self.band)
 
     def run(self) -> None:
         """Measures. All collectives come through one stage before any enters the next, size by

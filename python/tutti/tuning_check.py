@@ -39,7 +39,9 @@ class Check:
     collective: str
     bytes: int
     irregularity: int
-    """Of the blocks; 1 where they are equal, or as in the program."""
+    """That which stands for the band of the blocks; 1 without one."""
+    title: str
+    """The collective with the irregularities of its blocks."""
     native: Measured
     rules: Measured
     ran: str
@@ -184,8 +186,9 @@ def _check_of(row: dict[str, Any], tuner: Tuner, collective: str, cell: Cell) ->
     (ran,) = (line["ran"] for line in row["algorithms"] if line["name"] == "auto")
     best = min(times.values(), key=lambda line: line.median)
     check = Check(
-        collective, cell.bytes, tuner.irregularity, times["native"], times["auto"], ran, best
-    )
+        collective, cell.bytes, tuner.irregularity, tuner.title(collective),
+        times["native"], times["auto"], ran, best,
+    )  # fmt: skip
     # Where the rule only was as fast as native, the times of the check fall on either side. So do
     # those of some size among several with one rule.
     was_faster = cell.choice in cell.lines and cell.is_faster(cell.lines[cell.choice])

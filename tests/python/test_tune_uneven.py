@@ -259,7 +259,7 @@ def test_uneven_blocks_that_nothing_checked_have_no_rules(
     told = " ".join(said(monkeypatch, tmp_path, bench, "--budget", "2m").split())
     assert bench.machine.now == 120
     assert rules_in(tmp_path) == [("0..inf", "0..inf", "native")]
-    assert "did not suffice for: allgatherv (irregularity 2), allgatherv (irregularity 8)." in told
+    assert "did not suffice for: allgatherv (irregularity 2..4), allgatherv (irregularity 5..inf)." in told
     assert "to check" not in told
     assert "Nothing is faster than the MPI's own algorithms here: " in told
 
@@ -319,7 +319,7 @@ def test_a_program_is_tuned_with_its_own_blocks_only(
     # Nothing has measured equal blocks.
     assert rules == [("2..4", "2049..4K", "ring")]
     (site,) = told["sites"]
-    assert (site["irregularity"], site["chosen"]) == (3.0, "ring")
+    assert (site["irregularity"], site["blocks"], site["chosen"]) == (3.0, "2..4", "ring")
     assert site["speedup"] == pytest.approx(2, rel=0.1)
     assert told["saved_seconds"] == pytest.approx(0.5, rel=0.1)
 
@@ -423,17 +423,17 @@ def test_what_some_blocks_of_a_program_leave_of_a_budget_serves_the_others(
 def test_a_rule_for_uneven_blocks_leaves_out_what_was_not_compared_with_it() -> None:
     """Equal blocks of 4 KiB select chain, which was not measured with uneven ones."""
 
-    def tuner(use: dict[int, str], irregularity: int = 1) -> Tuner:
+    def tuner(use: dict[int, str], band: Band | None = None) -> Tuner:
         cells = {
             size: Cell(size, span=(size // 2 + 1, size), choice=name,
                        lines={one: Measured(one, (5.0 if one == name else 10.0,) * 30)
                               for one in {"native", "ring", name}})
             for size, name in use.items()
         }  # fmt: skip
-        return Tuner(JOB, lambda *_: [], {"allgatherv": cells}, irregularity=irregularity, clock=lambda: 0.0)
+        return Tuner(JOB, lambda *_: [], {"allgatherv": cells}, band=band, clock=lambda: 0.0)
 
     equal = tuner({64: "native", 512: "native", 4096: "chain", 65536: "native"})
-    uneven = tuner(dict.fromkeys((64, 512, 4096, 65536), "ring"), 2)
+    uneven = tuner(dict.fromkeys((64, 512, 4096, 65536), "ring"), Band(2, 2, 4))
     choose(equal, uneven)
     assert list(uneven.cells["allgatherv"]) == [64, 512, 65536]
     found = spans_beside(equal, uneven, Band(2, 2, 4))

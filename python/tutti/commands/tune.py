@@ -234,8 +234,7 @@ def _tuned(
         tuner = tuners[id(part)] = Tuner(
             job, tuning_run.measuring(run, state, part.shape), part.cells,
             arrivals=work.program.with_arrivals if work.program else (),
-            irregularity=part.band.irregularity if part.band else 1,
-            budget=left, start_up=start_up, clock=time.monotonic,
+            band=part.band, budget=left, start_up=start_up, clock=time.monotonic,
             progress=bar.after(before, planned),
         )  # fmt: skip
         tuner.run()

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tutti import _engine
 from tutti.console import count, duration, percent, volume
-from tutti.tuning import CHECK, FOR_TUNING, Tuner, title
+from tutti.tuning import CHECK, FOR_TUNING, Tuner
 from tutti.tuning_cells import MAX_BUFFER
 from tutti.tuning_check import Check, geometric_mean
 from tutti.tuning_rules import mpi_of
@@ -28,9 +28,8 @@ def show_checks(out: Console, checks: list[Check]) -> None:
     out.print(f"{row(heads)}  the rules ran", style="bold dim")
     heading = ""
     for check in checks:
-        name = title(check.collective, check.irregularity)
-        if name != heading:
-            heading = name
+        if check.title != heading:
+            heading = check.title
             out.print(heading, style="bold")
         times = (check.native, check.rules, check.best)
         cells = (

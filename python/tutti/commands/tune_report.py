@@ -195,7 +195,8 @@ def _rows(program: Program, tuners: Sequence[Tuner], checks: Sequence[Check]) ->
             native = check is None or check.refutes or check.is_native
             rows.append(
                 {
-                    "site": site.site, "collective": one.collective, "bytes": site.bytes,
+                    "site": site.site, "collective": one.collective,
+                    "blocks": one.band.text if one.band else "", "bytes": site.bytes,
                     "irregularity": site.irregularity, "calls": site.calls, "share": site.seconds / program.seconds,
                     "arrivals": "recorded" if one.main.arrivals else "together",
                     "roots": [root for root, _ in one.main.roots() if root >= 0],
@@ -225,7 +226,7 @@ def show(
     for row in rows[:_MAX_LINES]:
         listing.add_row(
             escape(row["site"]),
-            row["collective"],
+            row["collective"] + (f" {row['blocks']}" if row["blocks"] else ""),
             f"{row['bytes']:,}",
             percent(row["share"]),
             f"[cyan]{escape(row['chosen'])}[/]",
