@@ -8,7 +8,8 @@ import subprocess
 import pytest
 
 APART = 5000  # seconds
-CALLS = 1500
+CALLS = 60
+LATE_BY = 0.1  # seconds: ranks with rank 0's clock after the others
 
 
 @pytest.fixture
@@ -34,8 +35,7 @@ def test_calls_are_compared_on_a_common_clock(mpi, elsewhere, settings):
     )
     outcome.check_correct()
     assert "ping-pong" in outcome.report["clock"], "the ranks have several clocks"
-    cases = outcome.report["tuning"]["cases"]
-    assert {case["collective"] for case in cases} >= {"bcast", "reduce"}
-    medians = [each["median"] for case in cases for each in case["candidates"] if each["median"] is not None]
-    assert len(medians) > 2, "several candidates were measured"
-    assert all(0 < median < APART / 100 for median in medians)
+    (case,) = outcome.report["tuning"]["cases"]
+    native = case["candidates"][0]
+    assert native["calls"] > 2
+    assert 0 < native["median"] < LATE_BY / 2, "by elapsed times, or by odd ranks alone, it would be longer"
