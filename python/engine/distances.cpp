@@ -66,9 +66,9 @@ Reordering reordering_of(const DistanceFile& file, const std::string& collective
 }
 
 /// As api/distance_orders, in one process.
-std::optional<std::string> explored_order(const DistanceFile& file, const std::string& collective,
-                                          Bytes block, const Machine& machine) {
-  if (block <= 0) return std::nullopt;
+std::vector<std::string> explored_orders(const DistanceFile& file, const std::string& collective,
+                                         Bytes block, const Machine& machine) {
+  if (block <= 0) return {};
   const Features features = {.collective = collective_or_raise(collective),
                              .p = file.p(),
                              .block = largest_of(class_of(block)),
@@ -78,9 +78,12 @@ std::optional<std::string> explored_order(const DistanceFile& file, const std::s
   const auto search = [&](const Specification& candidate) -> const RankOrders& {
     return orders = rank_orders_of(candidate, fabric, 0);
   };
-  const auto found =
-      gaining_by_distance(candidates_by_distance(features), features.block, fabric, search);
-  return found ? std::optional(to_text(*found)) : std::nullopt;
+  std::vector<std::string> found;
+  for (const Specification& one :
+       gaining_by_distance(candidates_by_distance(features), features.block, fabric, search)) {
+    found.push_back(to_text(one));
+  }
+  return found;
 }
 
 }  // namespace
@@ -125,7 +128,7 @@ void bind_distances(nb::module_& module) {
       .def("reordering", reordering_of, "collective"_a, "algorithm"_a, "block"_a, "root"_a = 0,
            "machine"_a = Machine{},
            "Evaluates orders by distance for an algorithm; block: bytes of each rank's block.")
-      .def("explored", explored_order, "collective"_a, "block"_a, "machine"_a = Machine{},
+      .def("explored", explored_orders, "collective"_a, "block"_a, "machine"_a = Machine{},
            "The order by distance that auto explores beside the other candidates, if the model "
            "predicts that it gains enough. block: the mean one, in bytes.");
   module.def(

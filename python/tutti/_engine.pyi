@@ -260,7 +260,7 @@ class Distances:
         Evaluates orders by distance for an algorithm; block: bytes of each rank's block.
         """
 
-    def explored(self, collective: str, block: int, machine: Machine = ...) -> str | None:
+    def explored(self, collective: str, block: int, machine: Machine = ...) -> list[str]:
         """
         The order by distance that auto explores beside the other candidates, if the model predicts that it gains enough. block: the mean one, in bytes.
         """

@@ -148,8 +148,7 @@ def explored_in(
     """The candidates that auto explores, in this sequence; `more` as _engine.explored takes it."""
     block = mean_block(sizes)
     found = explored(collective, len(sizes), block, machine=machine, **more)
-    order = distances.explored(collective, block, machine) if distances else None
-    return [*found, order] if order else found
+    return [*found, *(distances.explored(collective, block, machine) if distances else [])]
 
 
 def explain(

@@ -170,8 +170,8 @@ int DistanceLearning::use(std::shared_ptr<const DistanceFile> distances) {
 int DistanceLearning::find_orders(Collective collective) {
   int error = communicator_.open_distances(known_distances());
   const auto candidates = candidates_for(collective, communicator_.p());
-  std::optional<Specification> unused;
-  if (error == MPI_SUCCESS) error = communicator_.distances().find_gain(candidates, 1, unused);
+  std::vector<Specification> unused;
+  if (error == MPI_SUCCESS) error = communicator_.distances().find_gains(candidates, 1, unused);
   has_orders_[collective] = error == MPI_SUCCESS;
   return error;
 }

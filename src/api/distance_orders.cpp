@@ -162,23 +162,26 @@ int DistanceOrders::between(const Nodes& nodes, DistanceOrders*& between) {
   return error;
 }
 
-int DistanceOrders::find_gain(std::span<const Specification> candidates, Bytes block,
-                              std::optional<Specification>& found) {
-  found.reset();
+int DistanceOrders::find_gains(std::span<const Specification> candidates, Bytes block,
+                               std::vector<Specification>& found) {
+  found.clear();
   if (!known_) return MPI_SUCCESS;
-  int which = -1;
+  std::vector<int> which;
   if (rank_ == 0) {
-    found = gaining_by_distance(candidates, block, *fabric_,
-                                [&](const Specification& candidate) -> const RankOrders& {
-                                  return rank_orders_here(candidate, 0);
-                                });
-    if (found) which = static_cast<int>(std::ranges::find(candidates, *found) - candidates.begin());
+    const auto gaining = gaining_by_distance(
+        candidates, block, *fabric_,
+        [&](const Specification& one) -> const RankOrders& { return rank_orders_here(one, 0); });
+    for (const Specification& one : gaining) {
+      which.push_back(static_cast<int>(std::ranges::find(candidates, one) - candidates.begin()));
+    }
   }
   if (const int error = take_from_first(which, comm_)) return error;
-  if (which < 0) return MPI_SUCCESS;
-  found = candidates[index(which)];
-  const RankOrders* unused = nullptr;
-  return rank_orders(*found, 0, unused);
+  for (const int one : which) {
+    found.push_back(candidates[index(one)]);
+    const RankOrders* unused = nullptr;
+    if (const int error = rank_orders(found.back(), 0, unused)) return error;
+  }
+  return MPI_SUCCESS;
 }
 
 int DistanceOrders::let_all_find() {

@@ -52,11 +52,11 @@ class DistanceOrders {
   /// code.
   int between(const Nodes& nodes, DistanceOrders*& between);
 
-  /// Sets `found` to the candidate with the largest gain from its order by distance, if that is
-  /// enough (gaining_by_distance). Then all ranks have its orders. Collective. Returns an MPI error
-  /// code.
-  int find_gain(std::span<const Specification> candidates, Bytes block,
-                std::optional<Specification>& found);
+  /// Sets `found` to the candidates with a gain from their order by distance, if it is large enough
+  /// (gaining_by_distance), the fastest first. Then all ranks have their orders. Collective.
+  /// Returns an MPI error code.
+  int find_gains(std::span<const Specification> candidates, Bytes block,
+                 std::vector<Specification>& found);
 
   /// Lets each rank compute orders alone from the distances that it knows. Collective. Returns an
   /// MPI error code.

@@ -58,7 +58,7 @@ class TunedSelection::MpiAgreement final : public Agreement {
   int candidates(SizeClass size_class) override {
     std::vector<Setting>& known = state_.candidates[size_class];
     if (state_.listed.insert(size_class).second) list(size_class, known);
-    add_order(size_class, known);
+    add_orders(size_class, known);
     return static_cast<int>(known.size());
   }
 
@@ -143,15 +143,18 @@ class TunedSelection::MpiAgreement final : public Agreement {
     known = std::move(all);
   }
 
-  /// An order by distance, where the model predicts a gain by what was learned. Collective.
-  void add_order(SizeClass size_class, std::vector<Setting>& all) {
+  /// Orders by distance, where the model predicts a gain by what was learned. Collective.
+  void add_orders(SizeClass size_class, std::vector<Setting>& all) {
     if (!has_orders(size_class)) return;
-    std::optional<Specification> found;
+    std::vector<Specification> found;
     DistanceOrders& known = selection_.communicator_.distances();
     const auto candidates = candidates_by_distance(features(size_class));
-    const int error = known.find_gain(candidates, largest_of(size_class), found);
+    const int error = known.find_gains(candidates, largest_of(size_class), found);
     if (error_ == MPI_SUCCESS) error_ = error;
-    if (found) all.push_back({Setting::Kind::forced, *found, Level{}});
+    for (const Specification& one : found) {
+      const bool has_room = all.size() < max_candidates;
+      if (has_room) all.push_back({Setting::Kind::forced, one, Level{}});
+    }
   }
 
   TunedSelection& selection_;

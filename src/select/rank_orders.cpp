@@ -101,34 +101,37 @@ Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block, 
   return found;
 }
 
-std::optional<Specification> gaining_by_distance(
+std::vector<Specification> gaining_by_distance(
     std::span<const Specification> candidates, Bytes block, const Fabric& fabric,
     const std::function<const RankOrders&(const Specification&)>& find) {
+  if (candidates.empty()) return {};
   const int p = fabric.size();
+  const Collective collective = candidates[0].algorithm->collective;
+  const auto order = index(RankOrders::class_of(collective, block));
   const std::vector<Rank> natural = Order::identity(p).ranks();
   double native = std::numeric_limits<double>::infinity();
-  double least = native;
-  std::optional<Specification> best;
+  std::vector<std::pair<double, Specification>> reordered;
   for (const Specification& candidate : candidates) {
     const Traffic traffic = traffic_of(candidate, p, block, Roots::between);
     native = std::min(native, rounds_seconds(traffic, fabric, natural));
-    const int order = RankOrders::class_of(candidate.algorithm->collective, block);
-    const double reordered_seconds =
-        rounds_seconds(traffic, fabric, find(candidate).of_class[index(order)]);
-    if (reordered_seconds < least) best = candidate;
-    least = std::min(least, reordered_seconds);
+    reordered.emplace_back(rounds_seconds(traffic, fabric, find(candidate).of_class[order]),
+                           candidate);
   }
-  if (!best) return best;
   for (const char* role : {"small", "large"}) {
-    auto usual = specification_for(best->algorithm->collective, role);
+    auto usual = specification_for(collective, role);
     if (!usual) continue;
     const auto same = std::ranges::find(candidates, usual->algorithm, &Specification::algorithm);
     if (same != candidates.end()) continue;  // counted above
-    usual->order = best->order;              // by as many roots
+    usual->order = candidates[0].order;      // by as many roots
     native = std::min(
         native, rounds_seconds(traffic_of(*usual, p, block, Roots::between), fabric, natural));
   }
-  return least * min_gain_of_exploration < native ? best : std::nullopt;
+  std::ranges::stable_sort(reordered, {}, [](const auto& one) { return one.first; });
+  std::vector<Specification> gaining;
+  for (const auto& [seconds, candidate] : reordered) {
+    if (seconds * min_gain_of_exploration < native) gaining.push_back(candidate);
+  }
+  return gaining;
 }
 
 Anchor anchor_of(const Specification& specification, Rank root) {

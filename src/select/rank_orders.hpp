@@ -59,12 +59,12 @@ struct Anchor {
 [[nodiscard]] RankOrders rank_orders_of(const Specification& specification, const Fabric& fabric,
                                         Rank root);
 
-/// Which of these candidates of a collective is fastest in its order `find(candidate)`, if it is
-/// 1.25 times as fast as the best of them in natural order, and as what MPI libraries usually run:
-/// these model the MPI's own. None without such a gain. Of a rooted collective they must turn with
-/// the root, and the mean over roots other than those of the search counts. The times include only
-/// the links between ranks. O(messages), plus `find`.
-[[nodiscard]] std::optional<Specification> gaining_by_distance(
+/// Which of these candidates of one collective are in their order `find(candidate)` 1.25 times as
+/// fast as the best of them in natural order, and as what MPI libraries usually run: these model
+/// the MPI's own. The fastest first. Of a rooted collective they must turn with the root, and the
+/// mean over roots other than those of the search counts. The times include only the links between
+/// ranks. O(messages), plus `find`.
+[[nodiscard]] std::vector<Specification> gaining_by_distance(
     std::span<const Specification> candidates, Bytes block, const Fabric& fabric,
     const std::function<const RankOrders&(const Specification&)>& find);
 

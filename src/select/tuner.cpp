@@ -234,7 +234,10 @@ int Tuner::learn(Agreement& ranks) {
   for (auto& [size_class, known] : cases_) {
     if (has_more) known.list_again();
   }
-  is_exploring_ = is_exploring_ || has_more;
+  // What the budget holds does not wait for calls.
+  const double left = budget_.spare();
+  const double next = ranks.cost_of_learning(left);
+  is_exploring_ = is_exploring_ || has_more || (next > 0 && next <= left);
   return error;
 }
 

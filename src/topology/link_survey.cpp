@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "topology/shared_links.hpp"
+
 namespace tutti {
 
 LinkSurvey::LinkSurvey(const Nodes& nodes, std::vector<RankLocation> locations, int world)
@@ -79,6 +81,10 @@ DistanceFile LinkSurvey::distances(const std::array<Bytes, 2>& bytes) const {
       }
     }
     file.measured.push_back({bytes[size], std::move(distances)});
+  }
+  // Nodes at one switch share its uplink.
+  for (std::vector<int>& level : clusters_of(file.measured.back().distances).levels) {
+    file.hierarchy.levels.push_back(std::move(level));
   }
   return in_world_order(file, locations_, world_);
 }

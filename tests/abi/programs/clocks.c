@@ -1,5 +1,5 @@
-/* Broadcasts by ranks of even number, all of which arrive 100 ms after the others, on a communicator
- * that is freed before the end: clocks CALLS. */
+/* Broadcasts by ranks of even number, all of which arrive 100 ms after the others, on a
+ * communicator that is freed before the end: clocks CALLS. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -240,7 +240,7 @@ TEST(Placing, OfACommunicatorIsInNoShapeSlower) {
   }
 }
 
-std::optional<Specification> gain(Collective collective, const Fabric& fabric, Bytes block) {
+std::vector<Specification> gains(Collective collective, const Fabric& fabric, Bytes block) {
   std::map<std::string, RankOrders> found;
   return gaining_by_distance(
       candidates_by_distance({.collective = collective, .p = fabric.size()}), block, fabric,
@@ -248,6 +248,26 @@ std::optional<Specification> gain(Collective collective, const Fabric& fabric, B
         return found.try_emplace(to_text(candidate), rank_orders_of(candidate, fabric, 0))
             .first->second;
       });
+}
+
+std::optional<Specification> gain(Collective collective, const Fabric& fabric, Bytes block) {
+  const std::vector<Specification> all = gains(collective, fabric, block);
+  return all.empty() ? std::nullopt : std::optional(all[0]);
+}
+
+TEST(Placing, AllGainsAreCandidatesTheFastestFirst) {
+  const Fabric alternating = two_switches(8, mixed);
+  const std::vector<Specification> all = gains(Collective::bcast, alternating, 1 << 20);
+  ASSERT_GT(all.size(), 1U);
+  double before = 0;
+  for (const Specification& one : all) {
+    const double seconds = rounds_seconds(traffic_of(one, 8, 1 << 20, Roots::between), alternating,
+                                          rank_orders_of(one, alternating, 0).of(1 << 20));
+    EXPECT_LE(before, seconds) << to_text(one);
+    before = seconds;
+  }
+  EXPECT_TRUE(candidates_by_distance({.collective = Collective::alltoall, .p = 8}).empty());
+  EXPECT_TRUE(gains(Collective::alltoall, alternating, 1 << 20).empty());
 }
 
 TEST(Placing, GainsByDistanceWhereTheNaturalOrderCrossesSlowLinks) {

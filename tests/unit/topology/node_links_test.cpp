@@ -193,7 +193,8 @@ TEST(LinkSurvey, TranslatesBetweenRanksAndNodes) {
   EXPECT_EQ(survey.measured().all().size(), measured.size());
   const DistanceFile file = survey.distances({1, 1000});
   EXPECT_EQ(file.names, (Names{"b", "a", "b", "a", "c"}));
-  EXPECT_EQ(file.hierarchy, (Hierarchy{5, {{0, 1, 0, 2, 3}}}));
+  ASSERT_FALSE(file.hierarchy.levels.empty());
+  EXPECT_EQ(file.hierarchy.levels[0], (std::vector<int>{0, 1, 0, 2, 3}));
   ASSERT_EQ(file.measured.size(), 2U);
   EXPECT_EQ(file.measured[0].bytes, 1);
   EXPECT_EQ(file.measured[1].bytes, 1000);
@@ -203,6 +204,21 @@ TEST(LinkSurvey, TranslatesBetweenRanksAndNodes) {
   EXPECT_EQ(large(3, 1), 10);
   EXPECT_EQ(large(2, 4), 60);
   EXPECT_EQ(large(4, 4), 0);
+}
+
+TEST(LinkSurvey, ShowsTheLinkThatNodesAtOneSwitchShare) {
+  const std::vector<int> labels = {0, 1, 2, 3};
+  LinkSurvey survey(Nodes::of(labels), {{"a", 0}, {"b", 1}, {"c", 2}, {"d", 3}}, 4);
+  for (int a = 0; a < 4; ++a) {
+    for (int b = a + 1; b < 4; ++b) {
+      const double longer = a % 2 == b % 2 ? 1 : 4;
+      survey.add_measured(std::vector<MeasuredLink>{{a, b, {1e-4, 5e-3 * longer}}});
+    }
+  }
+  const Fabric fabric = fabric_of(survey.distances({1, 1 << 18}), 0, 0);
+  ASSERT_EQ(fabric.shared().size(), 2U) << "of each node, and of each switch";
+  EXPECT_EQ(fabric.shared()[1].group, (std::vector<int>{0, 1, 0, 1}));
+  for (const double per_byte : fabric.shared()[1].per_byte) EXPECT_GT(per_byte, 0);
 }
 
 // Of a communicator in another sequence than the world, if it has the whole world.
