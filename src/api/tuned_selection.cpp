@@ -39,7 +39,9 @@ class TunedSelection::MpiAgreement final : public Agreement {
       if (error != MPI_SUCCESS) return selection_.is_closed_ ? MPI_SUCCESS : error;
       selection_.may_agree_ = true;
     }
-    notes.push_back({selection_.clock_.due(state_.tuner.spent()), 0});
+    // Starts of persistent requests wait for no rank: calls with arrivals keep the time themselves.
+    const bool may_wait = !state_.has_arrivals;
+    notes.push_back({may_wait ? selection_.clock_.due(state_.tuner.spent()) : 0, 0});
     notes.push_back({TuningClock::cost_of_node(), 0});
     return state_.notes.begin(communicator.handle(), std::move(notes));
   }

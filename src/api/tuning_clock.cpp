@@ -49,9 +49,11 @@ std::optional<double> TuningClock::cost(Nanoseconds of_node) const {
 
 int TuningClock::open() {
   const MPI_Comm program = communicator_.handle();
-  const double began = monotonic_seconds();
+  const int others = nodes_.guessed().count() - 1;
   bool is_ready = false;
-  if (const int error = true_on_all(program, clocks < max_clocks, is_ready)) return error;
+  const bool has_room = others == 0 || clocks < max_clocks;
+  if (const int error = true_on_all(program, has_room, is_ready)) return error;
+  const double began = monotonic_seconds();  // all ranks are here
   MpiClock opened;
   if (is_ready) {
     if (const int error = opened.synchronise(program, is_ready)) return error;
@@ -62,7 +64,6 @@ int TuningClock::open() {
   if (is_counted_) ++clocks;
   own_ = std::move(opened);
   latest_seconds_ = monotonic_seconds() - began;
-  const int others = nodes_.guessed().count() - 1;
   if (others > 0) latest_of_node = static_cast<Nanoseconds>(latest_seconds_ * 1e9 / others);
   return MPI_SUCCESS;
 }

@@ -51,7 +51,7 @@ class TuningClock : NotCopied {
   std::optional<MpiClock> own_;
   bool is_refused_ = false;    ///< there are too many, or the MPI has no communicator left
   bool is_counted_ = false;    ///< towards the limit
-  std::int64_t compared_ = 0;  ///< so many times since open(), alike on all ranks
+  std::int64_t compared_ = 0;  ///< so many times, alike on all ranks
   double latest_seconds_ = 0;  ///< that a comparison took
 };
 

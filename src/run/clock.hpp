@@ -47,8 +47,8 @@ class ClockOffset {
 };
 
 /// The offset of a clock that drifts, from occasional comparisons: the offset of the latest one,
-/// and from the second one on the rate of change since the one before. What is compared sooner than
-/// half a second later says nothing about the rate.
+/// and from the second one on the rate of change since the one before. A comparison less than
+/// half a second after the last one does not change the rate.
 class ClockLine {
  public:
   static constexpr double min_distance = 0.5;

@@ -29,7 +29,7 @@ std::uint64_t place_in_window(std::uint64_t offset, std::uint64_t window_begin) 
 
 void Tuner::start_from(SizeClass size_class, const TuningEvidence& kept) {
   cases_[size_class].start_from(kept);
-  // They may have been taken on a clock, which this run does not have yet.
+  // The kept times may come from a clock, which this run does not have yet.
   if (criterion_ == Criterion::last_exit) cases_[size_class].measure_anew();
   selects_native_ = selects_native_ && kept.candidate == 0;
 }
@@ -192,8 +192,9 @@ void Tuner::plan_case(SizeClass size_class, Agreement& ranks) {
   const auto held = [left](double cost) {
     return static_cast<Nanoseconds>(std::max(0.0, std::min(cost, left)));
   };
-  const bool has_times = criterion_ == Criterion::shortest || resolution_ < without_clock;
-  const bool may_compare = budget_.may_compare(size_class) && (has_times || !known.is_kept());
+  const bool awaits_clock = criterion_ == Criterion::last_exit && resolution_ >= without_clock &&
+                            ranks.cost_of_clock().has_value();
+  const bool may_compare = budget_.may_compare(size_class) && !(awaits_clock && known.is_kept());
   const bool explores =
       known.plan({held(spare), held(spare + budget_.overdraft()), may_compare, left < 0}, begun_);
   is_exploring_ = is_exploring_ || explores;

@@ -83,9 +83,9 @@ class Agreement {
 /// Loss is what explored calls take beyond the mean of the MPI's own by the criterion, plus what
 /// agreements and looking at noted calls take. A window begins once the loss and the next agreement
 /// are at most `budget` times the time spent, as far as that is known. So loss exceeds the budget
-/// by at most 1 call and 2 agreements, as long as measured candidates, agreements and creations
-/// take as long as before. docs/selection.md has all rules of price and criterion, and a decision
-/// (docs/decisions/hierarchical-by-choice.md) their reasons.
+/// by at most 1 call and 2 agreements, and 1 call more for a clock, as long as measured candidates,
+/// agreements and creations take as long as before. docs/selection.md has all rules of price and
+/// criterion, and a decision (docs/decisions/hierarchical-by-choice.md) their reasons.
 class Tuner {
  public:
   /// Calls of a window, and calls that may pass between the begin and the end of an agreement.
@@ -235,9 +235,10 @@ class Tuner {
   std::uint64_t reopened_at_ = never;  ///< in this window; its calls explore no more
   std::uint64_t lag_ = 0;              ///< calls between a window and its agreement
   std::array<Note, window> notes_{};
-  Nanoseconds own_cost_ = 0;  ///< as charged at this rank, not combined yet
-  Nanoseconds resolution_ = without_clock;
-  double creation_ = 0;  ///< what creating a candidate is expected to take
+  Nanoseconds own_cost_ = 0;                     ///< as charged at this rank, not combined yet
+  Nanoseconds resolution_ = without_clock;       ///< the shortest time that the clock measures
+  Nanoseconds race_resolution_ = without_clock;  ///< when the races began
+  double creation_ = 0;                          ///< what creating a candidate is expected to take
   std::optional<Bytes> bytes_per_call_;
   std::optional<SizeClass> unpaid_;  ///< the class whose next exploration is not paid
   SizeClass latest_unpaid_ = 0;

@@ -18,8 +18,9 @@ constexpr std::size_t numbers_per_call(Criterion criterion) {
 constexpr Nanoseconds errors_per_time = 10;
 /// Calls that may pass until those of a window have ended.
 constexpr std::uint64_t max_lag = 64;
-/// Times are taken anew if the shortest one that the clock measures has grown so much.
+/// Times are taken anew if the shortest one that the clock measures has grown or fallen so much.
 constexpr double max_resolution_growth = 1.5;
+constexpr double max_resolution_fall = 4;
 
 }  // namespace
 
@@ -80,25 +81,29 @@ WindowCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
   return call;
 }
 
-/// Takes over the error of the clock, which may grow. Returns whether times of before are not to be
-/// compared with later ones.
+/// Takes over the error of the clock. Returns whether times of before are not to be compared with
+/// later ones: the shortest time that the clock measures is another since the races began.
 bool Tuner::follow_clock(Nanoseconds error) {
   if (criterion_ == Criterion::shortest || error >= without_clock) return false;
-  const Nanoseconds before = resolution_;
   const Nanoseconds now = std::max<Nanoseconds>(1, errors_per_time * error);
-  const bool had_clock = before < without_clock;
-  resolution_ = had_clock ? std::max(before, now) : now;
-  return !had_clock || exceeds(resolution_, max_resolution_growth, before);
+  const bool is_other = race_resolution_ >= without_clock ||
+                        exceeds(now, max_resolution_growth, race_resolution_) ||
+                        exceeds(race_resolution_, max_resolution_fall, now);
+  resolution_ = is_other ? now : std::max(resolution_, now);
+  if (is_other) race_resolution_ = now;
+  return is_other;
 }
 
 /// Explored calls of this window do not count either: times of before had chosen their candidates.
-/// They are charged all the same.
+/// They are charged all the same, but for comparisons with the MPI's own.
 void Tuner::measure_anew(std::span<WindowCall> calls) {
   for (WindowCall& call : calls) {
     if (!call.is_explored) continue;
-    const double usual = budget_.mean_call_of(*call.size_class);
-    const auto beyond = call.elapsed - static_cast<Nanoseconds>(usual);
-    budget_.add_loss(*call.size_class, {std::max<Nanoseconds>(0, beyond), beyond}, false);
+    const SizeClass size_class = *call.size_class;
+    const auto usual = static_cast<Nanoseconds>(budget_.mean_call_of(size_class));
+    const Nanoseconds lost = std::max<Nanoseconds>(0, call.times.after_last - usual);
+    const bool is_compared = cases_[size_class].exploration().candidate == 0;
+    if (!is_compared) budget_.add_loss(size_class, {lost, lost}, false);
     call.size_class.reset();
   }
   for (auto& [size_class, known] : cases_) known.measure_anew();

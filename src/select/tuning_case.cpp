@@ -355,6 +355,7 @@ void TuningCase::measure_anew() {
   native_median_ = settled_median_ = 0;
   native_of_sizes_ = {};
   native_squares_ = RecentMean(64);
+  weights_ = RecentMean(1024);
   latest_.clear();
   if (!stays) return;
   is_settled_ = is_kept_ = true;

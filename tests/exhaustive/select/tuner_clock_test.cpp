@@ -1,4 +1,4 @@
-/// Collectives whose ranks run ahead of each other, and the common clock that tells what they take.
+/// Collectives whose ranks run ahead of each other, and the common clock that shows their times.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -103,14 +103,14 @@ class Broadcasts : public Agreement {
   Nanoseconds error_ = 0;
 };
 
-TEST(TunerClock, TellsWhatTakesLessWhereRanksRunAhead) {
+TEST(TunerClock, FindsTheFasterOneWhereRanksRunAhead) {
   Broadcasts clocked(0.5 * unit);
   for (int call = 0; call < 200; ++call) clocked.call();
   EXPECT_TRUE(clocked.has_clock());
   EXPECT_EQ(clocked.selected(), 1);
 }
 
-TEST(TunerClock, ElapsedTimesDoNotTellIt) {
+TEST(TunerClock, ElapsedTimesDoNotFindIt) {
   Broadcasts without({});
   for (int call = 0; call < 2000; ++call) without.call();
   EXPECT_EQ(without.selected(), 0);

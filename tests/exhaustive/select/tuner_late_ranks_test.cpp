@@ -64,7 +64,7 @@ TEST(Tuner, ComparesOrdersByArrivalAnewWhenOtherRanksAreLate) {
   }
 }
 
-TEST(Tuner, ElapsedTimesDecideWhatTheClockCannotTellApart) {
+TEST(Tuner, ElapsedTimesDecideWhatTheClockCannotOrder) {
   Simulation simulation({.criterion = Criterion::last_exit,
                          .clock_error = static_cast<Nanoseconds>(native_seconds / 2)},
                         {{4, {native_seconds, 0.2 * native_seconds}}}, 1);
@@ -72,7 +72,7 @@ TEST(Tuner, ElapsedTimesDecideWhatTheClockCannotTellApart) {
   EXPECT_EQ(simulation.selected(4), 1);
 }
 
-TEST(Tuner, TimesThatTheClockCannotTellApartAreEqualAmongLateRanks) {
+TEST(Tuner, TimesThatTheClockCannotOrderAreEqualAmongLateRanks) {
   Simulation simulation({.spread = 20,
                          .criterion = Criterion::last_exit,
                          .clock_error = static_cast<Nanoseconds>(native_seconds / 9)},

@@ -8,6 +8,7 @@
 
 #include "topology/link_survey.hpp"
 #include "topology/node_sets.hpp"
+#include "topology/shared_links.hpp"
 #include "unit/link_helpers.hpp"
 
 namespace tutti {
@@ -216,9 +217,9 @@ TEST(LinkSurvey, ShowsTheLinkThatNodesAtOneSwitchShare) {
     }
   }
   const Fabric fabric = fabric_of(survey.distances({1, 1 << 18}), 0, 0);
-  ASSERT_EQ(fabric.shared().size(), 2U) << "of each node, and of each switch";
-  EXPECT_EQ(fabric.shared()[1].group, (std::vector<int>{0, 1, 0, 1}));
-  for (const double per_byte : fabric.shared()[1].per_byte) EXPECT_GT(per_byte, 0);
+  ASSERT_EQ(fabric.shared.size(), 2U) << "of each node, and of each switch";
+  EXPECT_EQ(fabric.shared[1].group, (std::vector<int>{0, 1, 0, 1}));
+  for (const double per_byte : fabric.shared[1].per_byte) EXPECT_GT(per_byte, 0);
 }
 
 // Of a communicator in another sequence than the world, if it has the whole world.
