@@ -124,7 +124,9 @@ def defaults(folder: Path) -> Figures:
     *_, (_, largest) = rows(folder, "selection-openmpi-8x1-bcast")
     programs = {name: ratio(f"program-{name}") for name in ("tracers", "mixed", "silicon")}
     learned = ratio("place-learned-openmpi-8")
-    return programs | {"bcast": quotient(largest, "native", "auto"), "learned": learned}
+    broadcasts = ratio("place-learned-openmpi-8-bcast")
+    return programs | {"bcast": quotient(largest, "native", "auto"), "learned": learned,
+                       "broadcasts": broadcasts}  # fmt: skip
 
 
 FIGURES: dict[str, Callable[[Path], Figures]] = {

@@ -30,6 +30,6 @@ def show_explored(
     out.print(f"[cyan]auto[/] explores {text} on the program's own calls.")
     orders = made_for_distances(collective, ranks)
     if orders and distances is None:
-        out.print("[dim]An order by distance is listed if --distances FILE, of tutti map --mpirun, predicts a gain.[/]")
+        out.print("[dim]Orders by distance are listed if --distances FILE, of tutti map --mpirun, predicts a gain.[/]")
     elif orders and explored[-1] not in orders:
         out.print("[dim]No order by distance is predicted to gain 25 %.[/]")
