@@ -129,8 +129,8 @@ void bind_distances(nb::module_& module) {
            "machine"_a = Machine{},
            "Evaluates orders by distance for an algorithm; block: bytes of each rank's block.")
       .def("explored", explored_orders, "collective"_a, "block"_a, "machine"_a = Machine{},
-           "The order by distance that auto explores beside the other candidates, if the model "
-           "predicts that it gains enough. block: the mean one, in bytes.");
+           "The orders by distance that auto explores behind the other candidates: those that the "
+           "model predicts to gain enough, the fastest first. block: the mean one, in bytes.");
   module.def(
       "distances_from_text",
       [](const std::string& text) { return value_or_raise(distances_from_text(text)); }, "text"_a,

@@ -262,7 +262,7 @@ class Distances:
 
     def explored(self, collective: str, block: int, machine: Machine = ...) -> list[str]:
         """
-        The order by distance that auto explores beside the other candidates, if the model predicts that it gains enough. block: the mean one, in bytes.
+        The orders by distance that auto explores behind the other candidates: those that the model predicts to gain enough, the fastest first. block: the mean one, in bytes.
         """
 
 def distances_from_text(text: str) -> Distances:

@@ -46,7 +46,7 @@ std::vector<Specification> candidates_for(Collective collective, int p) {
 /// What a pair takes is a guess before the first one.
 std::size_t DistanceLearning::pairs_within(double max_cost) const {
   if (!has_measured_) return 1;
-  const double fit = std::min(max_cost, longest_stop) / std::max(1.0, pair_cost_);
+  const double fit = std::clamp(max_cost, 0.0, longest_stop) / std::max(1.0, pair_cost_);
   return std::clamp<std::size_t>(static_cast<std::size_t>(fit), 1,
                                  std::max<std::size_t>(1, pairs_.size()));
 }

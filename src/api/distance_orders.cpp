@@ -139,8 +139,15 @@ int DistanceOrders::rank_orders(const Specification& specification, Rank root,
   Entry& common = entry(specification, root);
   if (!common.is_common) {
     if (rank_ == 0) rank_orders_here(specification, root);
+    std::vector<Rank> all;
+    for (const std::vector<Rank>& ranks : common.rank_orders.of_class) {
+      all.insert(all.end(), ranks.begin(), ranks.end());
+    }
+    if (const int error = take_from_first(all, comm_)) return error;
+    auto next = all.begin();
     for (std::vector<Rank>& ranks : common.rank_orders.of_class) {
-      if (const int error = take_from_first(ranks, comm_)) return error;
+      ranks.assign(next, next + p_);
+      next += p_;
     }
     common.is_common = true;
   }

@@ -86,6 +86,7 @@ DistanceFile LinkSurvey::distances(const std::array<Bytes, 2>& bytes) const {
   for (std::vector<int>& level : clusters_of(file.measured.back().distances).levels) {
     file.hierarchy.levels.push_back(std::move(level));
   }
+  file.hierarchy = groups_of(file);  // without levels that repeat or cut those below
   return in_world_order(file, locations_, world_);
 }
 

@@ -255,5 +255,14 @@ TEST(Tuner, RequestsInFlightArePaidToo) {
   }
 }
 
+TEST(Tuner, LearnsOnWithoutIdleCallsWhileTheBudgetHoldsIt) {
+  Simulation simulation({.steps = 6, .step = 1e-3 * native_seconds},
+                        {{4, {native_seconds, 2 * native_seconds, 2 * native_seconds}}}, 1);
+  while (simulation.steps_taken() < 2) simulation.call(4);
+  int calls = 0;
+  for (; simulation.steps_taken() < 6 && calls < 128; ++calls) simulation.call(4);
+  EXPECT_EQ(simulation.steps_taken(), 6) << "after 12 calls each; idle windows are 128 apart";
+}
+
 }  // namespace
 }  // namespace tutti

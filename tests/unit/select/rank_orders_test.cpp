@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <map>
 
 #include "cost/traffic.hpp"
@@ -265,6 +267,18 @@ TEST(Placing, AllGainsAreCandidatesTheFastestFirst) {
                                           rank_orders_of(one, alternating, 0).of(1 << 20));
     EXPECT_LE(before, seconds) << to_text(one);
     before = seconds;
+  }
+  const std::vector<Specification> tried =
+      candidates_by_distance({.collective = Collective::bcast, .p = 8});
+  const auto seconds_in = [&](const Specification& one, const std::vector<Rank>& ranks) {
+    return rounds_seconds(traffic_of(one, 8, 1 << 20, Roots::between), alternating, ranks);
+  };
+  double native = std::numeric_limits<double>::infinity();  // the usual ones are among them
+  for (const Specification& one : tried) native = std::min(native, seconds_in(one, identity(8)));
+  for (const Specification& one : tried) {
+    const std::vector<Rank> ranks = rank_orders_of(one, alternating, 0).of(1 << 20);
+    EXPECT_EQ(std::ranges::count(all, one), 1.25 * seconds_in(one, ranks) < native ? 1 : 0)
+        << to_text(one);
   }
   EXPECT_TRUE(candidates_by_distance({.collective = Collective::alltoall, .p = 8}).empty());
   EXPECT_TRUE(gains(Collective::alltoall, alternating, 1 << 20).empty());

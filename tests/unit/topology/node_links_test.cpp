@@ -196,6 +196,7 @@ TEST(LinkSurvey, TranslatesBetweenRanksAndNodes) {
   EXPECT_EQ(file.names, (Names{"b", "a", "b", "a", "c"}));
   ASSERT_FALSE(file.hierarchy.levels.empty());
   EXPECT_EQ(file.hierarchy.levels[0], (std::vector<int>{0, 1, 0, 2, 3}));
+  EXPECT_EQ(flaw_of(file.hierarchy), "");
   ASSERT_EQ(file.measured.size(), 2U);
   EXPECT_EQ(file.measured[0].bytes, 1);
   EXPECT_EQ(file.measured[1].bytes, 1000);
@@ -209,7 +210,7 @@ TEST(LinkSurvey, TranslatesBetweenRanksAndNodes) {
 
 TEST(LinkSurvey, ShowsTheLinkThatNodesAtOneSwitchShare) {
   const std::vector<int> labels = {0, 1, 2, 3};
-  LinkSurvey survey(Nodes::of(labels), {{"a", 0}, {"b", 1}, {"c", 2}, {"d", 3}}, 4);
+  LinkSurvey survey(Nodes::of(labels), {{"a", 0}, {"b", 2}, {"c", 1}, {"d", 3}}, 4);
   for (int a = 0; a < 4; ++a) {
     for (int b = a + 1; b < 4; ++b) {
       const double longer = a % 2 == b % 2 ? 1 : 4;
@@ -218,7 +219,7 @@ TEST(LinkSurvey, ShowsTheLinkThatNodesAtOneSwitchShare) {
   }
   const Fabric fabric = fabric_of(survey.distances({1, 1 << 18}), 0, 0);
   ASSERT_EQ(fabric.shared.size(), 2U) << "of each node, and of each switch";
-  EXPECT_EQ(fabric.shared[1].group, (std::vector<int>{0, 1, 0, 1}));
+  EXPECT_EQ(fabric.shared[1].group, (std::vector<int>{0, 0, 1, 1})) << "by rank in the world";
   for (const double per_byte : fabric.shared[1].per_byte) EXPECT_GT(per_byte, 0);
 }
 
