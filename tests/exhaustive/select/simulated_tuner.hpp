@@ -56,8 +56,29 @@ class AloneAgreement : public Agreement {
   std::vector<MaxAndSum> notes_;
 };
 
+/// The agreement of several ranks, all of which begin before any of them ends. Clear `combined_`
+/// before each one.
+class CombiningAgreement : public Agreement {
+ public:
+  int begin(std::vector<MaxAndSum> notes) override {
+    combined_.resize(notes.size(), {std::numeric_limits<std::int64_t>::min(), 0});
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+      combined_[i].max = std::max(combined_[i].max, notes[i].max);
+      combined_[i].sum += notes[i].sum;
+    }
+    return 0;
+  }
+  int end(std::vector<MaxAndSum>& combined) override {
+    combined = combined_;
+    return 0;
+  }
+
+ protected:
+  std::vector<MaxAndSum> combined_;
+};
+
 /// A machine whose ranks all have a tuner, and what it should be judged by.
-class Simulation : public Agreement {
+class Simulation : public CombiningAgreement {
  public:
   struct Options {
     int p = 3;
@@ -85,19 +106,6 @@ class Simulation : public Agreement {
     }
   }
 
-  /// All ranks begin before any of them ends.
-  int begin(std::vector<MaxAndSum> notes) override {
-    combined_.resize(notes.size(), {std::numeric_limits<std::int64_t>::min(), 0});
-    for (std::size_t i = 0; i < notes.size(); ++i) {
-      combined_[i].max = std::max(combined_[i].max, notes[i].max);
-      combined_[i].sum += notes[i].sum;
-    }
-    return 0;
-  }
-  int end(std::vector<MaxAndSum>& combined) override {
-    combined = combined_;
-    return 0;
-  }
   double cost_of_listing(SizeClass) override { return options_.listing; }
   int candidates(SizeClass size_class) override {
     created_ += options_.listing / options_.p;
@@ -334,7 +342,6 @@ class Simulation : public Agreement {
   std::map<SizeClass, Class> classes_;
   std::mt19937 random_;
   std::vector<Tuner> tuners_;
-  std::vector<MaxAndSum> combined_;
   std::map<int, int> runs_;
   /// By number and class, for the calls of the window, as first known.
   std::map<std::pair<std::uint64_t, SizeClass>, bool> runs_native_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "exhaustive/select/simulated_tuner.hpp"
 #include "select/tuner.hpp"
 
 namespace tutti {
@@ -16,25 +17,13 @@ constexpr double unit = 1e6;  // nanoseconds
 
 /// Broadcasts by rank 0 in a row. The MPI's own reaches rank 1 soon, and rank 2 over a slow link,
 /// so rank 1 runs ahead of it. The candidate takes less on that link, and rank 1 waits for rank 2.
-class Broadcasts : public Agreement {
+class Broadcasts : public test::CombiningAgreement {
  public:
   explicit Broadcasts(std::optional<double> cost_of_clock) : cost_of_clock_(cost_of_clock) {
     for (int rank = 0; rank < ranks; ++rank)
       tuners_.emplace_back(ranks, Criterion::last_exit, 0.01);
   }
 
-  int begin(std::vector<MaxAndSum> notes) override {
-    if (combined_.empty()) combined_ = std::vector<MaxAndSum>(notes.size(), {-(1LL << 62), 0});
-    for (std::size_t i = 0; i < notes.size(); ++i) {
-      combined_[i].max = std::max(combined_[i].max, notes[i].max);
-      combined_[i].sum += notes[i].sum;
-    }
-    return 0;
-  }
-  int end(std::vector<MaxAndSum>& combined) override {
-    combined = combined_;
-    return 0;
-  }
   int candidates(SizeClass) override { return 2; }
   double cost_of_listing(SizeClass) override { return 0; }
   bool needs_creation(SizeClass, int) override { return false; }
@@ -96,7 +85,6 @@ class Broadcasts : public Agreement {
 
   std::optional<double> cost_of_clock_;
   std::vector<Tuner> tuners_;
-  std::vector<MaxAndSum> combined_;
   std::array<double, ranks> now_{};
   int synchronised_ = 0;
   bool has_clock_ = false;
