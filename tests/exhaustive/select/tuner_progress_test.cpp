@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "exhaustive/select/simulated_tuner.hpp"
@@ -262,6 +264,44 @@ TEST(Tuner, LearnsOnWithoutIdleCallsWhileTheBudgetHoldsIt) {
   int calls = 0;
   for (; simulation.steps_taken() < 6 && calls < 128; ++calls) simulation.call(4);
   EXPECT_EQ(simulation.steps_taken(), 6) << "after 12 calls each; idle windows are 128 apart";
+}
+
+TEST(Tuner, AnErrorEndsExploration) {
+  /// One function of it fails.
+  struct Broken : AloneAgreement {
+    explicit Broken(std::string what) : fails(std::move(what)) {}
+    int begin(std::vector<MaxAndSum> notes) override {
+      return fails == "begin" ? 7 : AloneAgreement::begin(std::move(notes));
+    }
+    int end(std::vector<MaxAndSum>& combined) override {
+      return fails == "end" ? 7 : AloneAgreement::end(combined);
+    }
+    int candidates(SizeClass) override { return 2; }
+    bool needs_creation(SizeClass, int) override { return true; }
+    int prepare(SizeClass, int, bool&) override { return 7; }
+    std::string fails;
+  };
+  for (const char* const what : {"begin", "end", "prepare"}) {
+    Broken broken(what);
+    Tuner tuner(1, Criterion::shortest, 0.01);
+    int error = 0;
+    std::uint64_t call = 0;
+    for (; error == 0 && call < 100; ++call) {
+      tuner.begin_call();
+      if (tuner.is_noted()) {
+        tuner.note(call, 4, 8, {100 * static_cast<Nanoseconds>(native_seconds)});
+      }
+      if (tuner.agrees()) error = tuner.agree(broken, 0);
+    }
+    EXPECT_EQ(error, 7) << what;
+    EXPECT_EQ(call, Tuner::window + 1 + (broken.fails == "begin" ? 0 : Tuner::overlap)) << what;
+    for (; call < 200; ++call) {
+      tuner.begin_call();
+      EXPECT_TRUE(tuner.runs_native()) << what;
+      EXPECT_FALSE(tuner.agrees()) << what;
+      EXPECT_EQ(tuner.candidate_of(4), 0) << what;
+    }
+  }
 }
 
 }  // namespace
