@@ -5,8 +5,6 @@
 
 #include <map>
 #include <random>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "exhaustive/select/simulated_tuner.hpp"
