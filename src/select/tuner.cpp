@@ -19,10 +19,10 @@ constexpr double soon_paid = 1e8;  ///< nanoseconds: what is created before dist
 /// A number in 0..7 that looks random, and is the same on all ranks.
 std::uint64_t shift_of(std::uint64_t call) { return (call * 0x9E3779B97F4A7C15U) >> 61; }
 
-/// Calls 0, 1, 2, .. of a window in a sequence that depends on the window, so that calls of several
-/// classes in turn do not miss it each time. 3 is its own inverse modulo 8.
-std::uint64_t place_in_window(std::uint64_t offset, std::uint64_t window_begin) {
-  return (offset + shift_of(window_begin)) * 3 % Tuner::window;
+/// The first of so many calls in a row that a window explores. It depends on the window, so that
+/// calls of several classes in turn do not miss it each time.
+std::uint64_t first_explored(std::uint64_t calls, std::uint64_t window_begin) {
+  return shift_of(window_begin) * (Tuner::window - calls + 1) / 8;
 }
 
 }  // namespace
@@ -45,8 +45,9 @@ const TuningCase* Tuner::find(std::optional<SizeClass> size_class) const {
 
 bool Tuner::explores(const TuningCase& known, std::uint64_t call) const {
   if (!is_in_window(call) || call >= reopened_at_) return false;
-  const std::uint64_t place = place_in_window(call - window_begin_, window_begin_);
-  return place < static_cast<std::uint64_t>(known.exploration().calls);
+  const auto calls = static_cast<std::uint64_t>(known.exploration().calls);
+  const std::uint64_t first = window_begin_ + first_explored(calls, window_begin_);
+  return call >= first && call - first < calls;
 }
 
 int Tuner::candidate_in(std::uint64_t call, std::optional<SizeClass> size_class) const {

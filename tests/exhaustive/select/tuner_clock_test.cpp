@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "exhaustive/select/simulated_tuner.hpp"
@@ -15,16 +17,34 @@ namespace {
 constexpr int ranks = 3;
 constexpr double unit = 1e6;  // nanoseconds
 
-/// Broadcasts by rank 0 in a row. The MPI's own reaches rank 1 soon, and rank 2 over a slow link,
-/// so rank 1 runs ahead of it. The candidate takes less on that link, and rank 1 waits for rank 2.
+using RankTimes = std::array<double, ranks>;
+/// Runs a step of the program with a candidate: from the times of ranks before it to those after.
+using Step = std::function<void(int, RankTimes&)>;
+
+/// The MPI's own reaches rank 1 soon, and rank 2 over a slow link, so rank 1 runs ahead of it.
+/// Candidate 1 takes less on that link, and rank 1 waits for rank 2.
+void over_slow_link(int candidate, RankTimes& now) {
+  now[0] += 0.01 * unit;
+  if (candidate == 0) {
+    now[1] = std::max(now[0], now[1]) + 0.1 * unit;
+    now[2] = std::max(now[0], now[2]) + unit;
+  } else {
+    now[2] = std::max(now[0], now[2]) + 0.6 * unit;
+    now[1] = std::max(now[2], now[1]) + 0.1 * unit;
+  }
+}
+
+/// Broadcasts by rank 0 in a row.
 class Broadcasts : public test::CombiningAgreement {
  public:
-  explicit Broadcasts(std::optional<double> cost_of_clock) : cost_of_clock_(cost_of_clock) {
+  explicit Broadcasts(std::optional<double> cost_of_clock, Step step = over_slow_link,
+                      int candidates = 2)
+      : cost_of_clock_(cost_of_clock), step_(std::move(step)), candidates_(candidates) {
     for (int rank = 0; rank < ranks; ++rank)
       tuners_.emplace_back(ranks, Criterion::last_exit, 0.01);
   }
 
-  int candidates(SizeClass) override { return 2; }
+  int candidates(SizeClass) override { return candidates_; }
   double cost_of_listing(SizeClass) override { return 0; }
   bool needs_creation(SizeClass, int) override { return false; }
   int prepare(SizeClass, int, bool& ready) override {
@@ -43,15 +63,8 @@ class Broadcasts : public test::CombiningAgreement {
     for (Tuner& tuner : tuners_) tuner.begin_call();
     if (tuners_[0].agrees()) agree();
     const int candidate = tuners_[0].candidate_of(size_class);
-    const std::array<double, ranks> arrivals = now_;
-    now_[0] += 0.01 * unit;
-    if (candidate == 0) {
-      now_[1] = std::max(now_[0], now_[1]) + 0.1 * unit;
-      now_[2] = std::max(now_[0], now_[2]) + unit;
-    } else {
-      now_[2] = std::max(now_[0], now_[2]) + 0.6 * unit;
-      now_[1] = std::max(now_[2], now_[1]) + 0.1 * unit;
-    }
+    const RankTimes arrivals = now_;
+    step_(candidate, now_);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       ASSERT_EQ(tuners_[rank].candidate_of(size_class), candidate);
       RankTime time = {static_cast<Nanoseconds>(now_[rank] - arrivals[rank])};
@@ -60,6 +73,9 @@ class Broadcasts : public test::CombiningAgreement {
     }
   }
 
+  void compute(double time) {
+    for (double& now : now_) now += time;
+  }
   /// All ranks wait for each other.
   void barrier() { now_.fill(std::ranges::max(now_)); }
 
@@ -84,8 +100,10 @@ class Broadcasts : public test::CombiningAgreement {
   }
 
   std::optional<double> cost_of_clock_;
+  Step step_;
+  int candidates_;
   std::vector<Tuner> tuners_;
-  std::array<double, ranks> now_{};
+  RankTimes now_{};
   int synchronised_ = 0;
   bool has_clock_ = false;
   Nanoseconds error_ = 0;
@@ -102,6 +120,30 @@ TEST(TunerClock, ElapsedTimesDoNotFindIt) {
   Broadcasts without({});
   for (int call = 0; call < 2000; ++call) without.call();
   EXPECT_EQ(without.selected(), 0);
+}
+
+// A chain's first rank leaves early and begins its next call meanwhile. Alone a call of it takes
+// longer than one whose ranks leave together; in a row such calls take less.
+TEST(TunerClock, FindsWhatOverlapsWithItself) {
+  const auto step = [](int candidate, RankTimes& now) {
+    if (candidate < 2) {
+      now.fill(std::ranges::max(now) + (candidate == 0 ? 3 : 1.2) * unit);
+      return;
+    }
+    double begin = now[0];
+    for (double& rank : now) {
+      begin = std::max(begin, rank);
+      rank = begin + unit;
+      begin += 0.2 * unit;
+    }
+  };
+  Broadcasts clocked(0.5 * unit, step, 3);
+  for (int call = 0; call < 500; ++call) {
+    clocked.call();
+    clocked.compute(0.3 * unit);
+  }
+  EXPECT_TRUE(clocked.has_clock());
+  EXPECT_EQ(clocked.selected(), 2);
 }
 
 TEST(TunerClock, IsMadeOnceTheBudgetHoldsIt) {
