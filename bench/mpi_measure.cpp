@@ -28,9 +28,10 @@ void sleep(double seconds) {
 /// Whether ranks give progress hints: they compute before calls, and the options ask for hints.
 bool gives_hints(const Options& options) { return options.edge > 0 && computes(options); }
 
-/// The number of a repetition from 0 on; `repetition` is negative while it is not timed.
-std::uint64_t number_of(int repetition, const Options& options) {
-  return static_cast<std::uint64_t>(repetition + options.warmup);
+/// The number of a repetition's first call; `repetition` is negative while it is not timed.
+std::uint64_t first_call(int repetition, const Options& options) {
+  return static_cast<std::uint64_t>(repetition + options.warmup) *
+         static_cast<std::uint64_t>(options.calls);
 }
 
 /// Whether Tutti selects the algorithm, flat or hierarchical, by times of the calls.
@@ -38,11 +39,10 @@ bool learns(const Contender& contender) {
   return contender.specification.find("auto") != std::string::npos;
 }
 
-/// Sleeps as long as this rank computes before the call of a repetition, and gives the progress
-/// hint if Tutti runs the call.
-void compute(const Bench& bench, const Contender& contender, int repetition) {
+/// Sleeps as long as this rank computes before a call, and gives the progress hint if Tutti runs
+/// the call.
+void compute(const Bench& bench, const Contender& contender, std::uint64_t call) {
   const Options& options = bench.options;
-  const std::uint64_t call = number_of(repetition, options);
   const double seconds =
       options.compute + options.delays.of(bench.job.rank(), bench.job.p(), call, options.seed);
   const double before_hint = seconds * options.edge / 100;
@@ -90,10 +90,29 @@ int call_untimed(const Contender& contender, bool whole) {
   return whole ? contender.call() : contender.workload->prime(contender.functions);
 }
 
-/// Makes one call, and checks the received data; returns arrival and exit. `whole` is whether the
-/// untimed call before it is a full one.
-std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
-                                std::uint32_t number, int repetition, bool whole) {
+/// Makes the calls of a repetition, the first of which has the number `first`; returns arrival and
+/// exit.
+std::array<double, 2> call_timed(const Bench& bench, const Contender& contender,
+                                 std::uint64_t first) {
+  const std::uint64_t end = first + static_cast<std::uint64_t>(bench.options.calls);
+  double in_calls = 0;
+  double exit = 0;
+  for (std::uint64_t number = first; number < end; ++number) {
+    int code = contender.start ? contender.start() : MPI_SUCCESS;
+    compute(bench, contender, number);
+    const double begin = bench.clock.now();
+    if (code == MPI_SUCCESS) code = contender.call();
+    exit = bench.clock.now();
+    in_calls += exit - begin;
+    fail_on(code, bench, contender);
+  }
+  return {exit - in_calls, exit};
+}
+
+/// Makes the calls of a repetition, and checks the received data of the last one; returns arrival
+/// and exit. `whole` is whether the untimed call before them is a full one.
+std::array<double, 2> call_checked(const Bench& bench, const Contender& contender,
+                                   std::uint32_t number, int repetition, bool whole) {
   Workload& workload = *contender.workload;
   select(bench, contender);
   // A new setting makes Tutti select again in the next call, which should not be timed. So every
@@ -111,15 +130,10 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   if (bench.options.check) workload.prepare(number);
   bench.job.barrier();
   if (!contender.start && primes_late && !learns(contender)) workload.prime(contender.functions);
-  int code = contender.start ? contender.start() : MPI_SUCCESS;
-  compute(bench, contender, repetition);
-  const double arrival = bench.clock.now();
-  if (code == MPI_SUCCESS) code = contender.call();
-  const double exit = bench.clock.now();
-  fail_on(code, bench, contender);
+  const auto times = call_timed(bench, contender, first_call(repetition, bench.options));
   rest(bench);
   check(bench, contender, number);
-  return {arrival, exit};
+  return times;
 }
 
 /// Gathers the times of all ranks at rank 0.
@@ -131,7 +145,7 @@ Calls collect(const Bench& bench, const OwnTimes& times) {
   const int doubles = static_cast<int>(2 * repetitions);
   native_functions().Gather(times.data(), doubles, MPI_DOUBLE, all.data(), doubles, MPI_DOUBLE, 0,
                             job.control());
-  Calls calls{job.p(), static_cast<int>(repetitions), {}, {}, ""};
+  Calls calls{job.p(), static_cast<int>(repetitions), bench.options.calls, {}, {}, ""};
   for (const auto& [arrival, exit] : all) {
     calls.arrivals.push_back(arrival);
     calls.exits.push_back(exit);
@@ -185,19 +199,20 @@ int repetitions_for(const Bench& bench, double seconds) {
 }  // namespace
 
 double Calls::seconds(int repetition) const {
-  return range_of(*this, exits, repetition).last - range_of(*this, arrivals, repetition).first;
+  return (range_of(*this, exits, repetition).last - range_of(*this, arrivals, repetition).first) /
+         of_repetition;
 }
 
 double Calls::elapsed(int repetition) const {
   double sum = 0;
   for_each_rank(*this, exits, repetition, [&](double time) { sum += time; });
   for_each_rank(*this, arrivals, repetition, [&](double time) { sum -= time; });
-  return sum / p;
+  return sum / p / of_repetition;
 }
 
 double Calls::spread(int repetition) const {
   const Range range = range_of(*this, arrivals, repetition);
-  return range.last - range.first;
+  return (range.last - range.first) / of_repetition;
 }
 
 double Calls::after_last_arrival(int repetition) const {
@@ -208,7 +223,7 @@ std::vector<double> Calls::arrivals_of(int repetition) const {
   const double first = range_of(*this, arrivals, repetition).first;
   std::vector<double> since_first;
   for_each_rank(*this, arrivals, repetition,
-                [&](double time) { since_first.push_back(time - first); });
+                [&](double time) { since_first.push_back((time - first) / of_repetition); });
   return since_first;
 }
 
@@ -251,10 +266,7 @@ void settle(const Bench& bench, std::span<const Contender> contenders) {
       select(bench, contender);
       if (bench.options.check) contender.workload->prepare(++number);
       bench.job.barrier();
-      int code = contender.start ? contender.start() : MPI_SUCCESS;
-      compute(bench, contender, call);
-      if (code == MPI_SUCCESS) code = contender.call();
-      fail_on(code, bench, contender);
+      call_timed(bench, contender, first_call(call, bench.options));
       rest(bench);
       check(bench, contender, number);
     }
@@ -284,7 +296,7 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
     for (const std::size_t index : order) {
       const Contender& contender = contenders[index];
       bench.watchdog.enter(contender.name, block, repetition);
-      const auto time = call_once(bench, contender, ++number, repetition, whole);
+      const auto time = call_checked(bench, contender, ++number, repetition, whole);
       if (repetition >= 0) times[index].push_back(time);
       if (repetition + 1 == repetitions) calls[index].ran = what_ran(contender);
     }

@@ -26,15 +26,18 @@ struct Contender {
   std::function<int()> start = {};  ///< starts a persistent call, before the computation
 };
 
-/// The arrivals and exits of all ranks in the timed calls of one contender. Only at rank 0.
+/// The arrivals and exits of all ranks in the timed calls of one contender. Of several
+/// calls in a repetition the exit is that of the last one, and the arrival is so long before it as
+/// the rank was in the calls. Only at rank 0.
 struct Calls {
   int p = 0;
   int repetitions = 0;
+  int of_repetition = 1;         ///< calls
   std::vector<double> arrivals;  ///< by rank, then repetition; seconds
   std::vector<double> exits;
   std::string ran;  ///< the algorithm that Tutti ran last, and why; empty without Tutti
 
-  /// Last exit minus first arrival.
+  /// Last exit minus first arrival; this and all others of one of its calls.
   [[nodiscard]] double seconds(int repetition) const;
   /// Last arrival minus first arrival.
   [[nodiscard]] double spread(int repetition) const;
@@ -70,11 +73,11 @@ class ProgressHints : NotCopied {
 
 /// Measures all contenders. Every repetition calls each contender once, in a new random order. So
 /// drift affects all alike, and no contender always follows the same other one, whose call may have
-/// used up the time slice of ranks. Before a call the ranks meet in a barrier, then compute as long
-/// as the options say; each rank records when it enters and leaves the call. Received data are
-/// checked after each call, also in the warm-up; wrong data or an MPI error end the job. With a
-/// time budget the duration of the warm-up, or else of the first repetition, determines the number
-/// of repetitions. Collective.
+/// used up the time slice of ranks. Before a repetition the ranks meet in a barrier, and before
+/// each of its calls they compute as long as the options say. Each rank records when it enters and
+/// leaves a call. Received data are checked after each call, also in the warm-up; wrong data or an
+/// MPI error end the job. With a time budget the duration of the warm-up, or else of the first
+/// repetition, determines the number of repetitions. Collective.
 [[nodiscard]] std::vector<Calls> measure(const Bench& bench, std::span<const Contender> contenders,
                                          Bytes block);
 

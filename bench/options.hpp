@@ -63,6 +63,7 @@ struct Options {
   std::vector<std::string> algorithms;  ///< empty: native and auto
   Delays delays;                        ///< before each call
   double compute = -1;      ///< seconds before each call without delay; -1: the delays' scale
+  int calls = 1;            ///< of a repetition, without a barrier between them
   double rest = 0;          ///< seconds that ranks sleep after each call, once all have left it
   int edge = 50;            ///< percent of the computation before the progress hint; 0: no hint
   bool persistent = false;  ///< Tutti's algorithms by init, start and wait

@@ -130,6 +130,9 @@ constexpr Option table[] = {
      "ranks arrive late: uniform:50ms, normal:5ms, one-late:50ms[@RANK], recorded:FILE (none)"},
     {"compute", "TIME", collectives, read_parsed<&Options::compute, seconds_from>,
      "time that every rank computes (sleeps) before its delay (the largest delay)"},
+    {"calls", "N", collectives, read_count<&Options::calls, 1>,
+     "calls of a repetition, each after its delay, without a barrier between them; times are those "
+     "of one call (1)"},
     {"rest", "TIME", collectives, read_parsed<&Options::rest, seconds_from>,
      "sleep after all ranks have left a call, for cores that ranks share (0)"},
     {"edge", "PERCENT", collectives,

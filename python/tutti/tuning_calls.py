@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 from tutti import _engine
@@ -14,6 +14,7 @@ from tutti.refusal import Refusal
 from tutti.site_totals import seconds_of
 from tutti.tuning_blocks import WIDTH, Band, band_of, blocks_for, class_end
 from tutti.tuning_cells import Cell
+from tutti.tuning_run import waits_for_all
 
 MIN_SHARE = 0.01
 """Calls with a smaller share of the time in collectives are not tuned."""
@@ -21,6 +22,8 @@ MIN_SPREAD = 200e-6
 """Seconds. Ranks whose arrivals are closer count as together: a sleep is not more precise."""
 _MAX_CALLS = 32
 """Recorded calls of a call site whose arrivals are replayed."""
+IN_A_ROW = 8
+"""Calls without a barrier between them, where ranks may run ahead of each other."""
 _MAX_ROOTS = 4
 """Roots of one size that are replayed: each is a run of its own."""
 
@@ -52,6 +55,9 @@ class Calls:
     arrivals: list[tuple[int, list[float]]] = field(default_factory=list, repr=False)
     """Of recorded calls: the root, and by rank the seconds behind the first. Empty if ranks arrive
     together."""
+    follow: bool = False
+    """Calls follow each other, and no rank waits for all: `arrivals` are the seconds that ranks compute
+    between two calls, from which it follows how far they run ahead."""
 
     @property
     def bytes(self) -> int:
@@ -103,7 +109,7 @@ class Calls:
         return [(root, number / _MAX_ROOTS) for root, number in found.items()]
 
     def delays(self, root: int) -> list[list[float]]:
-        """By recorded call with this root and rank, seconds behind the first: of at most 32 calls."""
+        """By recorded call with this root and rank, the seconds of `arrivals`: of at most 32 calls."""
         known = [delays for of, delays in self.arrivals if of == root]
         return known[:: max(1, len(known) // _MAX_CALLS)][:_MAX_CALLS]
 
@@ -128,13 +134,41 @@ def _checked(
             yield report, line
 
 
-def _arrivals(line: dict[str, Any], ranks: int) -> list[tuple[int, list[float]]]:
+def _arrivals(line: dict[str, Any], ranks: int) -> tuple[list[tuple[int, list[float]]], bool]:
+    """`arrivals` and `follow` of Calls."""
     pattern, spread = line.get("pattern"), line.get("spread")
     if not pattern or not spread or len(pattern["ranks"]) != ranks:
-        return []
+        return [], False
     if spread["median"] < MIN_SPREAD:
+        return [], False
+    if not waits_for_all(line["collective"]):
+        computed = _computed(pattern, line["elapsed"]["mean"])
+        if computed and 2 * len(computed) >= len(pattern["calls"]) - 1:
+            return computed, True
+    return list(zip(pattern["roots"], pattern["delays"], strict=True)), False
+
+
+def _computed(pattern: dict[str, Any], a_call: float) -> list[tuple[int, list[float]]]:
+    """Of recorded calls with one root that follow each other: the root, and by rank the seconds between
+    them. Of what all ranks compute, as much as a call takes: with that others may overlap. Those of
+    several communicators do not follow each other."""
+    if pattern["communicators"] != 1:
         return []
-    return list(zip(pattern["roots"], pattern["delays"], strict=True))
+    numbers, roots = pattern["calls"], pattern["roots"]
+    found = []
+    for before, call in pairwise(range(len(numbers))):
+        if numbers[call] != numbers[before] + 1 or roots[call] != roots[before]:
+            continue
+        between = pattern["begins"][call] - pattern["begins"][before]
+        gaps = [
+            between + late - earlier - took
+            for late, earlier, took in zip(
+                pattern["delays"][call], pattern["delays"][before], pattern["elapsed"][before], strict=True
+            )
+        ]
+        common = max(0.0, min(gaps) - a_call)
+        found.append((roots[call], [max(0.0, gap - common) for gap in gaps]))
+    return found
 
 
 def _band_of(line: dict[str, Any], size: dict[str, Any]) -> Band | None:
@@ -173,7 +207,7 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
             calls.add(size, seconds, line)
             if seconds > longest.get(key, 0):
                 longest[key] = seconds
-                calls.arrivals = _arrivals(line, p)
+                calls.arrivals, calls.follow = _arrivals(line, p)
         if rest["calls"]:
             key = (line["site"], line["collective"], 0, 0, None)
             others = found.setdefault(key, Calls(*key))
@@ -225,6 +259,7 @@ class Replay:
         runs = len(self.main.roots())
         made = Cell(self.size, span=(least, most), weight=self.seconds, runs=runs)
         made.seconds = late + sum(site.a_call * site.calls for site in self.sites) / self.calls
+        made.seconds *= IN_A_ROW if self.main.follow else 1
         return made
 
     def words(self, ranks: int, size: int, root: int) -> list[str]:
@@ -237,6 +272,8 @@ class Replay:
             words = blocks_for(self.collective, ranks, size, self.main.irregularity, self.band)
         if root >= 0 and _engine.has_root(self.collective):
             words += ["--root", str(root)]
+        if self.main.follow:
+            words += ["--calls", str(IN_A_ROW)]
         return words
 
 

@@ -204,6 +204,49 @@ def test_arrivals_are_replayed_if_they_are_farther_apart_than_a_sleep_is_precise
     assert delays(0.002, ranks=4) == []  # the pattern is of another communicator
 
 
+def row_of_calls(collective: str = "bcast", **changes: Any) -> Any:
+    """Calls with root 0 that follow each other: it computes for 1 ms, leaves after 2 ms, and is always a
+    call ahead of the others, which compute for 4 ms and receive for 1 ms."""
+    one = line_of([[0.0] + [0.007] * 7] * 9, collective=collective, sizes=[size_of(64, 9, 1.0)])
+    one["pattern"] |= {
+        "calls": list(range(9)),
+        "begins": [0.005 * call for call in range(9)],
+        "elapsed": [[0.004 if rank == 0 else 0.001 for rank in range(8)]] * 9,
+    } | changes
+    one["elapsed"] = {"mean": 0.0015, "sum": 9 * 0.0015}
+    return one
+
+
+def test_calls_that_follow_each_other_are_replayed_in_a_row_with_what_ranks_compute() -> None:
+    (replay,) = replays_of(calls_of(report_of(row_of_calls())), 8, ["bcast"])
+    assert replay.words(8, 64, 0) == ["--block", "16", "--root", "0", "--calls", "8"]
+    found = replay.main.delays(0)
+    assert len(found) == 8
+    assert found[0] == pytest.approx([0.001] + [0.004] * 7)
+    assert replay.cell().seconds == pytest.approx(8 * (0.004 + replay.main.a_call))
+
+
+def test_of_what_all_ranks_compute_a_row_has_as_much_as_a_call_takes() -> None:
+    slow = row_of_calls(begins=[0.105 * call for call in range(9)])
+    (calls,) = calls_of(report_of(slow))
+    assert calls.delays(0)[0] == pytest.approx([0.0015] + [0.0045] * 7)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        row_of_calls(collective="allreduce"),  # its ranks wait for each other
+        row_of_calls(calls=[3 * call for call in range(9)]),
+        row_of_calls(roots=[call % 8 for call in range(9)]),
+        row_of_calls(communicators=2),
+    ],
+)
+def test_other_calls_are_replayed_one_by_one(one: Any) -> None:
+    (calls,) = calls_of(report_of(one))
+    assert not calls.follow
+    assert calls.delays(0)[0] == [0.0] + [0.007] * 7
+
+
 def test_a_report_without_sizes_or_ranks_is_refused() -> None:
     old = line("bcast")
     del old["sizes"]

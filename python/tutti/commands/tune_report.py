@@ -184,6 +184,13 @@ def _unchecked(one: Replay, tuners: Sequence[Tuner]) -> str:
     return "native" if uses[0] == "native" else "as equal blocks"
 
 
+def _arrivals_of(site: Calls) -> str:
+    """How the arrivals of a site are replayed, in a word or three."""
+    if not site.arrivals:
+        return "together"
+    return "calls in a row" if site.follow else "recorded"
+
+
 def _rows(program: Program, tuners: Sequence[Tuner], checks: Sequence[Check]) -> list[dict[str, Any]]:
     """A row for each call site and size that was tuned."""
     by_size = {_key_of(check): check for check in checks}
@@ -198,7 +205,7 @@ def _rows(program: Program, tuners: Sequence[Tuner], checks: Sequence[Check]) ->
                     "site": site.site, "collective": one.collective,
                     "blocks": one.band.text if one.band else "", "bytes": site.bytes,
                     "irregularity": site.irregularity, "calls": site.calls, "share": site.seconds / program.seconds,
-                    "arrivals": "recorded" if one.main.arrivals else "together",
+                    "arrivals": _arrivals_of(one.main),
                     "roots": [root for root, _ in one.main.roots() if root >= 0],
                     "chosen": chosen if native or not check else check.ran.split(": ")[0],
                     "speedup": 1.0 if native or not check else check.speedup,

@@ -19,15 +19,19 @@ void expect_error(const std::vector<const char*>& arguments, std::vector<std::st
 }
 
 TEST(BenchOptions, ReadsTheUsualCommand) {
-  const auto options =
-      parsed({"gatherv", "--algorithm", "native", "--algorithm", "traff", "--distribution",
-              "spikes", "--block", "1,10,100,1000,10000", "--root", "half", "--repetitions", "75",
-              "--warmup=10", "--settle", "30", "--json", "out.json", "--quiet"});
+  const auto options = parsed({"gatherv",     "--algorithm", "native",
+                               "--algorithm", "traff",       "--distribution",
+                               "spikes",      "--block",     "1,10,100,1000,10000",
+                               "--root",      "half",        "--repetitions",
+                               "75",          "--warmup=10", "--settle",
+                               "30",          "--calls",     "8",
+                               "--json",      "out.json",    "--quiet"});
   ASSERT_TRUE(options) << options.error();
   EXPECT_EQ(options->command, Command::gatherv);
   EXPECT_EQ(options->algorithms, (std::vector<std::string>{"native", "traff"}));
   EXPECT_EQ(options->warmup, 10);
   EXPECT_EQ(options->settling, 30);
+  EXPECT_EQ(options->calls, 8);
   EXPECT_EQ(options->distributions, (std::vector{Distribution::spikes}));
   EXPECT_EQ(options->blocks, (std::vector<Bytes>{1, 10, 100, 1000, 10000}));
   EXPECT_EQ(options->json, "out.json");
