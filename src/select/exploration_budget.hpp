@@ -1,6 +1,7 @@
 /// What exploring has cost in one collective, and what it may still cost.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -39,6 +40,12 @@ class ExplorationBudget {
   /// Adds the cost of an agreement and of the window before it. One that creates nothing is
   /// expected to cost the lesser of the latest two.
   void add_agreement(double cost);
+  /// Adds that of an agreement that created a clock. As much as a call takes in the mean need not
+  /// be paid.
+  void add_clock(double cost) {
+    whole_.add(cost);
+    advanced_ += std::min(cost, mean_call());
+  }
   /// Adds the time of a window of at least 1 call, and of the calls that nobody noted since the
   /// window before: these count with the smaller mean of the windows around them.
   void add_time(std::span<const WindowCall> calls, std::uint64_t unnoted);
@@ -110,12 +117,13 @@ class ExplorationBudget {
   [[nodiscard]] const Account& account(SizeClass size_class) const {
     return accounts_[index(size_class)];
   }
-  [[nodiscard]] double left() const { return whole_.left(fraction_); }
+  [[nodiscard]] double left() const { return whole_.left(fraction_) + advanced_; }
 
   double fraction_;
   Account whole_;  ///< of all classes, and of calls without one
   std::array<Account, size_classes> accounts_{};
   int windows_ = 0;
+  double advanced_ = 0;       ///< lost, but need not be paid
   double latest_cost_ = 0;    ///< of the agreement before the last one
   double expected_cost_ = 0;  ///< of an agreement that creates nothing
   double created_ = 0;        ///< in the last agreement, as expected

@@ -242,7 +242,8 @@ class Tuner {
   std::optional<Bytes> bytes_per_call_;
   std::optional<SizeClass> unpaid_;  ///< the class whose next exploration is not paid
   SizeClass latest_unpaid_ = 0;
-  bool uses_overdraft_ = false;  ///< the next window explores what is known
+  bool has_synchronised_ = false;  ///< in the latest agreement
+  bool uses_overdraft_ = false;    ///< the next window explores what is known
   bool is_exploring_ = true;
   bool selects_native_ = true;  ///< for all classes
   bool is_stopped_ = false;

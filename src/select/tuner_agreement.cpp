@@ -110,7 +110,12 @@ void Tuner::measure_anew(std::span<WindowCall> calls) {
 }
 
 int Tuner::conclude(std::span<const MaxAndSum> combined, Agreement& ranks) {
-  budget_.add_agreement(static_cast<double>(-combined[0].max));
+  const auto cost = static_cast<double>(-combined[0].max);
+  if (std::exchange(has_synchronised_, false)) {
+    budget_.add_clock(cost);
+  } else {
+    budget_.add_agreement(cost);
+  }
   creation_ = static_cast<double>(-combined[1].max);
   const bool is_clock_new = follow_clock(combined[2].max);
   notes_ = {};
@@ -148,7 +153,7 @@ bool Tuner::may_synchronise(Agreement& ranks) {
   if (!cost) return false;
   budget_.begin_plan();
   // Like the first explored call, it may take as long as a call before the budget holds it.
-  return budget_.can_afford(*cost) || (!budget_.is_in_debt() && *cost <= budget_.mean_call());
+  return (!budget_.is_in_debt() && *cost <= budget_.mean_call()) || budget_.can_afford(*cost);
 }
 
 /// The next window shows what the MPI's own takes on the clock.
@@ -156,7 +161,7 @@ int Tuner::synchronise(Agreement& ranks) {
   rest();
   unpaid_ = {};
   uses_overdraft_ = false;
-  is_exploring_ = true;
+  is_exploring_ = has_synchronised_ = true;
   return ranks.synchronise();
 }
 

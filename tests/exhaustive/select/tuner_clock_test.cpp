@@ -55,6 +55,8 @@ class Broadcasts : public test::CombiningAgreement {
     return has_clock_ ? std::nullopt : cost_of_clock_;
   }
   int synchronise() override {
+    tuners_[static_cast<std::size_t>(synchronised_)].charge(
+        static_cast<Nanoseconds>(*cost_of_clock_));
     has_clock_ = ++synchronised_ == ranks;
     return 0;
   }
@@ -84,6 +86,9 @@ class Broadcasts : public test::CombiningAgreement {
   }
   void clock_error(Nanoseconds error) { error_ = error; }
   [[nodiscard]] bool has_clock() const { return has_clock_; }
+  [[nodiscard]] const Tuner& tuner() const { return tuners_[0]; }
+  /// Has the latest call explored?
+  [[nodiscard]] bool explores() const { return !tuners_[0].is_selected(size_class); }
   [[nodiscard]] const TuningCase& known() const { return *tuners_[0].known(size_class); }
   [[nodiscard]] int selected() const {
     const TuningCase* const known = tuners_[0].known(size_class);
@@ -114,6 +119,19 @@ TEST(TunerClock, FindsTheFasterOneWhereRanksRunAhead) {
   for (int call = 0; call < 200; ++call) clocked.call();
   EXPECT_TRUE(clocked.has_clock());
   EXPECT_EQ(clocked.selected(), 1);
+}
+
+// It may take a call beyond the budget, and a candidate another one.
+TEST(TunerClock, ExplorationDoesNotWaitUntilItIsPaid) {
+  Broadcasts clocked(0.6 * unit);
+  int explored = 0;
+  for (int call = 0; call < 60; ++call) {
+    clocked.call();
+    explored += clocked.explores() ? 1 : 0;
+    EXPECT_LE(clocked.tuner().lost(), 0.01 * clocked.tuner().spent() + 2 * unit);
+  }
+  EXPECT_TRUE(clocked.has_clock());
+  EXPECT_GE(explored, 1);
 }
 
 TEST(TunerClock, ElapsedTimesDoNotFindIt) {
