@@ -109,7 +109,7 @@ void bind_rules(nb::module_& module) {
           [](const Rule& rule, bool background) { return choice(rule, background).second; },
           "background"_a = false, "Why, as reports say it.");
   nb::class_<Rules>(module, "Rules", "Rules in the sequence in which they are tried.")
-      .def(nb::init<>())
+      .def(nb::init<std::vector<Rule>>(), "all"_a = std::vector<Rule>())
       .def_ro("all", &Rules::all, nb::rv_policy::copy)  // extend() moves those of the list
       .def_ro("remarks", &Rules::remarks, "About fields that were ignored.")
       .def_ro("foreign", &Rules::foreign, "Kept entries of another version, as JSON.")

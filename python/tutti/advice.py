@@ -146,7 +146,7 @@ def _tuning(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
             f"Measure once what is fastest for these calls, most of all {longest}, then run with the "
             "rules.",
             f"tutti tune --mpirun {shlex.quote(start)} --report {shlex.quote(known.report)} "
-            f"--budget 10m --output rules.json\n{known.with_rules}",
+            f"--budget 10m\n{known.with_rules}",
         )
     ]
 

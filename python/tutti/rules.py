@@ -128,12 +128,12 @@ class _Region:
     words: Mapping[str, str]
     """The other keys; empty where the rule holds for every value."""
 
-    def covers(self, other: _Region) -> bool:
-        """Does the rule hold for all calls of another region?"""
+    def covers(self, other: _Region, but: str = "") -> bool:
+        """Does the rule hold for all calls of another region, whatever the range `but` says?"""
         is_within = all(
             low <= other.ranges[name][0] and other.ranges[name][1] <= high
-            for name, (low, high) in self.ranges.items()
-        )
+            for name, (low, high) in self.ranges.items() if name != but
+        )  # fmt: skip
         return is_within and all(
             _includes(word, other.words[name]) for name, word in self.words.items()
         )
@@ -156,20 +156,38 @@ def _includes(wider: str, word: str) -> bool:
 
 def undecided(rules: Rules) -> list[tuple[Rule, str]]:
     """Rules that never decide, each with the reason."""
-    found = []
+    return [(rule, why) for rule, why in _judged(rules) if why]
+
+
+def deciding(rules: Rules) -> Rules:
+    """The same rules without those that never decide."""
+    return Rules([rule for rule, why in _judged(rules) if not why])
+
+
+def _judged(rules: Rules) -> Iterator[tuple[Rule, str]]:
+    """Each rule, and why it never decides; empty if it may decide."""
     deciding: dict[str, list[_Region]] = {}
     for rule in rules.all:
-        if why := never_matches(rule):
-            found.append((rule, why))
-            continue
-        region = _region_of(rule)
-        before = deciding.setdefault(rule.collective, [])
-        earlier = next((one.rule for one in before if one.covers(region)), None)
-        if earlier is None:
-            before.append(region)
-        else:
-            found.append((rule, f"{earlier.use} for {_holds_for(earlier)} comes first"))
-    return found
+        why = never_matches(rule)
+        if not why:
+            region = _region_of(rule)
+            before = deciding.setdefault(rule.collective, [])
+            why = _why_covered(region, before)
+            if not why:
+                before.append(region)
+        yield rule, why
+
+
+def _why_covered(region: _Region, before: list[_Region]) -> str:
+    """Which of the regions before decide all calls of this one; empty if they do not."""
+    wider = [one for one in before if one.covers(region, but="bytes")]
+    if earlier := next((one.rule for one in wider if one.covers(region)), None):
+        return f"{earlier.use} for {_holds_for(earlier)} comes first"
+    least, most = region.ranges["bytes"]
+    for low, high in sorted(one.ranges["bytes"] for one in wider):
+        if low <= least:
+            least = max(least, high + 1)
+    return "rules before it decide all its message sizes" if least > most else ""
 
 
 def _holds_for(rule: Rule) -> str:

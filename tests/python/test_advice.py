@@ -23,7 +23,7 @@ def test_advice_is_a_command_to_paste(tmp_path):
     moving = line_of(late_rank(2, 3, 1), parts=MOVING)
     waits = {**moving, "parts": {"calls": 3, "waiting": 0.12, "held": 0.0, "moving": 0.001}}
     assert advice(moving) == [
-        "tutti tune --mpirun 'mpirun -n 4' --report run.html --budget 10m --output rules.json\n"
+        "tutti tune --mpirun 'mpirun -n 4' --report run.html --budget 10m\n"
         "tutti run --rules rules.json -- mpirun -n 4 ./app",
         "tutti run --compare -- mpirun -n 4 ./app",
     ]
@@ -46,7 +46,7 @@ def test_advice_is_a_command_to_paste(tmp_path):
         assert f"--mpirun '{start}' " in advice(moving, command=words.split())[0]
     lab = ["tutti", "lab", "run", "--nodes", "4", "--"]
     assert advice(moving, command=["./app"], lab=lab) == [
-        "tutti tune --mpirun 'tutti lab run --nodes 4 --' --report run.html --budget 10m --output rules.json\n"
+        "tutti tune --mpirun 'tutti lab run --nodes 4 --' --report run.html --budget 10m\n"
         "TUTTI_RULES=rules.json tutti lab run --nodes 4 -- ./app",
     ]
     assert advice(ringing) == ["tutti run --compare -- mpirun -n 4 ./app"]

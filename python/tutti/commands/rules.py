@@ -1,7 +1,8 @@
-"""`tutti rules`: checks, shows and compares rules files."""
+"""`tutti rules`: checks, shows, compares and merges rules files."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,12 +12,12 @@ from rich.markup import escape
 from tutti import rules as files_of
 from tutti._engine import Rule, Rules
 from tutti.commands.options import AsJson
-from tutti.console import Refusal, console, count, print_json, table
+from tutti.console import Refusal, console, count, print_json, table, write
 
 rules = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""Check, show and compare rules files.
+    help="""Check, show, compare and merge rules files.
 
 A rules file says which algorithm runs for which calls. `tutti tune` writes one.
 
@@ -24,6 +25,7 @@ A rules file says which algorithm runs for which calls. `tutti tune` writes one.
 tutti rules check rules.json
 tutti rules show
 tutti rules diff old.json new.json
+tutti rules merge new.json old.json --output rules.json
 ```
 """,
 )
@@ -182,3 +184,34 @@ def diff(
         console().print(listing if found else "The files decide alike.")
     if found:
         raise typer.Exit(1)
+
+
+@rules.command()
+def merge(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE..", help="Rules files; those of the first are tried first."),
+    ],
+    output: Annotated[
+        Path, typer.Option(metavar="FILE", help="The rules file to write. It may be one of these.")
+    ],
+) -> None:
+    """Write the rules of several files as one.
+
+    Rules of the first file are tried first, so name the newest one first. Rules that never decide,
+    such as those that the newest ones replace, are left out.
+    """
+    found = Rules()
+    for path in paths:
+        read = files_of.read(path)
+        for remark in read.remarks:
+            print(f"tutti: {path}: {remark}", file=sys.stderr)
+        found.extend(read)
+    merged = files_of.deciding(found)
+    write(output, merged.text(), "--output")
+    lost = len(found.all) - len(merged.all)
+    without = f"; without {count(lost, 'rule')} that would never decide" if lost else ""
+    console().print(
+        f"{output}: {count(len(merged.all), 'rule')} of {count(len(paths), 'file')}{without}",
+        markup=False, soft_wrap=True,
+    )  # fmt: skip

@@ -213,7 +213,10 @@ def _request(
     if output is None:
         output = Path("rules.json")
         if output.exists() and not (resume and _state_of(output).exists()):
-            raise Refusal(f"{output} exists; name the rules file to write with --output FILE")
+            raise Refusal(
+                f"{output} exists; name the rules file to write with --output FILE (tutti rules merge joins "
+                "files)"
+            )
     if reason := why_not_writable(output):
         raise Refusal(f"--output {output}: {reason}")
     return _Request(mpirun, output.absolute(), names, limits, report, seconds, resume)
@@ -336,8 +339,8 @@ def tune(
     """Measure which algorithm is fastest for which calls, and write rules.
 
     ```
-    tutti tune --mpirun "mpirun -n 8" --output rules.json --budget 10m
-    tutti tune --mpirun "srun -n 64" --report run.json --output rules.json
+    tutti tune --mpirun "mpirun -n 8" --budget 10m
+    tutti tune --mpirun "srun -n 64" --report run.json --output of_app.json
     ```
     """
     if plot is not None:
