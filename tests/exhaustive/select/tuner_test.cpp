@@ -133,8 +133,8 @@ TEST(Tuner, ConvergesInAClassOfSeveralSizes) {
 }
 
 /// One call in so many is large. A candidate is faster in all others, which gain less than the
-/// large ones lose: it may run in so many of 1000 calls.
-void expect_that_large_calls_count(int one_in, int lost_of_1000) {
+/// large ones lose: it may run in so many of 1000 calls, and be selected in so many of 60 programs.
+void expect_that_large_calls_count(int one_in, int lost_of_1000, int most_wrong) {
   int lost = 0;
   int wrong = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
@@ -151,12 +151,13 @@ void expect_that_large_calls_count(int one_in, int lost_of_1000) {
     }
     wrong += simulation.tuner().known(14)->selected();
   }
-  EXPECT_LE(wrong, 3);                     // of 60: in 600 programs of rare large calls 11 to 14
+  EXPECT_LE(wrong, most_wrong);
   EXPECT_LE(lost, 60 * 8 * lost_of_1000);  // luck of the first samples may select it for a while
 }
 
-TEST(Tuner, LargeCallsCountMoreInAClassOfSeveralSizes) { expect_that_large_calls_count(4, 20); }
-TEST(Tuner, RareLargeCallsAreNoOutliers) { expect_that_large_calls_count(12, 120); }
+TEST(Tuner, LargeCallsCountMoreInAClassOfSeveralSizes) { expect_that_large_calls_count(4, 20, 0); }
+// In 600 such programs 11 to 14 selected it.
+TEST(Tuner, RareLargeCallsAreNoOutliers) { expect_that_large_calls_count(12, 120, 3); }
 
 TEST(Tuner, RareCallsAreNeverExplored) {
   Simulation simulation({}, {{4, {native_seconds, native_seconds / 2}}}, 1);
