@@ -173,8 +173,8 @@ struct TimedCall {
 
 /// A sample of the timed calls of one collective on one communicator.
 ///
-/// It keeps the calls whose numbers are multiples of the stride, which doubles when the memory is
-/// full. All ranks of a communicator have the same call numbers, so they keep the same calls
+/// It keeps pairs of calls, 2 n and 2 n + 1 where n is a multiple of the stride, which doubles when
+/// the memory is full. Pairs show what ranks do between two calls. All ranks of a communicator have the same call numbers, so they keep the same calls
 /// without communication, even if their call sites differ or they finish persistent calls in
 /// different sequences.
 struct Track {
@@ -184,6 +184,11 @@ struct Track {
   int p = 1;
   std::uint64_t stride = 1;
   std::vector<TimedCall> calls;  ///< in the sequence of their ends
+
+  /// Is the call with this number among those of the stride?
+  [[nodiscard]] static bool is_kept(std::uint64_t call, std::uint64_t stride) {
+    return call / 2 % stride == 0;
+  }
 };
 
 /// The log. Adding a record takes O(log n) in the number of call sites with decisions, O(1) for

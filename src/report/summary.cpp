@@ -195,7 +195,7 @@ void convert_indexes(Summary& summary, Summary& other) {
 /// on all ranks.
 std::uint64_t stride_of_times(const Track& track) {
   const std::size_t max_calls =
-      std::max<std::size_t>(1, PendingCall::times_at_most / static_cast<std::size_t>(track.p));
+      std::max<std::size_t>(2, PendingCall::times_at_most / static_cast<std::size_t>(track.p));
   std::uint64_t stride = track.stride;
   for (std::size_t calls = track.calls.size(); calls > max_calls; calls = (calls + 1) / 2)
     stride *= 2;
@@ -223,7 +223,7 @@ PendingTrack pending(const Track& track, const CallLog& log, const ProcessLocati
     } else {
       call.others.push_back(line[timed.logged]);
     }
-    if (timed.call % stride != 0) continue;
+    if (!Track::is_kept(timed.call, stride)) continue;
     call.times.push_back(
         {track.rank, location.rank, timed.arrival, timed.exit, timed.ahead, timed.progress_hint});
   }
