@@ -94,17 +94,18 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"command", std::string(name_of(options.command))},
       {"library", library_version()},
       {"ranks", std::to_string(job.p())},
-      {"nodes", std::to_string(job.nodes())},
-      {"ranks of a node", std::to_string(job.ranks_per_node())},
+      {"nodes", std::to_string(job.tutti_nodes().nodes)},
+      {"ranks of a node", std::to_string(job.tutti_nodes().ranks_per_node)},
       {"cores of a node", std::to_string(cores)},
       {"processor", processor()},
-      {"network", network_name()},
+      {"network", network_name(job.emulated())},
       {"load before", load()},
       {"clock", clock.method()},
       {"clock error", clock.error_text()},
       {"time", options.command == Command::latency
                    ? "mean of back-to-back calls on rank 0"
-                   : "last exit minus first arrival over all ranks, after a yielding barrier"},
+                   : "last exit minus first arrival over all ranks, after a yielding barrier; divided by the "
+                     "calls of a repetition"},
       {"statistics",
        "avg, min, median, p90, p99 over all repetitions, no outliers removed; ratio of "
        "medians with its 95 % interval by order statistics"},
@@ -117,8 +118,8 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"settle", std::to_string(options.settling)},
       {"delay", options.delays.text},
       {"compute", std::to_string(options.compute * 1e3) + " ms, asleep"},
-      {"calls", std::to_string(options.calls)},
-      {"rest", std::to_string(options.rest * 1e3) + " ms, asleep after all have left a call"},
+      {"calls of a repetition", std::to_string(options.calls)},
+      {"rest", std::to_string(options.rest * 1e3) + " ms, asleep after all have left a repetition"},
       {"calls", options.persistent ? "persistent, started before the computation" : "plain"},
       {"edge", options.edge > 0 ? std::to_string(options.edge) + " %" : "none"},
       {"distributions", joined(distributions)},
@@ -131,7 +132,7 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"preloaded", is_intercepted() ? "yes" : "no"},
       {"machine", model},
       {"date", utc_now()}};
-  if (job.ranks_per_node() > cores) {
+  if (job.nodes().ranks_per_node > cores) {
     metadata.emplace_back("note", "oversubscribed cores: times include waiting for a core");
   }
   return metadata;
@@ -186,7 +187,7 @@ int refuse(const Job& job, const std::string& text) {
 /// measurements contradict each other.
 Result<std::string> measured_machine(const Job& job) {
   const std::string circumstances = library_version() + ", " + std::to_string(job.p()) +
-                                    " ranks on " + std::to_string(job.nodes()) + " nodes, " +
+                                    " ranks on " + std::to_string(job.nodes().nodes) + " nodes, " +
                                     utc_now() + ", load " + load() + " before, " +
                                     std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + " cores";
   Result<Machine> machine = measure_machine(job);
@@ -282,7 +283,7 @@ int run(std::span<const char* const> arguments) {
   const bool measures_distances = options->command == Command::distances;
   // They are measured in one call: all pairs of up to 64 ranks, or else of nodes, one of which may
   // take 0.2 s.
-  const int ends = job.p() <= 64 ? job.p() : job.nodes();
+  const int ends = job.p() <= 64 ? job.p() : job.nodes().nodes;
   const int pairs = measures_distances ? ends * ends / 2 : 0;
   Watchdog watchdog(job.rank(), options->timeout + pairs / 5);
   watchdog.enter(measures_distances ? "distances" : "clocks and machine", 0, 0);

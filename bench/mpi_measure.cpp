@@ -66,6 +66,15 @@ void select(const Bench& bench, const Contender& contender) {
   now = contender.specification;
 }
 
+void prepare(const Bench& bench, const Contender& contender, std::uint32_t number) {
+  if (bench.options.check) contender.workload->prepare(number);
+}
+
+/// The number of a repetition's last data.
+std::uint32_t last_of(const Bench& bench, std::uint32_t data) {
+  return data + static_cast<std::uint32_t>(bench.options.calls) - 1;
+}
+
 void check(const Bench& bench, const Contender& contender, std::uint32_t number) {
   if (!bench.options.check) return;
   if (const auto wrong = contender.workload->check(number)) {
@@ -90,16 +99,20 @@ int call_untimed(const Contender& contender, bool whole) {
   return whole ? contender.call() : contender.workload->prime(contender.functions);
 }
 
-/// Makes the calls of a repetition, the first of which has the number `first`; returns arrival and
-/// exit.
+/// Makes the calls of a repetition, the first of which has the number `first` and the data of
+/// `data`, and checks what all but the last one have received; returns arrival and exit.
 std::array<double, 2> call_timed(const Bench& bench, const Contender& contender,
-                                 std::uint64_t first) {
-  const std::uint64_t end = first + static_cast<std::uint64_t>(bench.options.calls);
+                                 std::uint64_t first, std::uint32_t data) {
+  const auto calls = static_cast<std::uint32_t>(bench.options.calls);
   double in_calls = 0;
   double exit = 0;
-  for (std::uint64_t number = first; number < end; ++number) {
+  for (std::uint32_t call = 0; call < calls; ++call) {
+    if (call > 0) {
+      check(bench, contender, data + call - 1);
+      prepare(bench, contender, data + call);
+    }
     int code = contender.start ? contender.start() : MPI_SUCCESS;
-    compute(bench, contender, number);
+    compute(bench, contender, first + call);
     const double begin = bench.clock.now();
     if (code == MPI_SUCCESS) code = contender.call();
     exit = bench.clock.now();
@@ -109,11 +122,10 @@ std::array<double, 2> call_timed(const Bench& bench, const Contender& contender,
   return {exit - in_calls, exit};
 }
 
-/// Makes the calls of a repetition, and checks the received data of the last one; returns arrival
-/// and exit. `whole` is whether the untimed call before them is a full one.
+/// Makes the calls of a repetition, and checks the received data; returns arrival and exit.
+/// `whole` is whether the untimed call before them is a full one.
 std::array<double, 2> call_checked(const Bench& bench, const Contender& contender,
-                                   std::uint32_t number, int repetition, bool whole) {
-  Workload& workload = *contender.workload;
+                                   std::uint32_t data, int repetition, bool whole) {
   select(bench, contender);
   // A new setting makes Tutti select again in the next call, which should not be timed. So every
   // contender first makes an untimed call without data, before the barrier; if ranks compute, after
@@ -127,12 +139,14 @@ std::array<double, 2> call_checked(const Bench& bench, const Contender& contende
     fail_on(call_untimed(contender, whole), bench, contender);
     rest(bench);
   }
-  if (bench.options.check) workload.prepare(number);
+  prepare(bench, contender, data);
   bench.job.barrier();
-  if (!contender.start && primes_late && !learns(contender)) workload.prime(contender.functions);
-  const auto times = call_timed(bench, contender, first_call(repetition, bench.options));
+  if (!contender.start && primes_late && !learns(contender)) {
+    contender.workload->prime(contender.functions);
+  }
+  const auto times = call_timed(bench, contender, first_call(repetition, bench.options), data);
   rest(bench);
-  check(bench, contender, number);
+  check(bench, contender, last_of(bench, data));
   return times;
 }
 
@@ -257,18 +271,19 @@ void settle(const Bench& bench, std::span<const Contender> contenders) {
     if (learns(contenders[index])) order.push_back(index);
   }
   std::mt19937_64 random(bench.options.seed);
-  std::uint32_t number = 0;
+  std::uint32_t data = 1;
   for (int call = 0; call < bench.options.settling; ++call) {
     shuffle(order, random);
     for (const std::size_t index : order) {
       const Contender& contender = contenders[index];
       bench.watchdog.enter(contender.name, 0, call - bench.options.settling);
       select(bench, contender);
-      if (bench.options.check) contender.workload->prepare(++number);
+      prepare(bench, contender, data);
       bench.job.barrier();
-      call_timed(bench, contender, first_call(call, bench.options));
+      call_timed(bench, contender, first_call(call, bench.options), data);
       rest(bench);
-      check(bench, contender, number);
+      check(bench, contender, last_of(bench, data));
+      data = last_of(bench, data) + 1;
     }
   }
 }
@@ -280,7 +295,7 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
   std::vector<std::size_t> order(contenders.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937_64 random(bench.options.seed);
-  std::uint32_t number = 0;
+  std::uint32_t data = 1;
   const bool whole =
       bench.options.rest > 0 || std::ranges::any_of(contenders, [](const Contender& contender) {
         return learns(contender) || contender.start;
@@ -296,7 +311,8 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
     for (const std::size_t index : order) {
       const Contender& contender = contenders[index];
       bench.watchdog.enter(contender.name, block, repetition);
-      const auto time = call_checked(bench, contender, ++number, repetition, whole);
+      const auto time = call_checked(bench, contender, data, repetition, whole);
+      data = last_of(bench, data) + 1;
       if (repetition >= 0) times[index].push_back(time);
       if (repetition + 1 == repetitions) calls[index].ran = what_ran(contender);
     }

@@ -234,7 +234,8 @@ Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine, Re
     const std::vector<Calls> calls = measure(bench, contenders, problem.block);
     if (report == nullptr) continue;
     Row row = row_of(problem, std::string(tutti::name_of(collective)));
-    const bool bounded = bench.job.p() > 1;
+    // Calls in a row overlap: the bound of one call is none of theirs.
+    const bool bounded = bench.job.p() > 1 && options.calls == 1;
     row.lines = lines_of(contenders, calls, problem, bounded ? &machine : nullptr);
     if (bounded) row.bound = Bounds(problem, collective, machine).of({});
     report->add(std::move(row));

@@ -70,7 +70,7 @@ struct Options {
   int repetitions = 75;
   double budget = 0;  ///< seconds for the repetitions of a row, which may reduce them; 0: no limit
   int warmup = 10;
-  int settling = 0;  ///< calls before the warm-up, of contenders that select by themselves
+  int settling = 0;  ///< repetitions before the warm-up, of contenders that select by themselves
   std::uint64_t seed = 1;
   std::string json;          ///< a file, or empty
   std::string csv;           ///< a file, or empty

@@ -134,7 +134,7 @@ constexpr Option table[] = {
      "calls of a repetition, each after its delay, without a barrier between them; times are those "
      "of one call (1)"},
     {"rest", "TIME", collectives, read_parsed<&Options::rest, seconds_from>,
-     "sleep after all ranks have left a call, for cores that ranks share (0)"},
+     "sleep after all ranks have left a repetition, for cores that ranks share (0)"},
     {"edge", "PERCENT", collectives,
      [](Options& o, Text v) {
        return read(v, 0, o.edge) && o.edge <= 100 ? "" : Accepted("0 to 100");
@@ -147,7 +147,7 @@ constexpr Option table[] = {
      "limit for the calls of one size: reduces the repetitions to 5 at least (none)"},
     {"warmup", "N", measured, read_count<&Options::warmup, 0>, "untimed calls before them (10)"},
     {"settle", "N", collectives, read_count<&Options::settling, 0>,
-     "calls of auto of each size before all others, in which it learns (0)"},
+     "repetitions by auto of each size before all others, in which it learns (0)"},
     {"seed", "N", tables | one_sided | shared, read_count<&Options::seed, 0>,
      "seed of the random distributions (1)"},
     {"json", "FILE", measured, read_file<&Options::json>,

@@ -220,6 +220,23 @@ def test_simulated_times_are_those_of_the_platform():
     assert "# clock error: 0.000000 us" in text, "ranks have one clock"
 
 
+def test_times_of_calls_in_a_row_are_those_of_one(command, tmp_path):
+    """A rank computes 20 ms before each of 4 broadcasts, so each takes 20 ms and a little more."""
+    done = command("simgrid", "--platform", "switch:4", "--", "tutti-bench", "bcast", "--block", "100",
+                   "--calls", "4", "--delay", "one-late:20ms", "--compute", "0ms", "--edge", "0",
+                   "--algorithm", "native", "--algorithm", "chain", "--repetitions", "3",
+                   "--json", str(tmp_path / "found.json"))  # fmt: skip
+    assert done.status == 0
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["metadata"]["calls of a repetition"] == "4"
+    assert found["metadata"]["calls"] == "plain"
+    [row] = found["rows"]
+    for line in row["algorithms"]:
+        assert line["arrival_spread_median_us"] == pytest.approx(20_000, rel=0.01)
+        assert all(20_000 <= time <= 21_000 for time in line["samples_us"])
+        assert all(0 <= time <= 1_000 for time in line["after_last_arrival_us"])
+
+
 def test_node_memory_takes_the_time_of_two_copies():
     """A broadcast of 1 MB in a node of 10 GB/s: the root copies it in, the others copy it out."""
     text = "switch:4:memory-bandwidth=10G,memory-latency=1us"
