@@ -174,9 +174,9 @@ struct TimedCall {
 /// A sample of the timed calls of one collective on one communicator.
 ///
 /// It keeps pairs of calls, 2 n and 2 n + 1 where n is a multiple of the stride, which doubles when
-/// the memory is full. Pairs show what ranks do between two calls. All ranks of a communicator have the same call numbers, so they keep the same calls
-/// without communication, even if their call sites differ or they finish persistent calls in
-/// different sequences.
+/// the memory is full. Pairs show what ranks do between two calls. All ranks of a communicator have
+/// the same call numbers, so they keep the same calls without communication, even if their call
+/// sites differ or they finish persistent calls in different sequences.
 struct Track {
   std::uint64_t communicator = 0;
   Collective collective = Collective::gather;
