@@ -18,11 +18,11 @@ _MEAN = {"mean": NUMBER}
 _TIMES = [[NUMBER]]
 _PATTERN = {
     "communicators": COUNT, "ranks": [INTEGER], "calls": [INTEGER], "roots": [INTEGER],
-    "delays": _TIMES, "elapsed": _TIMES, "ahead": Maybe([[Maybe(NUMBER)]]),
+    "begins": [NUMBER], "delays": _TIMES, "elapsed": _TIMES, "ahead": Maybe([[Maybe(NUMBER)]]),
     "progress_hint": Maybe([[Maybe(NUMBER)]]), "waiting": [NUMBER], "held": [NUMBER],
     "moving": [NUMBER], "mean_delay": [NUMBER], "last": [COUNT],
 }  # fmt: skip
-_BY_CALL = ("roots", "delays", "elapsed", "ahead", "progress_hint")
+_BY_CALL = ("roots", "begins", "delays", "elapsed", "ahead", "progress_hint")
 _BY_RANK = ("waiting", "held", "moving", "mean_delay", "last")
 _BY_BOTH = ("delays", "elapsed", "ahead", "progress_hint")
 _SIZE = {

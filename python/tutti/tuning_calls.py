@@ -20,6 +20,8 @@ MIN_SHARE = 0.01
 """Calls with a smaller share of the time in collectives are not tuned."""
 MIN_SPREAD = 200e-6
 """Seconds. Ranks whose arrivals are closer count as together: a sleep is not more precise."""
+_MIN_SLEEP = 50e-6
+"""Seconds. A shorter sleep takes longer."""
 _MAX_CALLS = 32
 """Recorded calls of a call site whose arrivals are replayed."""
 IN_A_ROW = 8
@@ -56,8 +58,9 @@ class Calls:
     """Of recorded calls: the root, and by rank the seconds behind the first. Empty if ranks arrive
     together."""
     follow: bool = False
-    """Calls follow each other, and no rank waits for all: `arrivals` are the seconds that ranks compute
-    between two calls, from which it follows how far they run ahead."""
+    """Calls follow each other, no rank waits for all, and hardly any call between them makes it wait:
+    `arrivals` are the seconds that ranks compute between two calls, from which it follows how far they
+    run ahead."""
 
     @property
     def bytes(self) -> int:
@@ -134,30 +137,33 @@ def _checked(
             yield report, line
 
 
-def _arrivals(line: dict[str, Any], ranks: int) -> tuple[list[tuple[int, list[float]]], bool]:
-    """`arrivals` and `follow` of Calls."""
+def _arrivals(line: dict[str, Any], ranks: int) -> list[tuple[int, list[float]]]:
+    """`arrivals` of Calls with delays; a line without them has ranks that arrive together."""
     pattern, spread = line.get("pattern"), line.get("spread")
     if not pattern or not spread or len(pattern["ranks"]) != ranks:
-        return [], False
+        return []
     if spread["median"] < MIN_SPREAD:
-        return [], False
-    if not waits_for_all(line["collective"]):
-        computed = _computed(pattern, line["elapsed"]["mean"])
-        if computed and 2 * len(computed) >= len(pattern["calls"]) - 1:
-            return computed, True
-    return list(zip(pattern["roots"], pattern["delays"], strict=True)), False
+        return []
+    return list(zip(pattern["roots"], pattern["delays"], strict=True))
 
 
-def _computed(pattern: dict[str, Any], a_call: float) -> list[tuple[int, list[float]]]:
-    """Of recorded calls with one root that follow each other: the root, and by rank the seconds between
-    them. Of what all ranks compute, as much as a call takes: with that others may overlap. Those of
-    several communicators do not follow each other."""
-    if pattern["communicators"] != 1:
+def _computed(line: dict[str, Any]) -> list[tuple[int, list[float]]]:
+    """Of recorded calls that follow each other with one root: the root, and by rank the seconds between
+    them. Of what all ranks compute, as much as a call takes: with that others may overlap. Empty if
+    most calls do not follow each other, some have another root, they are of several communicators or
+    classes of sizes, or every rank waits for all."""
+    pattern = line["pattern"]
+    if waits_for_all(line["collective"]):
+        return []
+    classes = {(size["p"], class_end(size["bytes"])) for size in line["sizes"]}
+    if pattern["communicators"] != 1 or len(classes) > 1 or (line.get("other_sizes") or {}).get("calls"):
         return []
     numbers, roots = pattern["calls"], pattern["roots"]
+    followed = [at for at in range(len(numbers) - 1) if numbers[at + 1] == numbers[at] + 1]
     found = []
-    for before, call in pairwise(range(len(numbers))):
-        if numbers[call] != numbers[before] + 1 or roots[call] != roots[before]:
+    for before in followed:
+        call = before + 1
+        if roots[call] != roots[before]:
             continue
         between = pattern["begins"][call] - pattern["begins"][before]
         gaps = [
@@ -166,9 +172,16 @@ def _computed(pattern: dict[str, Any], a_call: float) -> list[tuple[int, list[fl
                 pattern["delays"][call], pattern["delays"][before], pattern["elapsed"][before], strict=True
             )
         ]
-        common = max(0.0, min(gaps) - a_call)
-        found.append((roots[call], [max(0.0, gap - common) for gap in gaps]))
-    return found
+        common = max(0.0, min(gaps) - line["elapsed"]["mean"])
+        found.append((roots[call], [_as_sleep(gap - common) for gap in gaps]))
+    # A report keeps pairs of calls, or all.
+    is_usual = 3 * len(followed) >= len(numbers) and 8 * len(found) >= 7 * len(followed)
+    return found if is_usual else []
+
+
+def _as_sleep(seconds: float) -> float:
+    """0 for what a sleep would make longer."""
+    return seconds if seconds >= _MIN_SLEEP else 0.0
 
 
 def _band_of(line: dict[str, Any], size: dict[str, Any]) -> Band | None:
@@ -193,6 +206,10 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
     """
     found: dict[tuple[Any, ...], Calls] = {}
     longest: dict[tuple[Any, ...], float] = {}
+    waiting: Counter[int] = Counter()
+    for _, line in _checked(reports):
+        if waits_for_all(line["collective"]):
+            waiting.update({size["p"]: size["calls"] for size in line["sizes"]})
     for report, line in _checked(reports):
         rest = line.get("other_sizes") or {"calls": 0, "rank_seconds": 0.0}
         of_roots = sum(size["seconds"] * size["p"] for size in line["sizes"])
@@ -207,7 +224,10 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
             calls.add(size, seconds, line)
             if seconds > longest.get(key, 0):
                 longest[key] = seconds
-                calls.arrivals, calls.follow = _arrivals(line, p)
+                calls.arrivals = _arrivals(line, p)
+                computed = _computed(line) if calls.arrivals and 2 * waiting[p] < line["calls"] else []
+                calls.follow = bool(computed)
+                calls.arrivals = computed or calls.arrivals
         if rest["calls"]:
             key = (line["site"], line["collective"], 0, 0, None)
             others = found.setdefault(key, Calls(*key))
@@ -270,6 +290,8 @@ class Replay:
             words = ["--block", str(max(1, size // WIDTH))]
         if _engine.is_irregular(self.collective):
             words = blocks_for(self.collective, ranks, size, self.main.irregularity, self.band)
+            if not words:
+                return []
         if root >= 0 and _engine.has_root(self.collective):
             words += ["--root", str(root)]
         if self.main.follow:

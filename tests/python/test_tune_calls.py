@@ -238,6 +238,7 @@ def test_of_what_all_ranks_compute_a_row_has_as_much_as_a_call_takes() -> None:
         row_of_calls(collective="allreduce"),  # its ranks wait for each other
         row_of_calls(calls=[3 * call for call in range(9)]),
         row_of_calls(roots=[call % 8 for call in range(9)]),
+        row_of_calls(roots=[0, 0, 0, 1] * 2 + [0]),  # root 1 would be lost
         row_of_calls(communicators=2),
     ],
 )
@@ -245,6 +246,36 @@ def test_other_calls_are_replayed_one_by_one(one: Any) -> None:
     (calls,) = calls_of(report_of(one))
     assert not calls.follow
     assert calls.delays(0)[0] == [0.0] + [0.007] * 7
+
+
+def test_calls_of_several_classes_are_replayed_one_by_one() -> None:
+    one = row_of_calls()
+    one["sizes"].append(size_of(1 << 20, 9, 1.0))
+    assert [calls.follow for calls in calls_of(report_of(one))] == [False, False]
+
+
+def test_calls_between_which_ranks_wait_for_each_other_are_replayed_one_by_one() -> None:
+    for number, follow in ((3, True), (5, False)):
+        found = calls_of(report_of(row_of_calls(), line("allreduce", size_of(8, number, 1.0))))
+        assert [calls.follow for calls in found if calls.collective == "bcast"] == [follow]
+
+
+def test_pairs_of_calls_are_enough() -> None:
+    (calls,) = calls_of(report_of(row_of_calls(calls=[0, 1, 4, 5, 8, 9, 12, 13, 16])))
+    assert calls.follow and len(calls.delays(0)) == 4
+
+
+def test_naps_shorter_than_a_sleep_are_left_out() -> None:
+    one = row_of_calls(elapsed=[[0.004] + [0.00498] * 7] * 9)
+    assert calls_of(report_of(one))[0].delays(0)[0] == pytest.approx([0.001] + [0.0] * 7)
+
+
+def test_a_row_without_blocks_of_its_band_counts_as_one_of_none() -> None:
+    one = row_of_calls("allgatherv") | {"sizes": [size_of(4, 9, 1.0, irregularity=3.0)]}
+    one["irregularity"] = {"mean": 3.0, "max": 3.0}
+    (replay,) = replays_of(calls_of(report_of(one)), 8, ["allgatherv"])
+    assert replay.band is None
+    assert "--distribution" in replay.words(8, 4, -1)
 
 
 def test_a_report_without_sizes_or_ranks_is_refused() -> None:
