@@ -116,13 +116,14 @@ def one_sided(folder: Path) -> Figures:
 
 
 def defaults(folder: Path) -> Figures:
-    def ratio(samples: str) -> float:
+    def ratio(samples: str, contender: str = "auto") -> float:
         runs = read(folder / f"{samples}.json", "tutti-lab-programs/2", "tutti-lab-programs/1")["runs"]
-        native, auto = (median(run["seconds"] for run in runs[name]) for name in ("native", "auto"))
-        return auto / native
+        native, other = (median(run["seconds"] for run in runs[name]) for name in ("native", contender))
+        return other / native
 
     *_, (_, largest) = rows(folder, "selection-openmpi-8x1-bcast")
     programs = {name: ratio(f"program-{name}") for name in ("tracers", "mixed", "silicon")}
+    programs["tracers_rules"] = ratio("program-tracers", "rules")
     learned = ratio("place-learned-openmpi-8")
     broadcasts = ratio("place-learned-openmpi-8-bcast")
     return programs | {"bcast": quotient(largest, "native", "auto"), "learned": learned,
