@@ -60,7 +60,7 @@ struct FortranHandle {
 // The kinds of parameters (see collectives.inc). Fortran passes all by reference.
 using In = void*;
 using Out = void*;
-using Data = char*;  ///< a buffer that cannot be MPI_IN_PLACE or MPI_BOTTOM
+using Data = void*;  ///< of a one-sided collective
 using Count = const MPI_Fint&;
 using Counts = const MPI_Fint*;
 using Displacements = const MPI_Fint*;

@@ -5,13 +5,14 @@ program windows
   use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer, c_long_long
   implicit none
   integer, parameter :: each = 4   ! MPICH 4.0 needs windows of a multiple of 16 bytes
-  integer :: level, rank, p, i, root, flag, window, request, ierror, wrong, total
+  integer :: level, rank, p, i, root, flag, window, request, ierror, wrong, total, refused
   integer, pointer, asynchronous :: entries(:)
   type(c_ptr) :: base
   integer, allocatable, asynchronous :: sent(:), back(:)
-  integer(kind=MPI_ADDRESS_KIND) :: bytes, place
+  integer(kind=MPI_ADDRESS_KIND) :: bytes, place, address(1)
   integer(c_long_long) :: arrived
   type(MPI_Win) :: win
+  type(MPI_Datatype) :: absolute
 
   call MPI_Init_thread(MPI_THREAD_MULTIPLE, level)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -46,12 +47,27 @@ program windows
   if (ierror /= MPI_SUCCESS) wrong = wrong + 1
   call tutti_rma_flush(request, ierror)
   if (ierror /= MPI_SUCCESS .or. any(back /= sent)) wrong = wrong + 1
+
+  ! To MPI_BOTTOM: the datatype holds the address of `back`. In place is an error.
+  call MPI_Get_address(back, address(1))
+  call MPI_Type_create_hindexed(1, [each], address, MPI_INTEGER, absolute)
+  call MPI_Type_commit(absolute)
+  back = -1
+  call tutti_rma_gather(MPI_BOTTOM, 1, absolute%MPI_VAL, place, window, request, ierror)
+  if (ierror /= MPI_SUCCESS) wrong = wrong + 1
+  call tutti_rma_flush(request, ierror)
+  if (ierror /= MPI_SUCCESS .or. any(back /= sent)) wrong = wrong + 1
+  call MPI_Type_free(absolute)
+  call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
+  call tutti_rma_bcast(MPI_IN_PLACE, each, MPI_INTEGER%MPI_VAL, place, window, request, refused)
+  call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL)
+  if (refused /= MPI_ERR_BUFFER) wrong = wrong + 1
   do root = 0, p - 1
     arrived = 0
-    do while (arrived < 2 .and. ierror == MPI_SUCCESS)
+    do while (arrived < 3 .and. ierror == MPI_SUCCESS)
       call tutti_rma_arrived(window, root, arrived, ierror)
     end do
-    if (ierror /= MPI_SUCCESS .or. arrived /= 2) wrong = wrong + 1
+    if (ierror /= MPI_SUCCESS .or. arrived /= 3) wrong = wrong + 1
     if (any(entries(each * root + 1:each * (root + 1)) /= &
             [(1000 * root + each * rank + i, i = 1, each)])) wrong = wrong + 1
   end do
