@@ -396,10 +396,11 @@ int TUTTI_Rma_window_release(TUTTI_Window* window);
  * is complete. It may be the destination in this rank's own window, but must not overlap that
  * otherwise. MPI_ERR_WIN if the window is not registered, MPI_ERR_REQUEST if `request` is NULL,
  * MPI_ERR_COUNT for a negative count or 2 GiB and more of data with gaps, MPI_ERR_TYPE for an
- * invalid datatype, MPI_ERR_BUFFER for NULL or MPI_IN_PLACE with data, MPI_ERR_RMA_RANGE if the
- * window of some rank is too small; then nothing is written anywhere. protocol=windows that was not
- * in force at TUTTI_Rma_init, or with a listed order: MPI_ERR_UNSUPPORTED_OPERATION. Fortran:
- * declare the buffer ASYNCHRONOUS. */
+ * invalid datatype, MPI_ERR_BUFFER for MPI_IN_PLACE with data, and for NULL with a predefined
+ * datatype (with another one it is MPI_BOTTOM), MPI_ERR_RMA_RANGE if the window of some rank is too
+ * small; then nothing is written anywhere. protocol=windows that was not in force at
+ * TUTTI_Rma_init, or with a listed order: MPI_ERR_UNSUPPORTED_OPERATION. Fortran: declare the
+ * buffer ASYNCHRONOUS. */
 int TUTTI_Rma_bcast(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                     TUTTI_Window window, TUTTI_Rma_request* request);
 

@@ -80,8 +80,9 @@ int pack(Collective collective, const CallSide& side, int blocks, RmaSystem& sys
   const TypeInfo type = info_at(side.address, types.of(side.type, system.comm()));
   if (!type.valid) return MPI_ERR_TYPE;
   bytes = type.size * count;
-  const bool is_nowhere = side.address == nullptr || side.address == MPI_IN_PLACE;
-  if (type.contiguous && bytes > 0 && is_nowhere) return MPI_ERR_BUFFER;
+  // A derived datatype may hold addresses, with MPI_BOTTOM, which is null.
+  const bool is_nowhere = side.address == MPI_IN_PLACE || (side.address == nullptr && type.named);
+  if (bytes > 0 && is_nowhere) return MPI_ERR_BUFFER;
   if (type.contiguous || bytes == 0) return MPI_SUCCESS;
   if (collective == Collective::rma_reduce) return MPI_ERR_TYPE;
   if (bytes * blocks > std::numeric_limits<int>::max()) return MPI_ERR_COUNT;

@@ -10,6 +10,23 @@
 namespace tutti::test {
 namespace {
 
+/// Buffers that are no memory, of predefined and of derived datatypes.
+void no_buffer(Context& context, const Registered& window) {
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  PMPI_Type_contiguous(2, MPI_CHAR, &pair);
+  PMPI_Type_commit(&pair);
+  TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
+  for (const MPI_Datatype type : {MPI_CHAR, pair}) {
+    expect_class(context, TUTTI_Rma_bcast(MPI_IN_PLACE, 1, type, 0, window.window(), &request),
+                 MPI_ERR_BUFFER, "bcast in place");
+    expect_class(context, TUTTI_Rma_gather(MPI_IN_PLACE, 1, type, 0, window.window(), &request),
+                 MPI_ERR_BUFFER, "gather in place");
+  }
+  expect_class(context, TUTTI_Rma_bcast(nullptr, 1, MPI_CHAR, 0, window.window(), &request),
+               MPI_ERR_BUFFER, "bcast of null");
+  PMPI_Type_free(&pair);
+}
+
 void errors(Context& context) {
   if (!can_run(context)) return;
   Registered window(context, Flavour::create,
@@ -27,6 +44,7 @@ void errors(Context& context) {
   window.flush(request);
   expect_class(context, bcast(-1, MPI_CHAR, 0, window.window()), MPI_ERR_COUNT, "count");
   expect_class(context, bcast(1, MPI_DATATYPE_NULL, 0, window.window()), MPI_ERR_TYPE, "type");
+  no_buffer(context, window);
   expect_class(context, bcast(1, MPI_CHAR, 0, 987654), MPI_ERR_WIN, "no window");
   expect_class(context, TUTTI_Rma_wait(987654, 0, 1), MPI_ERR_WIN, "wait for no window");
   expect_class(context, TUTTI_Rma_wait(window.window(), -1, 1), MPI_ERR_ROOT, "no root");
