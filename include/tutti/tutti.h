@@ -3,7 +3,10 @@
  *
  * Conventions
  *  1. Every function returns MPI_SUCCESS or an MPI error code, like the MPI function it is
- *     modelled on. An error of a collective goes to the communicator's error handler first.
+ *     modelled on. An error goes first to the error handler of the communicator: that of the call,
+ *     of the request, or of TUTTI_Rma_window_register, never to a window's; MPI_ERRORS_ARE_FATAL
+ *     then ends the program. Only returned are the errors of null and unknown handles, and of
+ *     TUTTI_Shared_free, TUTTI_Get_version and TUTTI_Algorithm_*.
  *  2. TUTTI_X takes exactly the arguments of MPI_X. Their meaning, units, significance at the
  *     root, MPI_IN_PLACE, zero counts and derived types are those of the MPI standard. A rank
  *     never reads arguments that MPI calls not significant there.
@@ -12,7 +15,10 @@
  *     measured or was asked for, and if arguments are invalid, so that a program sees the errors
  *     of its own MPI.
  *  4. TUTTI_X is collective and blocking wherever MPI_X is. A program may call it wherever it may
- *     call MPI_X, from as many threads as the thread level that MPI granted allows.
+ *     call MPI_X, from as many threads as the thread level that MPI granted allows. Under
+ *     MPI_THREAD_MULTIPLE the other functions are thread-safe, but a request is for one thread at a
+ *     time, and no thread may call TUTTI_Algorithm_last on a communicator where another is in a
+ *     collective or begins a one-sided one.
  *  5. Messages use private duplicates of communicators. The first call that needs a duplicate makes
  *     it, and freeing the communicator frees it.
  *  6. Names of collectives are "gather", "gatherv", "scatter", "scatterv", "bcast", "allgather",
@@ -30,7 +36,8 @@
  *     whose MPI_Finalize is the MPI's has no background thread.
  *  9. The environment of rank 0 counts for all ranks of a communicator, and that of the root for
  *     one-sided collectives. TUTTI_Algorithm_set is local to a process: all ranks that take part
- *     must set the same, but for one-sided collectives the root alone decides.
+ *     must set the same, between the same two calls of that collective on every communicator, while
+ *     no thread is in one. For one-sided collectives the root alone decides.
  * 10. The module in tutti.f90 declares the functions for Fortran. Those with handles of the MPI are
  *     not available for the standard ABI. */
 #ifndef TUTTI_H

@@ -282,7 +282,6 @@ void close_all_rma() {
 }  // namespace tutti
 
 using tutti::Collective;
-using tutti::mpi;
 using tutti::on_comm;
 using tutti::on_window;
 using tutti::RankBlocks;
@@ -380,9 +379,11 @@ int TUTTI_Rma_wait(TUTTI_Window window, int root, long long number) {
 }
 
 int TUTTI_Rma_progress(MPI_Comm comm, int* flag) {
-  const auto opened = comm == mpi().comm_null ? nullptr : tutti::opened_on(comm);
-  if (opened == nullptr) return MPI_ERR_COMM;
-  if (flag == nullptr) return tutti::raise(comm, MPI_ERR_ARG);
-  *flag = opened->system().progresses() ? 1 : 0;
-  return MPI_SUCCESS;
+  return on_comm(comm, [&]() -> int {
+    const auto opened = tutti::opened_on(comm);
+    if (opened == nullptr) return MPI_ERR_COMM;
+    if (flag == nullptr) return MPI_ERR_ARG;
+    *flag = opened->system().progresses() ? 1 : 0;
+    return MPI_SUCCESS;
+  });
 }

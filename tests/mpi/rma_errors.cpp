@@ -27,6 +27,25 @@ void no_buffer(Context& context, const Registered& window) {
   PMPI_Type_free(&pair);
 }
 
+int raised = 0;
+void count_raised(MPI_Comm*, int*, ...) { ++raised; }
+
+/// Without TUTTI_Rma_init, the communicator's error handler gets the errors.
+void not_initialised(Context& context, MPI_Comm comm) {
+  MPI_Comm other = MPI_COMM_NULL;
+  PMPI_Comm_dup(comm, &other);
+  MPI_Errhandler handler;
+  PMPI_Comm_create_errhandler(count_raised, &handler);
+  PMPI_Comm_set_errhandler(other, handler);
+  raised = 0;
+  int flag = 0;
+  expect_class(context, TUTTI_Rma_progress(other, &flag), MPI_ERR_COMM, "progress");
+  expect_class(context, TUTTI_Rma_finalize(other), MPI_ERR_COMM, "finalize");
+  if (raised != 2) context.fail(std::to_string(raised) + " errors have reached the handler");
+  PMPI_Errhandler_free(&handler);
+  PMPI_Comm_free(&other);
+}
+
 void errors(Context& context) {
   if (!can_run(context)) return;
   Registered window(context, Flavour::create,
@@ -61,11 +80,7 @@ void errors(Context& context) {
                  MPI_ERR_RMA_FLAVOR, "dynamic");
     PMPI_Win_free(&dynamic);
   }
-  MPI_Comm other = MPI_COMM_NULL;
-  PMPI_Comm_dup(window.comm(), &other);
-  PMPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
-  expect_class(context, TUTTI_Rma_finalize(other), MPI_ERR_COMM, "not initialised");
-  PMPI_Comm_free(&other);
+  not_initialised(context, window.comm());
 }
 
 /// The root asks whether all have the data, the others how many operations have arrived.
