@@ -60,7 +60,10 @@ def finalize(comm: Any) -> None:
 
 @contextmanager
 def edges(comm: Any, fraction: float) -> Iterator[None]:
-    """Calls init(), runs a block, and calls finalize(). Collective at both ends."""
+    """Calls init(), runs a block, and calls finalize(). Collective at both ends.
+
+    A block that raises skips finalize(): MPI_Comm_free then waits for all ranks.
+    """
     init(comm, fraction)
     yield
     finalize(comm)
@@ -220,6 +223,8 @@ def _init_function(collective: str, doc: str) -> Callable[..., Request]:
         at_root = comm.rank == root
         for_block, for_root = (sendbuf, recvbuf) if gathers else (recvbuf, sendbuf)
         root_data = for_root if at_root else None
+        if for_block is None or (at_root and root_data is None):
+            raise TypeError("buffer None: expected a buffer, as it is significant at this rank")
         block_buffer = _Buffer(for_block, 1, False, is_sent=gathers)
         root_buffer = _Buffer(root_data, comm.size, irregular, is_sent=not gathers)
         pair = [block_buffer.block(), root_buffer.at_root(irregular)]

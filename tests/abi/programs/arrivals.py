@@ -105,5 +105,8 @@ for parts, error in (
     check(refused(error, arrival.scatterv_init, [columns, *parts], column))
 check(refused(ValueError, arrival.gatherv_init, column, np.empty(size + 1)))
 check(refused(TypeError, arrival.scatter_init, everything, bytes(24)))
+for init in (arrival.scatter_init, arrival.gatherv_init):
+    check(refused(TypeError, init, None, column))
+    check(refused(TypeError, init, column, None))
 if rank == 0:
     print("correct")
