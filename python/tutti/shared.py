@@ -80,9 +80,22 @@ def _data(array: Any) -> Any:
     import numpy as np
 
     data = np.ascontiguousarray(array)
-    if data.dtype.hasobject:
-        raise ValueError(f"arrays of {data.dtype} cannot be sent, as they hold references")
+    _check_elements(data.dtype)
     return data.reshape(np.shape(array))
+
+
+def _check_elements(dtype: Any) -> None:
+    """Raises ValueError if such elements are references."""
+    if dtype.hasobject:
+        raise ValueError(f"arrays of {dtype} cannot be sent, as they hold references")
+
+
+def _shape(given: Any) -> tuple[int, ...]:
+    """A shape, of which one number, also NumPy's, stands for one dimension."""
+    try:
+        return (operator.index(given),)
+    except TypeError:
+        return tuple(given)
 
 
 def _bytes(dtype: Any, items: int) -> tuple[ctypes.c_longlong, Any]:
@@ -112,7 +125,11 @@ def allgather_shared(comm: Any, array: Any, *, writable: bool = False) -> Shared
 def allgatherv_shared(
     comm: Any, array: Any, counts: Sequence[int], *, writable: bool = False
 ) -> SharedResult:
-    """Concatenates the items of all ranks; `counts` has the number of items of each rank."""
+    """Concatenates the elements of all ranks' arrays, in one dimension.
+
+    Args:
+        counts: the elements of each rank's array: its size, not its rows.
+    """
     data = _data(array)
     own, datatype = _bytes(data.dtype, data.size)
     numbers = [int(count) * data.dtype.itemsize for count in counts]
@@ -128,20 +145,25 @@ def bcast_shared(
     comm: Any, array: Any = None, root: int = 0, *, shape: Any = None, dtype: Any = None,
     writable: bool = False,
 ) -> SharedResult:  # fmt: skip
-    """Broadcasts the root's array. The other ranks pass its `shape` and `dtype` instead."""
+    """Broadcasts the root's array. The other ranks pass its `shape` and `dtype` instead.
+
+    Raises:
+        ValueError: the root's array is not of the given `shape` or `dtype`.
+    """
     import numpy as np
 
     if comm.rank == root:
         data = _data(array)
-        shape, dtype, address = data.shape, data.dtype, data.ctypes.data
+        address = data.ctypes.data
+        shape = data.shape if shape is None else _shape(shape)
+        dtype = data.dtype if dtype is None else np.dtype(dtype)
+        if (shape, dtype) != (data.shape, data.dtype):
+            raise ValueError(f"array of {data.dtype} and shape {data.shape}: expected {dtype} and {shape}")
     else:
         if shape is None or dtype is None:
             raise ValueError("ranks other than the root need shape and dtype")
-        try:
-            shape = (operator.index(shape),)  # any integer, such as NumPy's
-        except TypeError:
-            shape = tuple(shape)
-        dtype, address = np.dtype(dtype), None
+        shape, dtype, address = _shape(shape), np.dtype(dtype), None
+        _check_elements(dtype)
     count, datatype = _bytes(dtype, int(np.prod(shape, dtype=np.int64)))
     arguments = [ctypes.c_void_p(address), count, datatype, ctypes.c_int(root)]
     return _shared("TUTTI_Bcast_shared_c", arguments, comm, shape, dtype, writable)

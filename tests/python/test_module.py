@@ -68,6 +68,20 @@ def test_a_shared_broadcast_takes_any_integer_as_its_shape(shared_calls):
     assert shared_calls == [["TUTTI_Bcast_shared_c", 24, (3,)]] * 5
 
 
+def test_the_root_of_a_shared_broadcast_checks_its_array(shared_calls):
+    numpy = pytest.importorskip("numpy")
+    comm = SimpleNamespace(rank=0)
+    array = numpy.zeros((2, 2))
+    for given in ({}, {"shape": [2, 2]}, {"dtype": "f8"}, {"shape": (2, 2), "dtype": float}):
+        tutti.bcast_shared(comm, array, **given)
+    assert shared_calls == [["TUTTI_Bcast_shared_c", 32, (2, 2)]] * 4
+    for given in ({"shape": 4}, {"dtype": "f4"}, {"shape": (2, 2), "dtype": "i8"}):
+        with pytest.raises(ValueError, match=r"array of float64 and shape \(2, 2\): expected"):
+            tutti.bcast_shared(comm, array, **given)
+    with pytest.raises(ValueError, match="references"):
+        tutti.bcast_shared(SimpleNamespace(rank=1), shape=3, dtype="O")
+
+
 def test_shared_results_take_large_counts(shared_calls):
     numpy = pytest.importorskip("numpy")
     comm = SimpleNamespace(rank=1, size=2)

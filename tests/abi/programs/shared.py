@@ -76,6 +76,13 @@ with tutti.allreduce_shared(world, np.arange(5, dtype="i2") * rank, MPI.MAX, wri
     check(result.array.tolist() == [i * (p - 1) for i in range(5)])
 check(refused(ValueError, lambda: tutti.allreduce_shared(world, np.zeros(2, dtype="i4, f8"))))
 
+# Every rank is the root of a call of its own, which raises before any message.
+for other in ({"dtype": "f4"}, {"shape": 3}, {"shape": (2, 2)}, {"shape": 4, "dtype": "f4"}):
+    check(refused(ValueError, lambda: tutti.bcast_shared(world, np.zeros(4), rank, **other)))
+with tutti.bcast_shared(world, parts if rank == root else None, root, shape=[2, 4], dtype="f8") as result:
+    check(rank != root or (result.array == parts).all())
+check(refused(ValueError, lambda: tutti.bcast_shared(world, np.array([None]), root, shape=1, dtype="O")))
+
 check(refused(ValueError, lambda: tutti.allgather_shared(world, np.array([None]))))
 check(refused(ValueError, lambda: tutti.allgatherv_shared(world, sent, [1] * (p + 1)) if sent is
               not None else tutti.bcast_shared(world, root=root)))  # fmt: skip
