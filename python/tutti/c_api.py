@@ -15,10 +15,13 @@ def library() -> tuple[ctypes.CDLL, type]:
     """The library, and the C type of the MPI's handles.
 
     Raises:
-        Refusal: Tutti has no library for this MPI.
+        Refusal: Tutti has no library for this MPI, or mpi4py is older than version 4.
     """
+    import mpi4py
     from mpi4py import MPI
 
+    if not hasattr(MPI.Comm, "handle"):
+        raise Refusal(f"mpi4py {mpi4py.__version__}: expected version 4 or later")
     is_int = MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int)
     is_open = "Open MPI" in MPI.Get_library_version()
     name = "mpich" if is_int else "openmpi" if is_open else "mpiabi"

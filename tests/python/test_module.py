@@ -15,7 +15,7 @@ import pytest
 import tutti
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tutti import _engine
+from tutti import _engine, c_api
 from tutti.console import Refusal
 from tutti.workload import arrivals_of, machine_of, root_of
 
@@ -80,6 +80,13 @@ def test_the_root_of_a_shared_broadcast_checks_its_array(shared_calls):
             tutti.bcast_shared(comm, array, **given)
     with pytest.raises(ValueError, match="references"):
         tutti.bcast_shared(SimpleNamespace(rank=1), shape=3, dtype="O")
+
+
+def test_an_mpi4py_without_handles_is_refused(monkeypatch):
+    old = SimpleNamespace(MPI=SimpleNamespace(Comm=object), __version__="3.1.6")
+    monkeypatch.setitem(sys.modules, "mpi4py", old)
+    with pytest.raises(Refusal, match="mpi4py 3.1.6: expected version 4 or later"):
+        c_api.library.__wrapped__()
 
 
 def test_shared_results_take_large_counts(shared_calls):
