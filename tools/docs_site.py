@@ -129,7 +129,7 @@ def python_reference(package: Path) -> str:
     )
     defined = {node.name: node for node in definitions(module)}
     for node in module.body:
-        if isinstance(node, ast.ImportFrom) and node.module:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tutti."):
             name = node.module.split(".")[-1]
             file = package / (name + ".py")
             source = file if file.is_file() else package / (name + ".pyi")

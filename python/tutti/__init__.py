@@ -7,6 +7,8 @@
 <BLANKLINE>
 """
 
+from collections.abc import Sequence
+
 from tutti._engine import (
     Algorithm,
     Alias,
@@ -78,7 +80,8 @@ def schedule(
         sizes: bytes of each rank's block.
         rank: the rank.
         root: the root's rank.
-        algorithm: a specification such as "knomial:k=4"; `tutti list` has the names.
+        algorithm: a specification such as "knomial:k=4"; `tutti list` has the names. The default
+            exists for gathers and scatters only.
 
     Raises:
         ValueError: names the wrong argument and the accepted values.
@@ -95,7 +98,7 @@ def simulate(
     root: int = 0,
     algorithm: str = "ordered_tree",
     machine: Machine | None = None,
-    arrivals: list[float] | None = None,
+    arrivals: Sequence[float] | None = None,
 ) -> Timeline:
     """Replays one call in simulated time.
 
@@ -106,7 +109,8 @@ def simulate(
         collective: a collective of `tutti list`, such as "gatherv".
         sizes: bytes of each rank's block.
         root: the root's rank.
-        algorithm: a specification such as "knomial:k=4"; `tutti list` has the names.
+        algorithm: a specification such as "knomial:k=4"; `tutti list` has the names. The default
+            exists for gathers and scatters only.
         machine: latency and time per byte; by default those of a common cluster.
         arrivals: the time at which each rank enters the call, in seconds; by default all at 0.
 
@@ -114,4 +118,4 @@ def simulate(
         ValueError: names the wrong argument and the accepted values.
     """
     call = Call(collective, sizes, root, algorithm, machine or Machine())
-    return call.simulate(arrivals or [])
+    return call.simulate([] if arrivals is None else arrivals)

@@ -223,6 +223,12 @@ def test_one_late_rank_is_simulated_as_in_the_closed_form():
     assert one_late.spread == 30
 
 
+def test_arrivals_may_be_an_array():
+    numpy = pytest.importorskip("numpy")
+    late = numpy.array([0.0, 30.0])
+    assert tutti.simulate("gather", [1, 1], algorithm="linear", arrivals=late).spread == 30
+
+
 @pytest.mark.parametrize(("parameter", "value", "fault"), [
     ("latency", float("nan"), "nan s: expected a finite time of at least 0"),
     ("gap", -1.0, "-1.000000 s: expected a finite time of at least 0"),
