@@ -62,9 +62,9 @@ int TUTTI_Distances_measure(MPI_Comm comm, const char* file, int nodes_per_switc
 
 int TUTTI_Comm_reorder(MPI_Comm comm, const char* collective, MPI_Comm* newcomm) {
   using namespace tutti;
+  if (newcomm != nullptr) *newcomm = mpi().comm_null;
   return on_comm(comm, [&]() -> int {
     if (newcomm == nullptr) return MPI_ERR_ARG;
-    *newcomm = mpi().comm_null;
     const auto named = collective == nullptr ? std::nullopt : collective_named(collective);
     if (collective != nullptr && !named) return MPI_ERR_ARG;
     if (!environment().on) return mpi().Comm_split(comm, 0, 0, newcomm);

@@ -13,8 +13,7 @@ using tutti::Collective;
 
 /// Fills a caller's char array (convention 7 of tutti.h).
 int give(std::string_view text, char* array, int* length) {
-  if (array == nullptr || length == nullptr) return MPI_SUCCESS;
-  if (*length < 1) return MPI_ERR_ARG;
+  if (array == nullptr || length == nullptr || *length < 1) return MPI_ERR_ARG;
   const std::size_t count = std::min(text.size(), static_cast<std::size_t>(*length) - 1);
   std::memcpy(array, text.data(), count);
   array[count] = '\0';
@@ -48,16 +47,18 @@ int TUTTI_Algorithm_name(const char* collective, int index, char* name, int* len
 int TUTTI_Algorithm_set(const char* collective, const char* specification, char* message,
                         int* length) {
   return tutti::contained([&]() -> int {
+    const auto explain = [&](std::string_view text) {
+      return message == nullptr ? MPI_SUCCESS : give(text, message, length);
+    };
     const auto wanted = collective_of(collective);
     if (!wanted || specification == nullptr) {
-      give(wanted ? "the specification is a null pointer"
-                  : tutti::unknown_collective(collective == nullptr ? "" : collective),
-           message, length);
+      explain(wanted ? "the specification is a null pointer"
+                     : tutti::unknown_collective(collective == nullptr ? "" : collective));
       return MPI_ERR_ARG;
     }
     const auto setting = tutti::setting(*wanted, specification);
-    const int given = give(setting ? "" : setting.error(), message, length);
-    if (!setting || given != MPI_SUCCESS) return MPI_ERR_ARG;
+    const int explained = explain(setting ? "" : setting.error());
+    if (!setting || explained != MPI_SUCCESS) return MPI_ERR_ARG;
     tutti::overrule(*wanted, *setting);
     return MPI_SUCCESS;
   });
@@ -74,7 +75,8 @@ int TUTTI_Algorithm_get(const char* collective, char* specification, int* length
 int TUTTI_Algorithm_last(MPI_Comm comm, const char* collective, char* text, int* length) {
   return tutti::contained([&]() -> int {
     const auto wanted = collective_of(collective);
-    if (!wanted || comm == tutti::mpi().comm_null) return MPI_ERR_ARG;
+    if (!wanted) return MPI_ERR_ARG;
+    if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
     tutti::Communicator* const communicator = tutti::Communicator::known(comm);
     return give(communicator == nullptr ? "" : communicator->last(*wanted), text, length);
   });

@@ -296,12 +296,14 @@ int TUTTI_Rma_finalize(MPI_Comm comm) {
 }
 
 int TUTTI_Rma_window_register(MPI_Win win, MPI_Comm comm, TUTTI_Window* window) {
+  if (window != nullptr) *window = TUTTI_WINDOW_NULL;
   return on_comm(comm, [&]() -> int {
     if (window == nullptr) return MPI_ERR_ARG;
     const auto opened = tutti::opened_on(comm);
     if (opened == nullptr) return MPI_ERR_COMM;
-    const int error = opened->system().add_window(win, tutti::watch, *window);
-    if (error != MPI_SUCCESS) *window = TUTTI_WINDOW_NULL;
+    TUTTI_Window made = TUTTI_WINDOW_NULL;
+    const int error = opened->system().add_window(win, tutti::watch, made);
+    if (error == MPI_SUCCESS) *window = made;
     return error;
   });
 }
@@ -342,7 +344,7 @@ int TUTTI_Rma_reduce(void* buffer, int count, MPI_Datatype datatype, MPI_Op op,
 }
 
 int TUTTI_Rma_test(TUTTI_Rma_request* request, int* flag) {
-  if (flag == nullptr) return MPI_ERR_REQUEST;
+  if (flag == nullptr) return MPI_ERR_ARG;
   bool over = false;
   const int error = tutti::complete(request, false, over);
   *flag = over ? 1 : 0;

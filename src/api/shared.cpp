@@ -127,6 +127,7 @@ int run(SharedCall& shared, Communicator& communicator, int mode, void** result)
 
 int run(const MpiCall& call, int mode, void** result) {
   const Inside guard;
+  if (result != nullptr) *result = nullptr;
   return on_comm(call.comm, [&] {
     Communicator* communicator = nullptr;
     const int error = Communicator::intra(call.comm, communicator);

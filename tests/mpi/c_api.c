@@ -79,8 +79,11 @@ static void test_cut(void) {
   }
   char untouched = '#';
   int none = 0;
-  CHECK(TUTTI_Algorithm_name("gather", 0, &untouched, &none) != MPI_SUCCESS);
+  CHECK(TUTTI_Algorithm_name("gather", 0, &untouched, &none) == MPI_ERR_ARG);
   CHECK(untouched == '#');
+  CHECK(TUTTI_Algorithm_name("gather", 0, NULL, &whole_length) == MPI_ERR_ARG);
+  CHECK(TUTTI_Algorithm_get("gather", whole, NULL) == MPI_ERR_ARG);
+  CHECK(TUTTI_Algorithm_last(MPI_COMM_WORLD, "gather", NULL, NULL) == MPI_ERR_ARG);
 }
 
 /* The current specification, or "?" if there is none. */
@@ -173,7 +176,7 @@ static void test_last(void) {
   length = text_size;
   CHECK(TUTTI_Algorithm_last(comm, "gather", text, &length) == MPI_SUCCESS);
   CHECK(strncmp(text, "native: ", 8) == 0);
-  CHECK(TUTTI_Algorithm_last(MPI_COMM_NULL, "gather", text, &length) != MPI_SUCCESS);
+  CHECK(TUTTI_Algorithm_last(MPI_COMM_NULL, "gather", text, &length) == MPI_ERR_COMM);
   CHECK(TUTTI_Algorithm_last(comm, "gossip", text, &length) == MPI_ERR_ARG);
   CHECK(TUTTI_Algorithm_set("gather", "auto", NULL, NULL) == MPI_SUCCESS);
   MPI_Comm_free(&comm);

@@ -73,7 +73,10 @@ void errors(Context& context) {
     if (window.base()[i] != Registered::filler) return context.fail("an error has written bytes");
   }
   MPI_Win dynamic = MPI_WIN_NULL;
-  TUTTI_Window none = TUTTI_WINDOW_NULL;
+  TUTTI_Window none = 77;
+  expect_class(context, TUTTI_Rma_window_register(dynamic, MPI_COMM_NULL, &none), MPI_ERR_COMM,
+               "register on no communicator");
+  if (none != TUTTI_WINDOW_NULL) context.fail("a window after an error");
   // Open MPI 4.1 cannot make one for a single rank.
   if (PMPI_Win_create_dynamic(MPI_INFO_NULL, window.comm(), &dynamic) == MPI_SUCCESS) {
     expect_class(context, TUTTI_Rma_window_register(dynamic, window.comm(), &none),
@@ -124,6 +127,7 @@ void asked_without_waiting(Context& context) {
   if (flag != 0 && flag != 1) context.fail("the flag is " + std::to_string(flag));
   TUTTI_Rma_request unknown = 987654;
   expect_class(context, TUTTI_Rma_test(&unknown, &flag), MPI_ERR_REQUEST, "no request");
+  expect_class(context, TUTTI_Rma_test(&unknown, nullptr), MPI_ERR_ARG, "no flag");
   expect_class(context, TUTTI_Rma_arrived(987654, 0, &arrived), MPI_ERR_WIN, "no window");
   expect_class(context, TUTTI_Rma_arrived(window.window(), context.size(), &arrived), MPI_ERR_ROOT,
                "no root");

@@ -240,12 +240,13 @@ void outlives_its_communicator(Context& context) {
 
 void misuse_is_an_error(Context& context) {
   const OwnComm comm;
-  void* result = nullptr;
   int own = 0;
+  void* result = &own;
   if (TUTTI_Allgather_shared(&own, 1, MPI_INT, 1, MPI_INT, MPI_COMM_NULL, 0, &result) !=
       MPI_ERR_COMM) {
     context.fail("there is no communicator");
   }
+  if (result != nullptr) context.fail("a result after an error");
   if (TUTTI_Allgather_shared(&own, 1, MPI_INT, 1, MPI_INT, comm.get(), 7, &result) == MPI_SUCCESS) {
     context.fail("there is no such mode");
   }
