@@ -76,7 +76,8 @@ def c_reference(header: str) -> str:
             lines += [text.replace("\nConventions\n", "\n## Conventions\n"), ""]
             continue
         if functions:
-            lines += [f"## {', '.join(dict.fromkeys(functions))}", ""]
+            plain = dict.fromkeys(name.removesuffix("_c") for name in functions)
+            lines += [f"## {', '.join(plain)}", ""]
         lines += [text, ""]
         if code:
             lines += ["```c", code, "```", ""]
