@@ -18,7 +18,9 @@ bool is_simulated() { return dlsym(RTLD_DEFAULT, "simgrid_get_clock") != nullptr
 
 }  // namespace
 
-Clock::Clock(const Job& job) : common_(job.nodes() == 1 || is_simulated()) { synchronise(job); }
+Clock::Clock(const Job& job) : common_(job.nodes().nodes == 1 || is_simulated()) {
+  synchronise(job);
+}
 
 double Clock::now() const { return monotonic_seconds() - offset_; }
 

@@ -15,8 +15,8 @@ Result<bool> run_distances(const Job& job, const Options& options) {
   if (error == MPI_ERR_FILE) return Error{"cannot write --output " + options.output};
   if (error != MPI_SUCCESS) return Error{"MPI error code " + std::to_string(error)};
   if (job.rank() == 0 && !options.quiet) {
-    std::printf("# distances between %d ranks on %d nodes in %.3g s: %s\n", job.p(), job.nodes(),
-                MPI_Wtime() - begin, options.output.c_str());
+    std::printf("# distances between %d ranks on %d nodes in %.3g s: %s\n", job.p(),
+                job.nodes().nodes, MPI_Wtime() - begin, options.output.c_str());
   }
   return true;
 }

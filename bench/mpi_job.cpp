@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/nodes.hpp"
 #include "run/processors.hpp"
 
 namespace tutti::bench {
@@ -22,6 +23,19 @@ constexpr int barrier_tag = 2;
 /// The sleeps get longer, because even occasional polls of dozens of ranks would occupy a core.
 constexpr std::chrono::microseconds shortest_nap{50};
 constexpr std::chrono::microseconds longest_nap{2000};
+
+/// Counts the nodes of `all` ranks, each of which knows those of its own.
+NodeCounts counted(MPI_Comm node, MPI_Comm all) {
+  NodeCounts counts;
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm_size(node, &ranks);
+  const int first_of_node = rank == 0 ? 1 : 0;
+  MPI_Allreduce(&first_of_node, &counts.nodes, 1, MPI_INT, MPI_SUM, all);
+  MPI_Allreduce(&ranks, &counts.ranks_per_node, 1, MPI_INT, MPI_MAX, all);
+  return counts;
+}
 
 }  // namespace
 
@@ -45,19 +59,30 @@ Job::Job() {
   MPI_Comm_size(control_, &p_);
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(control_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
-  int local_rank = 0;
+  nodes_ = counted(node, control_);
   int local_ranks = 1;
-  MPI_Comm_rank(node, &local_rank);
   MPI_Comm_size(node, &local_ranks);
-  const int first_of_node = local_rank == 0 ? 1 : 0;
-  MPI_Allreduce(&first_of_node, &nodes_, 1, MPI_INT, MPI_SUM, control_);
-  MPI_Allreduce(&local_ranks, &ranks_per_node_, 1, MPI_INT, MPI_MAX, control_);
   std::vector<RankProcessors> views(static_cast<std::size_t>(local_ranks));
   const RankProcessors own = own_processors();
   MPI_Allgather(&own, sizeof own, MPI_BYTE, views.data(), sizeof own, MPI_BYTE, node);
   const double oversubscription = oversubscription_of(views);
   MPI_Allreduce(&oversubscription, &oversubscription_, 1, MPI_DOUBLE, MPI_MAX, control_);
+  split(node);
   MPI_Comm_free(&node);
+}
+
+/// Splits this rank's node as TUTTI_NODE does.
+void Job::split(MPI_Comm node) {
+  tutti_nodes_ = nodes_;
+  const char* const setting = std::getenv("TUTTI_NODE");
+  const std::string text = from_first(setting == nullptr ? "" : setting);
+  const Result<EmulatedNodes> emulated = emulated_nodes(text);
+  if (!emulated) return;
+  emulated_ = text;
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(node, emulated->node_of(rank_), rank_, &part);
+  tutti_nodes_ = counted(part, control_);
+  MPI_Comm_free(&part);
 }
 
 Job::~Job() { MPI_Comm_free(&control_); }

@@ -20,6 +20,12 @@ enum class Patience : std::uint8_t { yield, sleep };
 /// busy-waits would take the core from the rank that it waits for.
 void wait_all(std::span<MPI_Request> requests, Patience patience = Patience::yield);
 
+/// How ranks are divided into nodes.
+struct NodeCounts {
+  int nodes = 1;
+  int ranks_per_node = 1;  ///< the maximum
+};
+
 /// All ranks of MPI_COMM_WORLD, with a separate communicator for messages outside measurements.
 class Job : NotCopied {
  public:
@@ -29,10 +35,12 @@ class Job : NotCopied {
 
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] int p() const { return p_; }
-  /// The number of nodes, by shared memory.
-  [[nodiscard]] int nodes() const { return nodes_; }
-  /// The maximum number of ranks on a node.
-  [[nodiscard]] int ranks_per_node() const { return ranks_per_node_; }
+  /// Nodes by shared memory.
+  [[nodiscard]] const NodeCounts& nodes() const { return nodes_; }
+  /// The same as split by TUTTI_NODE, as Tutti sees them.
+  [[nodiscard]] const NodeCounts& tutti_nodes() const { return tutti_nodes_; }
+  /// TUTTI_NODE on rank 0; empty if it is unset, none or invalid.
+  [[nodiscard]] const std::string& emulated() const { return emulated_; }
   /// The maximum over nodes of ranks per processor that they may use.
   [[nodiscard]] double oversubscription() const { return oversubscription_; }
   [[nodiscard]] MPI_Comm control() const { return control_; }
@@ -52,11 +60,13 @@ class Job : NotCopied {
 
  private:
   [[nodiscard]] std::string from(Rank root, std::string text) const;
+  void split(MPI_Comm node);
 
   Rank rank_ = 0;
   int p_ = 1;
-  int nodes_ = 1;
-  int ranks_per_node_ = 1;
+  NodeCounts nodes_;
+  NodeCounts tutti_nodes_;
+  std::string emulated_;
   double oversubscription_ = 1;
   MPI_Comm control_ = MPI_COMM_NULL;
 };

@@ -24,7 +24,8 @@ namespace tutti {
 
 namespace {
 
-/// The rule that decides a call, or None. Where nodes or the MPI are not given their keys match.
+/// The rule that decides a call on any network, or None. Where nodes or the MPI are not given their
+/// keys match.
 std::optional<Rule> find(const Rules& rules, const std::string& collective, int p, Bytes bytes,
                          int nodes, int ranks_per_node, bool commutative, const std::string& mpi,
                          std::int64_t irregularity) {
@@ -37,11 +38,12 @@ std::optional<Rule> find(const Rules& rules, const std::string& collective, int 
   const MpiVersion version = mpi_version(mpi);
   for (const Rule& rule : rules.all) {
     Rule asked = rule;
+    asked.network.clear();
     if (mpi.empty()) asked.mpi.clear();
     if (version.version.empty()) asked.version.clear();
     if (nodes == 0) asked.nodes = {};
     if (ranks_per_node == 0) asked.ranks_per_node = {};
-    const Rules alone = rules_for({{asked}, {}}, p, version);
+    const Rules alone = rules_for({{asked}, {}}, p, {version, ""});
     const std::vector<RuleSpan> spans = spans_of(alone, features);
     const auto span = std::find_if(spans.begin(), spans.end(),
                                    [bytes](const RuleSpan& one) { return bytes <= one.most; });
@@ -93,10 +95,10 @@ void bind_rules(nb::module_& module) {
       .def_ro("commutative", &Rule::commutative)
       .def_ro("mpi", &Rule::mpi)
       .def_ro("version", &Rule::version)
+      .def_ro("network", &Rule::network)
       .def_prop_ro("use", [](const Rule& rule) { return to_text(rule.use); })
       .def_prop_ro("sizes", [](const Rule& rule) { return rule.evidence.sizes; })
       .def_prop_ro("calls", [](const Rule& rule) { return rule.evidence.calls; })
-      .def_prop_ro("network", [](const Rule& rule) { return rule.evidence.network; })
       .def_prop_ro("date", [](const Rule& rule) { return rule.evidence.date; })
       .def_prop_ro("command", [](const Rule& rule) { return rule.evidence.command; })
       .def_prop_ro("source", [](const Rule& rule) { return rule.evidence.source; })
@@ -121,8 +123,8 @@ void bind_rules(nb::module_& module) {
           "more"_a, "Appends rules, which are tried after these.")
       .def("find", &find, "collective"_a, "ranks"_a, "bytes"_a, "nodes"_a = 1,
            "ranks_per_node"_a = 1, "commutative"_a = true, "mpi"_a = "", "irregularity"_a = 1,
-           "The rule that decides a call; None if there is none. Nodes and ranks_per_node 0 and an "
-           "empty mpi (the library's version text) mean any.")
+           "The rule that decides a call on any network; None if there is none. Nodes and "
+           "ranks_per_node 0 and an empty mpi (the library's version text) mean any.")
       .def(
           "text", [](const Rules& rules) { return to_text(rules); },
           "The rules as a file, one a line.");

@@ -639,6 +639,9 @@ class Rule:
     def version(self) -> str: ...
 
     @property
+    def network(self) -> str: ...
+
+    @property
     def use(self) -> str: ...
 
     @property
@@ -646,9 +649,6 @@ class Rule:
 
     @property
     def calls(self) -> int | None: ...
-
-    @property
-    def network(self) -> str: ...
 
     @property
     def date(self) -> str: ...
@@ -686,7 +686,7 @@ class Rules:
 
     def find(self, collective: str, ranks: int, bytes: int, nodes: int = 1, ranks_per_node: int = 1, commutative: bool = True, mpi: str = '', irregularity: int = 1) -> Rule | None:
         """
-        The rule that decides a call; None if there is none. Nodes and ranks_per_node 0 and an empty mpi (the library's version text) mean any.
+        The rule that decides a call on any network; None if there is none. Nodes and ranks_per_node 0 and an empty mpi (the library's version text) mean any.
         """
 
     def text(self) -> str:

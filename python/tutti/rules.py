@@ -17,7 +17,7 @@ from tutti.refusal import Refusal
 _INF = (1 << 63) - 1
 _ALL = "0..inf"
 _RANGES = ("p", "nodes", "ranks_per_node", "irregularity", "bytes")
-_KEYS = ("p", "nodes", "ranks_per_node", "irregularity", "commutative", "mpi", "version", "bytes")
+_KEYS = ("p", "nodes", "ranks_per_node", "irregularity", "commutative", "mpi", "version", "network", "bytes")
 _NAMES = {"openmpi": "Open MPI v", "mpich": "MPICH Version: "}
 
 UNKNOWN_SIZES = tuple(
@@ -97,6 +97,7 @@ def _keys_of(rule: Rule) -> dict[str, str]:
         "commutative": "" if rule.commutative is None else str(rule.commutative).lower(),
         "mpi": rule.mpi,
         "version": rule.version,
+        "network": rule.network,
     }
 
 
@@ -135,7 +136,7 @@ class _Region:
             for name, (low, high) in self.ranges.items() if name != but
         )  # fmt: skip
         return is_within and all(
-            _includes(word, other.words[name]) for name, word in self.words.items()
+            _includes(name, word, other.words[name]) for name, word in self.words.items()
         )
 
 
@@ -149,9 +150,9 @@ def _region_of(rule: Rule) -> _Region:
     return _Region(rule, ranges, {name: keys[name] for name in keys if name not in _RANGES})
 
 
-def _includes(wider: str, word: str) -> bool:
+def _includes(name: str, wider: str, word: str) -> bool:
     """Does a key with the value `wider` hold for a word? Version 4.1 holds for 4.1.4."""
-    return not wider or f"{word}.".startswith(f"{wider}.")
+    return wider in ("", word) or (name == "version" and word.startswith(f"{wider}."))
 
 
 def undecided(rules: Rules) -> list[tuple[Rule, str]]:
@@ -292,7 +293,7 @@ def _by_word(sides: _Sides, name: str, rest: Sequence[str]) -> list[tuple[str, l
         words = {"false", "true"}
     parts = []
     for word in sorted(words):
-        held = [[one for one in side if _includes(one.words[name], word)] for side in sides]
+        held = [[one for one in side if _includes(name, one.words[name], word)] for side in sides]
         parts.append((f"{name} {word}" if word else f"any other {name}", _compared(held, rest)))
     first = parts[0][1]
     return [("", first)] if all(inner == first for _, inner in parts) else parts
@@ -313,7 +314,8 @@ def _of_programs() -> Rules:
 
 
 def rule_for(collective: str, sizes: list[int], mpi: str) -> Rule | None:
-    """The rule of this user's files that decides a call, whatever its nodes; None without one.
+    """The rule of this user's files that decides a call, whatever its nodes and network; None
+    without one.
 
     Without `mpi` (openmpi or mpich) rules for any MPI count.
     """

@@ -111,17 +111,20 @@ def _rule(
     if span.least > 0 or span.most is not None:
         most = "inf" if span.most is None else str(span.most)
         rule["bytes"] = _engine.range_text(f"{span.least}..{most}")
-    rule |= {"mpi": mpi, "version": version, "use": span.use}
-    return rule | {"evidence": _evidence(job, span) | {"date": date, "command": command}}
+    rule |= {"mpi": mpi, "version": version}
+    if job.network and job.nodes > 1:  # inside a node it does not matter
+        rule["network"] = job.network
+    rule["use"] = span.use
+    return rule | {"evidence": _evidence(span) | {"date": date, "command": command}}
 
 
-def _evidence(job: Job, span: Span) -> dict[str, Any]:
+def _evidence(span: Span) -> dict[str, Any]:
     """The times of the size at which the choice gains least, and those of each size if it gains."""
     evidence = _times(span.weakest, span.use)
     if span.use != "native" and len(span.cells) > 1:
         evidence["sizes"] = [{"bytes": cell.bytes, **_times(cell, span.use)} for cell in span.cells]
     evidence["calls"] = len(span.weakest.lines[span.use].samples)
-    return evidence | ({"network": job.network} if job.network else {})
+    return evidence
 
 
 def _times(cell: Cell, use: str) -> dict[str, Any]:

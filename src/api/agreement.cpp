@@ -7,7 +7,6 @@
 #include "api/selections.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
-#include "run/mpi/quirks.hpp"
 
 namespace tutti {
 
@@ -38,7 +37,7 @@ std::string requests() {
 /// This process's rules for communicators of `p` ranks; empty if there are none.
 std::string own_rules(int p) {
   if (p == 1 || known_rules().rules.all.empty()) return "";
-  Rules rules = rules_for(known_rules().rules, p, mpi_version(library_version()));
+  Rules rules = rules_for(known_rules().rules, p, platform());
   // Only reports count by these, and to read them takes every communicator as long as all else.
   if (environment().report.empty()) {
     for (Rule& rule : rules.all) rule.evidence.sizes.clear();

@@ -40,12 +40,6 @@ Result<Rules> read_rules(const std::string& path) {
 
 constexpr KeptFile kept_rules_file = {"learned.json", max_kept_bytes};
 
-/// Emulated nodes are a network of their own.
-Platform platform() {
-  const std::string& nodes = environment().nodes;
-  return {mpi_version(library_version()), nodes.empty() ? network_name() : "emulated " + nodes};
-}
-
 /// A file that does not exist has no rules.
 Result<Rules> kept_from(const Result<std::string>& text) {
   if (!text) return Error{text.error()};
@@ -75,6 +69,12 @@ KnownRules read_all() {
 }
 
 }  // namespace
+
+const Platform& platform() {
+  return of_process([] {
+    return Platform{mpi_version(library_version()), network_name(environment().nodes)};
+  });
+}
 
 const KnownRules& known_rules() {
   return of_process([] { return read_all(); });

@@ -15,6 +15,10 @@ struct KnownRules {
   std::vector<std::string> warnings;  ///< a line for each other file that is ignored
 };
 
+/// The MPI and the network of this process, by which rules and what was learned are looked up. Read
+/// at the first call.
+[[nodiscard]] const Platform& platform();
+
 /// Read at the first call, by rank 0 of a communicator only.
 [[nodiscard]] const KnownRules& known_rules();
 

@@ -245,7 +245,8 @@ int group_of_processors(const fs::path& root, const std::vector<int>& own) {
   return !cache.empty() && std::ranges::includes(cache, own) ? cache.front() : -1;
 }
 
-std::string network_name(const std::string& kernel) {
+std::string network_name(const std::string& emulated, const std::string& kernel) {
+  if (!emulated.empty()) return "emulated " + emulated;
   const fs::path folder(kernel);
   if (const auto devices = entries_of(folder / "infiniband"); !devices.empty()) {
     const std::string device = devices.front().filename();

@@ -55,7 +55,7 @@ bool is_same_class(const Rule& known, const Rule& learned) {
                              .nodes = static_cast<int>(learned.nodes.most),
                              .ranks_per_node = static_cast<int>(learned.ranks_per_node.most)};
   return known.mpi == learned.mpi && known.version == learned.version &&
-         known.evidence.network == learned.evidence.network && holds_for(known, features);
+         known.network == learned.network && holds_for(known, features);
 }
 
 /// Adds a rule in place of those about the same class on the same platform.
@@ -96,7 +96,7 @@ Rules merged(Rules kept, const Rules& learned, const Platform& platform, const s
   for (Rule rule : learned.all) {
     rule.mpi = platform.mpi.name;
     rule.version = platform.mpi.version;
-    rule.evidence.network = platform.network;
+    rule.network = platform.network;
     rule.evidence.date = date;
     replace(kept, std::move(rule));
   }
@@ -118,7 +118,7 @@ Rules kept_for(Rules kept, int p, const Platform& platform) {
   kept.foreign.clear();
   std::erase_if(kept.all, [&](const Rule& rule) {
     return rule.p != exactly(p) || rule.mpi != platform.mpi.name ||
-           rule.version != platform.mpi.version || rule.evidence.network != platform.network;
+           rule.version != platform.mpi.version || rule.network != platform.network;
   });
   return kept;
 }

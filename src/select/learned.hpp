@@ -15,12 +15,6 @@ namespace tutti {
 /// The most bytes of a file of kept rules.
 inline constexpr std::size_t max_kept_bytes = std::size_t{1} << 20;
 
-/// The machine and library on which something was learned.
-struct Platform {
-  MpiVersion mpi;
-  std::string network;
-};
-
 /// What a tuner knows at the end about calls of one class, without the platform. A `use` that is
 /// automatic says that what an earlier run kept does not hold any more.
 [[nodiscard]] Rule learned_rule(const Features& features, const Setting& use,

@@ -79,9 +79,10 @@ const RuleTimes* times_at(const Rule& rule, Bytes bytes) {
   return &sizes[at];
 }
 
-bool matches_mpi(const Rule& rule, const MpiVersion& mpi) {
-  if (!rule.mpi.empty() && rule.mpi != mpi.name) return false;
-  return rule.version.empty() || is_version(mpi.version, rule.version);
+bool matches_platform(const Rule& rule, const Platform& platform) {
+  if (!rule.mpi.empty() && rule.mpi != platform.mpi.name) return false;
+  if (!rule.network.empty() && rule.network != platform.network) return false;
+  return rule.version.empty() || is_version(platform.mpi.version, rule.version);
 }
 
 }  // namespace
@@ -114,9 +115,10 @@ bool matches(const Rule& rule, const Features& features) {
   return !is_reduction || rule.commutative.value_or(features.commutative) == features.commutative;
 }
 
-Rules rules_for(Rules rules, int p, const MpiVersion& mpi) {
-  std::erase_if(rules.all,
-                [&](const Rule& rule) { return !rule.p.contains(p) || !matches_mpi(rule, mpi); });
+Rules rules_for(Rules rules, int p, const Platform& platform) {
+  std::erase_if(rules.all, [&](const Rule& rule) {
+    return !rule.p.contains(p) || !matches_platform(rule, platform);
+  });
   return rules;
 }
 

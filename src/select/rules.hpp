@@ -27,6 +27,12 @@ struct MpiVersion {
 /// "other" without a version. O(length).
 [[nodiscard]] MpiVersion mpi_version(std::string_view library_version);
 
+/// The library and network on which something was measured or runs.
+struct Platform {
+  MpiVersion mpi;
+  std::string network;  ///< see network_name (run/processors.hpp)
+};
+
 /// Whole numbers from `least` to `most`, both included.
 struct NumberRange {
   static constexpr std::int64_t inf = std::numeric_limits<std::int64_t>::max();
@@ -66,7 +72,6 @@ struct SizedRuleTimes : RuleTimes {
 struct RuleEvidence : RuleTimes {
   std::vector<SizedRuleTimes> sizes;  ///< ascending; none where one size was measured
   std::optional<long> calls;          ///< that were measured of what the rule selects
-  std::string network;                ///< of the machine it was measured on
   std::string date;                   ///< such as 2026-11-22
   std::string command;
   std::string source;  ///< the name of the file
@@ -88,6 +93,7 @@ struct Rule {
   std::optional<bool> commutative;  ///< of a reduction's operation
   std::string mpi;                  ///< see MpiVersion::name
   std::string version;              ///< "4.1" matches 4.1.4 too
+  std::string network;              ///< see Platform
   Setting use;                      ///< native or forced
   RuleEvidence evidence;
 
@@ -120,10 +126,10 @@ struct Rules {
   return 20 * largest * p <= 21 * total ? 1 : (largest * p + total - 1) / total;
 }
 
-/// True if the keys of the rule match, except for bytes and the MPI.
+/// True if the keys of the rule match, except for bytes, the MPI and the network.
 [[nodiscard]] bool matches(const Rule& rule, const Features& features);
-/// The rules that may match on a communicator of `p` ranks under this MPI. O(rules).
-[[nodiscard]] Rules rules_for(Rules rules, int p, const MpiVersion& mpi);
+/// The rules that may match on a communicator of `p` ranks on this platform. O(rules).
+[[nodiscard]] Rules rules_for(Rules rules, int p, const Platform& platform);
 
 /// The largest irregularity of each range that rules for such calls tell apart, ascending; the last
 /// is inf. Only inf where no rule asks for it, or ranks do not know it. O(n log n).
@@ -137,7 +143,7 @@ struct RuleSpan {
   const RuleTimes* times = nullptr;
 };
 /// All message sizes from 0 on, in ascending spans, each with its first match among `rules_for` the
-/// MPI. The rules must outlive the result. O(n^2) in the number of rules and sizes that match.
+/// platform. The rules must outlive the result. O(n^2) in the number of rules and sizes that match.
 [[nodiscard]] std::vector<RuleSpan> spans_of(const Rules& rules, const Features& features);
 
 /// The rule's selection, or native if the call does not permit that (see why_unfit).

@@ -45,7 +45,6 @@ void for_each_field(Evidence& evidence, Visit visit) {
   for_each_time(evidence, visit);
   visit("sizes", evidence.sizes);
   visit("calls", evidence.calls);
-  visit("network", evidence.network);
   visit("date", evidence.date);
   visit("command", evidence.command);
   visit("source", evidence.source);
@@ -63,6 +62,7 @@ void for_each_field(OneRule& rule, Visit visit) {
   visit("commutative", rule.commutative);
   visit("mpi", rule.mpi);
   visit("version", rule.version);
+  visit("network", rule.network);
   visit("use", rule.use);
   visit("evidence", rule.evidence);
 }

@@ -130,7 +130,7 @@ def test_nodes_make_another_job(mpi, slow, tmp_path):
     first, second = kept(tmp_path)
     assert (first["nodes"], first["ranks_per_node"]) == ("1", "2")
     assert (second["nodes"], second["ranks_per_node"]) == ("2", "1")
-    assert second["evidence"]["network"] == "emulated 1"
+    assert second["network"] == "emulated 1"
 
 
 @pytest.mark.parametrize("mode", ["run", "off"])

@@ -53,8 +53,8 @@ def test_files_are_merged_in_the_sequence_of_their_search(
 def test_what_runs_have_learned_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert "TUTTI_LEARN=keep" in str(invoke("rules", "show", "--learned").exception)
-    evidence = '{"native_us": 8, "choice_us": 4, "calls": 16, "network": "cxi", "date": "2026-01-02"}'
-    line = f'"collective": "bcast", "bytes": "513..1K", "use": "chain", "evidence": {evidence}'
+    evidence = '{"native_us": 8, "choice_us": 4, "calls": 16, "date": "2026-01-02"}'
+    line = f'"collective": "bcast", "bytes": "513..1K", "network": "cxi", "use": "chain", "evidence": {evidence}'
     file = write(tmp_path / "tutti/learned.json", line)
     assert str(file) in str(invoke("rules", "show").exception)
     (shown,) = json.loads(invoke("rules", "show", "--learned", "--json").stdout)
@@ -178,6 +178,7 @@ def test_a_rule_never_decides_after_a_wider_one(tmp_path: Path) -> None:
         ('"commutative": true, "p": 4', '"commutative": true, "p": 4'),
         ('"p": 4', '"commutative": true, "p": 4'),
         ('"mpi": "openmpi"', '"mpi": "openmpi", "version": "4.1"'),
+        ('"p": 4', '"p": 4, "network": "cxi"'),
         ('"mpi": "openmpi", "version": "4.1"', '"mpi": "openmpi", "version": "4.1.4"'),
         ('"bytes": "1K..inf"', '"bytes": "4K..8K", "p": 4'),
         ('"irregularity": "1..4"', '"p": 4'),  # the vectors of a reduce have one size
@@ -190,10 +191,14 @@ def test_a_wider_rule_contains_each_key(tmp_path: Path, wide: str, narrow: str) 
         assert never(tmp_path, second, first) == []
 
 
-@pytest.mark.parametrize("keys", ['"p": 8', '"mpi": "mpich"', '"version": "4.10"', '"commutative": false'])
+@pytest.mark.parametrize(
+    "keys", ['"p": 8', '"mpi": "mpich"', '"version": "4.10"', '"network": "cxi.2"', '"commutative": false']
+)
 def test_a_rule_with_other_keys_decides(tmp_path: Path, keys: str) -> None:
-    former = '"collective": "reduce", "p": 4, "mpi": "openmpi", "version": "4.1", "commutative": true, "use": "native"'
-    given = {"p": '"p": 4', "mpi": '"mpi": "openmpi"', "version": '"version": "4.1"', "commutative": '"commutative": true'}
+    former = ('"collective": "reduce", "p": 4, "mpi": "openmpi", "version": "4.1", "network": "cxi", '
+              '"commutative": true, "use": "native"')  # fmt: skip
+    given = {"p": '"p": 4', "mpi": '"mpi": "openmpi"', "version": '"version": "4.1"', "network": '"network": "cxi"',
+             "commutative": '"commutative": true'}  # fmt: skip
     given[keys.split('"')[1]] = keys
     assert never(tmp_path, former, f'"collective": "reduce", {", ".join(given.values())}, "use": "native"') == []
 
@@ -292,6 +297,13 @@ def test_show_says_what_a_rule_gains_at_its_sizes(
     assert (shown["native_interval_us"], shown["calls"], shown["irregularity"]) == (None, 30, "0..inf")
 
 
+def test_explain_finds_rules_of_any_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = write(tmp_path / "x.json", '"collective": "bcast", "network": "cxi", "use": "chain"')
+    monkeypatch.setenv("TUTTI_RULES", str(file))
+    text = invoke("explain", "bcast", "--ranks", "8", "--block", "64K").stdout
+    assert "holds for network cxi" in " ".join(text.split())
+
+
 def test_explain_finds_rules_by_irregularity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     even, uneven = '"irregularity": 1, "use": "ring"', '"irregularity": "2..inf", "use": "bruck"'
     file = write(tmp_path / "x.json", *(f'"collective": "allgatherv", {keys}' for keys in (even, uneven)))
@@ -337,11 +349,13 @@ def test_diff_counts_each_value_of_the_other_keys(tmp_path: Path) -> None:
     newest, newer = '"version": "4.1.4"', '"version": "4.1"'
     both = bcast({newest: "chain", newer: "linear"})
     assert differences(tmp_path, both, both[::-1]) == [("version 4.1.4", "chain", "linear")]
+    networks = [bcast({'"network": "cxi"': "chain", '"p": "1..inf"': use}) for use in ("chain", "native")]
+    assert differences(tmp_path, *networks) == [("any other network", "chain", "native")]
 
 
 def test_what_a_rule_says_of_its_origin_is_no_markup(tmp_path: Path) -> None:
-    evidence = '"evidence": {"network": "[/net]", "date": "[/day]", "source": "[/file]"}'
-    file = write(tmp_path / "x.json", f'"collective": "bcast", "use": "chain", {evidence}')
+    keys = '"network": "[/net]", "evidence": {"date": "[/day]", "source": "[/file]"}'
+    file = write(tmp_path / "x.json", f'"collective": "bcast", "use": "chain", {keys}')
     text = invoke("rules", "show", str(file)).stdout
     assert all(word in text for word in ("[/net]", "[/day]", "[/file]"))
 

@@ -75,10 +75,10 @@ def _gain(rule: Rule) -> str:
 
 _KEYS = (
     "collective", "p", "nodes", "ranks_per_node", "bytes", "irregularity", "commutative", "mpi",
-    "version", "use",
+    "version", "network", "use",
 )  # fmt: skip
 _TIMES = ("native_us", "native_interval_us", "choice_us", "choice_interval_us")
-_ORIGIN = ("calls", "network", "date", "command", "source")
+_ORIGIN = ("calls", "date", "command", "source")
 
 
 def _as_json(rule: Rule) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def show(
             "" if rule.native_us is None else f"{rule.native_us:,.1f} us",
             "" if rule.choice_us is None else f"{rule.choice_us:,.1f} us",
             _gain(rule),
-            escape(", ".join(filter(None, (files_of.text_of(rule), rule.network)))),
+            escape(files_of.text_of(rule)),
             escape(f"{rule.date} {rule.source}".strip()),
         )
     out = console()

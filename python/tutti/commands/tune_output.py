@@ -56,7 +56,9 @@ def show_summary(
     out.print(f"Rules: {name}; tutti rules show {name} lists them.", markup=False, soft_wrap=True)
     job = tuners[0].job
     where = f"{count(job.ranks, 'rank')} on {count(job.nodes, 'node')}"
-    out.print(f"They hold for {where} with {' '.join(mpi_of(job)).strip()}.", markup=False)
+    network = f" over {job.network}" if job.network and job.nodes > 1 else ""
+    mpi = " ".join(mpi_of(job)).strip()
+    out.print(f"They hold for {where} with {mpi}{network}.", markup=False, soft_wrap=True)
     out.print(f"To use them: TUTTI_RULES={name}", markup=False, soft_wrap=True)
 
 

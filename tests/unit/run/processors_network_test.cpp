@@ -18,7 +18,9 @@ class Network : public ::testing::Test {
     fs::create_directories((kernel_ / file).parent_path());
     std::ofstream(kernel_ / file) << line << "\n";
   }
-  [[nodiscard]] std::string name() const { return network_name(kernel_); }
+  [[nodiscard]] std::string name(const std::string& emulated = "") const {
+    return network_name(emulated, kernel_);
+  }
 
  private:
   test::TemporaryFolder folder_;
@@ -29,6 +31,11 @@ TEST_F(Network, MayBeUnknown) {
   EXPECT_EQ(name(), "unknown");
   has("net/lo/speed", "10000");
   EXPECT_EQ(name(), "unknown");
+}
+
+TEST_F(Network, OfEmulatedNodesIsTheirText) {
+  has("cxi/cxi0/device/vendor", "x");
+  EXPECT_EQ(name("1,4,2"), "emulated 1,4,2");
 }
 
 TEST_F(Network, IsTheFastestInterface) {

@@ -54,7 +54,7 @@ TEST(KeptRules, AreRules) {
   EXPECT_EQ(to_text(merged({learned(2)})),
             R"({"schema":"tutti-rules-1",
  "rules":[
-  {"collective":"allgather","p":"8","nodes":"2","ranks_per_node":"4","bytes":"513..1K","mpi":"openmpi","version":"4.1.4","use":"ring","evidence":{"native_us":2100.5,"choice_us":1000.25,"calls":16,"network":"ethernet 1000 Mb/s","date":"2026-11-22"}}
+  {"collective":"allgather","p":"8","nodes":"2","ranks_per_node":"4","bytes":"513..1K","mpi":"openmpi","version":"4.1.4","network":"ethernet 1000 Mb/s","use":"ring","evidence":{"native_us":2100.5,"choice_us":1000.25,"calls":16,"date":"2026-11-22"}}
  ]}
 )");
 }

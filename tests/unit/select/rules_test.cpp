@@ -39,7 +39,8 @@ std::string spans_text(const Rules& rules, const Features& features) {
 
 TEST(Rules, AreMatchedByEveryKey) {
   const Rules rules = rules_of(R"({"collective": "bcast", "p": "8..64", "nodes": 2,
-      "ranks_per_node": "4..inf", "mpi": "openmpi", "version": "4.1", "use": "chain"})");
+      "ranks_per_node": "4..inf", "mpi": "openmpi", "version": "4.1", "network": "cxi",
+      "use": "chain"})");
   const Rule& rule = rules.all.at(0);
   Features features = bcast_of(8);
   features.nodes = 2;
@@ -55,10 +56,12 @@ TEST(Rules, AreMatchedByEveryKey) {
   EXPECT_TRUE(differs([](Features& f) { f.p = 65; }));
   EXPECT_TRUE(differs([](Features& f) { f.nodes = 1; }));
   EXPECT_TRUE(differs([](Features& f) { f.ranks_per_node = 3; }));
-  EXPECT_EQ(rules_for(rules, 8, {"openmpi", "4.1.4"}).all.size(), 1U);
-  EXPECT_TRUE(rules_for(rules, 8, {"mpich", "4.1.4"}).all.empty());
-  EXPECT_TRUE(rules_for(rules, 8, {"openmpi", "4.10.0"}).all.empty());
-  EXPECT_EQ(rules_for(rules, 8, {"openmpi", "4.1"}).all.size(), 1U);
+  EXPECT_EQ(rules_for(rules, 8, {{"openmpi", "4.1.4"}, "cxi"}).all.size(), 1U);
+  EXPECT_TRUE(rules_for(rules, 8, {{"mpich", "4.1.4"}, "cxi"}).all.empty());
+  EXPECT_TRUE(rules_for(rules, 8, {{"openmpi", "4.10.0"}, "cxi"}).all.empty());
+  EXPECT_EQ(rules_for(rules, 8, {{"openmpi", "4.1"}, "cxi"}).all.size(), 1U);
+  EXPECT_TRUE(rules_for(rules, 8, {{"openmpi", "4.1.4"}, "cxi2"}).all.empty());
+  EXPECT_TRUE(rules_for(rules, 8, {{"openmpi", "4.1.4"}, "unknown"}).all.empty());
 }
 
 TEST(Rules, DecideByTheFirstMatchAtEachMessageSize) {
@@ -193,11 +196,11 @@ TEST(Rules, NameTheirMeasurement) {
 TEST(Rules, ReadBackAsTheSame) {
   const Rules rules = rules_of(R"x({"collective": "allreduce", "p": "2..inf", "bytes": "1K..1M",
       "irregularity": "1..2", "commutative": true, "mpi": "mpich", "version": "5",
-      "use": "hierarchical(ring,leaders=2)", "evidence": {"native_us": 1.5, "choice_us": 1,
+      "network": "mlx5 100 Gb/sec (4X EDR)", "use": "hierarchical(ring,leaders=2)", "evidence": {"native_us": 1.5, "choice_us": 1,
       "native_interval_us": [1.25, 1.75], "choice_interval_us": [1, 1], "calls": 30,
       "sizes": [{"bytes": 0, "native_us": 1.5, "choice_us": 1},
                 {"bytes": 1024, "native_us": 3, "choice_interval_us": [0, 2.5]}],
-      "network": "cxi", "command": "a \"b\""}})x");
+      "command": "a \"b\""}})x");
   const Result<Rules> again = rules_from_text(to_text(rules), "other");
   ASSERT_TRUE(again) << again.error();
   EXPECT_EQ(to_text(*again), to_text(rules));
@@ -211,6 +214,7 @@ TEST(Rules, ReadBackAsTheSame) {
   EXPECT_TRUE(rule.commutative.value_or(false));
   EXPECT_EQ(rule.mpi, "mpich");
   EXPECT_EQ(rule.version, "5");
+  EXPECT_EQ(rule.network, "mlx5 100 Gb/sec (4X EDR)");
   EXPECT_EQ(to_text(rule.use), "hierarchical(ring,leaders=2)");
   EXPECT_EQ(rule.evidence.native_us.value_or(0), 1.5);
   EXPECT_EQ(rule.evidence.choice_us.value_or(0), 1);
@@ -226,7 +230,6 @@ TEST(Rules, ReadBackAsTheSame) {
   ASSERT_TRUE(second.choice_interval_us);
   EXPECT_EQ(second.choice_interval_us->most, 2.5);
   EXPECT_EQ(rule.evidence.calls.value_or(0), 30);
-  EXPECT_EQ(rule.evidence.network, "cxi");
   EXPECT_EQ(rule.evidence.command, "a \"b\"");
   EXPECT_EQ(rule.evidence.source, "site.json");
   EXPECT_EQ(rule.evidence.date, "2026-11-22");
@@ -311,12 +314,23 @@ TEST(Rules, IgnoreUnknownFieldsAndRemarkThem) {
   EXPECT_EQ(rules.remarks[0], "line 3: unknown field \"byte\" is ignored; did you mean bytes?");
 }
 
+TEST(Rules, OfFormerFilesHaveNoNetworkInTheirEvidence) {
+  const char* const former =
+      R"({"collective": "bcast", "use": "chain", "evidence": {"network": "cxi"}})";
+  const Rules rules = rules_of(former);
+  EXPECT_EQ(rules_for(rules, 8, {{"openmpi", "4.1.4"}, "unknown"}).all.size(), 1U);
+  EXPECT_EQ(rules.remarks.size(), 1U);
+  const Result<Rules> kept = kept_from_text(file_with(former), "");
+  ASSERT_TRUE(kept) << kept.error();
+  EXPECT_EQ(kept->foreign.size(), 1U);
+}
+
 TEST(Rules, AreReducedToThoseOfACommunicator) {
   const Rules rules = rules_of(R"({"collective": "bcast", "p": 4, "use": "chain"},
       {"collective": "bcast", "mpi": "mpich", "use": "chain"},
       {"collective": "bcast", "version": "4", "use": "native"})");
-  EXPECT_EQ(rules_for(rules, 8, {"openmpi", "4.1.4"}).all.size(), 1U);
-  EXPECT_EQ(rules_for(rules, 4, {"mpich", "5.0.2"}).all.size(), 2U);
+  EXPECT_EQ(rules_for(rules, 8, {{"openmpi", "4.1.4"}, "cxi"}).all.size(), 1U);
+  EXPECT_EQ(rules_for(rules, 4, {{"mpich", "5.0.2"}, "cxi"}).all.size(), 2U);
 }
 
 TEST(MpiVersion, IsReadFromTheLibrarysText) {
