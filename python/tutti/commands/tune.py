@@ -322,8 +322,11 @@ def tune(
     ] = None,
     sizes: Annotated[
         str | None,
-        typer.Option("--bytes", metavar="RANGE", help="Message sizes to tune. Default: 8..4M."),
-    ] = None,
+        typer.Option(
+            "--bytes", metavar="RANGE",
+            help="Message sizes to tune, multiples of 4 from 4 on. Default: 8..4M.",
+        ),
+    ] = None,  # fmt: skip
     budget: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="About how long it may take, e.g. 10m. Default: no limit."),
