@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from reporting import late_rank, line_of, write_report
 from tutti import comparison, reports
 from tutti.comparison import Row, Sample
+from tutti.output import Outputs, passed_on
 from tutti.site_totals import differences, totals_of
 from tutti.statistics import median_interval
 
@@ -59,6 +63,7 @@ def test_native_and_tutti_run_in_turn(command, launcher, tmp_path):
     assert "in collectives: Tutti saves 66.7 %." in shown.out
     assert "confidence 95 %" in shown.out
     assert shown.out.count("output of the program") == 12
+    assert "output: the same 1 line in all 12 runs." in shown.out
     assert shown.err.count("tutti: round ") == 12
     assert not list(tmp_path.glob(".tutti-compare-*"))
 
@@ -72,6 +77,8 @@ def test_json_has_every_run_and_seven_rounds_are_the_default(command, launcher):
     assert collectives["saved"] == {"median": 2.0, "low": 2.0, "high": 2.0}
     assert collectives["beyond_doubt"] and in_all["name"] == "in all"
     assert [run["collectives"] for run in result["runs"]["native"]] == [3.0] * 7
+    examples = {"native": None, "Tutti": None}
+    assert result["output"] == {"lines": 1, "different": 0, "native_agrees": True, "examples": examples}
     assert len(log.read_text().splitlines()) == 14
 
 
@@ -167,6 +174,64 @@ def test_a_command_without_a_backend_is_refused_before_the_start(command, launch
         shown = command("run", *words, "--", mpirun, sys.executable, "app.py")
         assert shown.status == 2 and "no backend for Open MPI" in shown.err and not log.exists()
         assert "pip install . " in shown.err
+
+
+def said_of(*texts: tuple[str, bytes]) -> list[str]:
+    """What is said of the outputs of runs, each with its arm."""
+    outputs = Outputs()
+    for arm, text in texts:
+        outputs.add(arm, text)
+    return outputs.verdict("native")
+
+
+def test_outputs_are_compared_by_lines_in_any_sequence():
+    assert said_of(("native", b""), ("Tutti", b"")) == []
+    texts = [("native", b"a\nb\na\n"), ("Tutti", b"b\na\na"), ("native", b"a\na\nb\n")]
+    assert said_of(*texts) == ["output: the same 3 lines in all 3 runs."]
+    assert said_of(*texts, ("Tutti", b"a\nb\nb\n")) == [
+        "output: 1 of 3 lines differs, but not between native runs, such as:",
+        "  native: a",
+        "  Tutti: b",
+    ]
+    assert said_of(*texts, ("Tutti", b"a\nb\n"))[1:] == ["  native: a", "  Tutti: -"]
+
+
+def test_outputs_with_times_differ_between_native_runs_too():
+    times = [("native", b"x\nt=1\n"), ("Tutti", b"x\nt=2\n"), ("native", b"x\nt=3\n")]
+    head = "output: 1 of 2 lines differs"
+    assert said_of(*times) == [f"{head}, between native runs too, such as:", "  native: t=3", "  Tutti: t=2"]
+    assert said_of(*times[:2])[0] == f"{head}, such as:"
+    later = [("native", b"x\n"), ("Tutti", b"x\n"), ("Tutti", b"x\n\x1b[1m" + b"y" * 99)]
+    assert said_of(*later) == [f"{head}, such as:", "  native: -", f"  Tutti: [1m{'y' * 55}.."]
+
+
+def test_long_outputs_are_passed_on_and_not_compared(tmp_path):
+    with (tmp_path / "passed on").open("wb") as target, passed_on(target.fileno()) as (end, text):
+        for _ in range(18):
+            os.write(end, b"x" * (1 << 20))
+    assert (tmp_path / "passed on").stat().st_size == 18 << 20
+    said = said_of(("native", b"x"), ("Tutti", bytes(text)))
+    assert said == ["output: not compared, as a run wrote more than 16 MiB."]
+
+
+def test_a_program_whose_output_nobody_reads_cannot_write():
+    source, target = os.pipe()
+    os.close(source)
+    with passed_on(target) as (end, _), pytest.raises(BrokenPipeError):
+        while True:
+            os.write(end, b"x" * 65536)
+    os.close(target)
+
+
+def test_a_process_that_is_left_behind_delays_nothing(tmp_path):
+    start = time.monotonic()
+    with (tmp_path / "passed on").open("wb") as target, passed_on(target.fileno()) as (end, text):
+        left = subprocess.Popen(["sh", "-c", "echo said; exec sleep 60"], stdout=end)
+        while not text:
+            time.sleep(0.01)
+    assert time.monotonic() - start < 30 and bytes(text) == b"said\n"
+    left.kill()
+    left.wait()
 
 
 def row(native: list[float], tutti: list[float]) -> Row:

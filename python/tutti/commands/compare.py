@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tutti import reports, supervised, unseen
+from tutti import output, reports, supervised, unseen
 from tutti.comparison import (
     ARMS,
     Failed,
@@ -41,7 +41,8 @@ class _Seen:
 def compare(
     prepare: Prepare, command: Sequence[str], settings: dict[str, str], rounds: int, as_json: bool
 ) -> int:
-    """Runs the program `rounds` times natively and under Tutti in turn, and prints the times.
+    """Runs the program `rounds` times natively and under Tutti in turn, and prints the times, and
+    whether the runs wrote the same.
 
     Native runs preload Tutti too, which forwards each call to the MPI's own function and records
     its time. The program's standard input is empty. What makes the comparison worthless, such as a
@@ -61,11 +62,13 @@ def compare(
         Refusal: a setting is wrong, or the command cannot start.
     """
     settings_of = dict(zip(ARMS, ({**settings, "TUTTI": one} for one in ("off", "on")), strict=True))
-    seen = _Seen()
+    seen, outputs = _Seen(), output.Outputs()
     with shared_folder() as folder:
 
         def run(arm: str) -> tuple[int, Sample]:
-            outcome = _run(prepare, settings_of[arm], folder, as_json)
+            outcome, text = _run(prepare, settings_of[arm], folder, as_json)
+            if outcome.status == 0:
+                outputs.add(arm, text)
             times = None if outcome.status else _in_collectives(folder, command, seen)
             return outcome.status, Sample(outcome.seconds, times)
 
@@ -76,23 +79,26 @@ def compare(
             return error.status
     rows = rows_of(samples)
     if as_json:
-        print_json(_json(rows, samples))
+        print_json({**_json(rows, samples), "output": _json_of_output(outputs)})
     else:
-        _show(rows, rounds, seen.missing)
+        _show(rows, rounds, seen.missing, outputs)
     return 0
 
 
 def _run(
     prepare: Prepare, settings: dict[str, str], folder: Path, quiet: bool
-) -> supervised.Outcome:
+) -> tuple[supervised.Outcome, bytes]:
+    """How the run ended, and what it wrote, which is passed on to standard output; if `quiet` to
+    standard error."""
     # Each program, and each rank that runs alone, writes a report of its own.
     target = literal(folder) + "/%p.json"
     command, environment = prepare({**settings, "TUTTI_REPORT": target})
-    stdout = sys.stderr.fileno() if quiet else None
-    done = supervised.run(command, environment, stdin=subprocess.DEVNULL, stdout=stdout)
+    sys.stdout.flush()
+    with output.passed_on((sys.stderr if quiet else sys.stdout).fileno()) as (pipe, text):
+        done = supervised.run(command, environment, stdin=subprocess.DEVNULL, stdout=pipe)
     if done.interrupted:
         raise KeyboardInterrupt
-    return done
+    return done, bytes(text)
 
 
 def _in_collectives(folder: Path, command: Sequence[str], seen: _Seen) -> float | None:
@@ -124,7 +130,7 @@ def _progress(number: int, arm: str, sample: Sample) -> None:
     print(f"tutti: round {number}, {arm}: {duration(sample.seconds)}", file=sys.stderr, flush=True)
 
 
-def _show(rows: Sequence[Row], rounds: int, missing: str) -> None:
+def _show(rows: Sequence[Row], rounds: int, missing: str, outputs: output.Outputs) -> None:
     out = console()
     numbers = (*ARMS, "saved")
     longest = [max(row.native.high, row.tutti.high) for row in rows]
@@ -139,6 +145,8 @@ def _show(rows: Sequence[Row], rounds: int, missing: str) -> None:
         out.print(verdict(row) + ".")
     if missing:
         out.print(f"in collectives: unknown: {missing}.", markup=False)
+    for line in outputs.verdict(ARMS[0]):
+        out.print(line, markup=False)
     method = (
         f"medians of {rounds} rounds in turn, with the interval of the median by order\n"
         f"statistics (confidence {percent(confidence(rounds))}); saved: of the differences in each round"
@@ -146,7 +154,7 @@ def _show(rows: Sequence[Row], rounds: int, missing: str) -> None:
     out.print(
         f"[dim]Method: {method if rounds > 1 else 'one round, so there are no intervals'}.\n"
         "In all: the whole command. In collectives: mean of the ranks, waiting for late\n"
-        "ranks included.[/]"
+        "ranks included. Output: lines in any sequence.[/]"
     )
 
 
@@ -169,6 +177,17 @@ def _json(rows: Sequence[Row], samples: dict[str, list[Sample]]) -> dict[str, An
             for row in rows
         ],
         "runs": {arm: [asdict(one) for one in samples[arm]] for arm in ARMS},
+    }
+
+
+def _json_of_output(outputs: output.Outputs) -> dict[str, Any] | None:
+    if outputs.is_too_long:
+        return None
+    return {
+        "lines": outputs.lines,
+        "different": outputs.different,
+        "native_agrees": outputs.agrees_within(ARMS[0]),
+        "examples": outputs.examples(),
     }
 
 

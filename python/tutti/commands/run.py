@@ -209,7 +209,7 @@ def run(
     ] = False,
     compare: Annotated[
         bool,
-        typer.Option("--compare", help="Run natively and under Tutti in turn; print the times."),
+        typer.Option("--compare", help="Run natively and under Tutti in turn; compare times and output."),
     ] = False,
     rounds: Annotated[
         str | None,
