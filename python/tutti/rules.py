@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from tutti import _engine, libraries
 from tutti._engine import Rule, Rules
 from tutti.explanation import mean_block
 from tutti.refusal import Refusal
+from tutti.user_files import cache_file, naming
 
 _INF = (1 << 63) - 1
 _ALL = "0..inf"
@@ -43,33 +43,14 @@ def files() -> list[Path]:
         folder = str(libraries.folder())
     except Refusal:
         folder = ""
-    with _naming("TUTTI_RULES", "TUTTI_LIBRARY_DIR", _or_home("XDG_CONFIG_HOME")):
+    with naming("TUTTI_RULES", "TUTTI_LIBRARY_DIR", "XDG_CONFIG_HOME", "HOME"):
         return [Path(path) for path in _engine.rule_files(os.environ.get("TUTTI_RULES", ""), folder)]
-
-
-def _or_home(name: str) -> str:
-    """The variable that says where this user's files are."""
-    return name if os.environ.get(name) else "HOME"
-
-
-@contextlib.contextmanager
-def _naming(*names: str) -> Iterator[None]:
-    """Names the variable that is not UTF-8, if the engine cannot take or return a text by it."""
-    try:
-        yield
-    except (TypeError, UnicodeError):
-        for name in names:
-            value = os.environ.get(name, "")
-            if any("\udc80" <= sign <= "\udcff" for sign in value):
-                raise Refusal(f"invalid {name}={value}: expected UTF-8") from None
-        raise
 
 
 def learned_file() -> Path | None:
     """What programs of this user have learned with TUTTI_LEARN=keep; None if there is nothing."""
-    with _naming(_or_home("XDG_CACHE_HOME")):
-        path = Path(_engine.cache_file("learned.json"))
-    return path if path.is_file() else None
+    path = cache_file("learned.json")
+    return path if path is not None and path.is_file() else None
 
 
 def merged(paths: list[Path]) -> Rules:

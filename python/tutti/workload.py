@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tutti import _engine
 from tutti.console import Refusal
+from tutti.user_files import cache_file
 
 
 def bytes_of(text: str, option: str) -> int:
@@ -53,8 +54,8 @@ def ranks_on(nodes: str) -> int:
 def machine_of(path: Path | None) -> _engine.Machine:
     """The model's parameters, from the same sources as in the library.
 
-    The first of these counts: the file `path`; the file that TUTTI_MACHINE names; tutti/machine in
-    the user's cache folder; the built-in parameters. The word built-in as path or as value of
+    The first of these counts: the file `path`; the file that TUTTI_MACHINE names; machine in the
+    user's cache folder; the built-in parameters. The word built-in as path or as value of
     TUTTI_MACHINE selects the built-in parameters.
 
     An invalid file in the cache folder is ignored, with one line on standard error.
@@ -101,12 +102,8 @@ def distances_of(path: Path, option: str = "--distances ") -> _engine.Distances:
 
 def _measured_machine() -> str:
     """The machine file in the user's cache folder; empty if either does not exist."""
-    try:
-        cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    except RuntimeError:  # a user without a home folder
-        return ""
-    measured = Path(cache) / "tutti" / "machine"
-    return str(measured) if measured.exists() else ""
+    measured = cache_file("machine")
+    return str(measured) if measured is not None and measured.exists() else ""
 
 
 def _other_form(collective: str) -> str:

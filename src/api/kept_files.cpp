@@ -34,7 +34,7 @@ std::string why_ignored(const KeptFile& file, const std::string& why) {
 void renew_kept_file(const KeptFile& file,
                      const std::function<std::string(const Result<std::string>&)>& renewed) {
   const std::string path = cache_file(file.name);
-  if (path.empty()) return say_not_kept("neither XDG_CACHE_HOME nor HOME is set");
+  if (path.empty()) return say_not_kept("none of TUTTI_CACHE_DIR, XDG_CACHE_HOME and HOME is set");
   const FileLock turn(path);
   const std::string why = replace_text_file(path, renewed(read_kept_file(file)));
   if (!why.empty()) say_not_kept(path + " " + why);

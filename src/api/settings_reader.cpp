@@ -1,6 +1,7 @@
 /// Reads the user's settings, without the environment of this process.
 #include <unistd.h>
 
+#include <filesystem>
 #include <optional>
 #include <string_view>
 
@@ -61,6 +62,7 @@ class Reader {
     });
     read("TUTTI_EXPLORE", environment_.explore, fraction);
     read_learning();
+    check_cache_folder();
     read_machine();
     read_report();
     note_unknown();
@@ -137,6 +139,20 @@ class Reader {
     });
     if (wanted == "off") environment_.explore = 0;
     environment_.keeps = wanted == "keep";
+  }
+
+  /// It exists, or is to be made in a folder that does.
+  void check_cache_folder() {
+    const std::string name = value_of("TUTTI_CACHE_DIR");
+    if (name.empty()) return;
+    std::error_code none;
+    // With an empty last part, whether or not the name ends with a slash.
+    std::filesystem::path folder =
+        std::filesystem::absolute(std::filesystem::path(name) / "", none);
+    folder = folder.parent_path();
+    if (!std::filesystem::exists(folder, none)) folder = folder.parent_path();
+    if (std::filesystem::is_directory(folder, none)) return;
+    refuse("TUTTI_CACHE_DIR", name, "expected a folder, or one to be made in a folder");
   }
 
   /// The file that was measured for this user, if there is one.

@@ -26,6 +26,19 @@ std::string kind_of(mode_t mode) {
   return "a device";
 }
 
+std::string value_of(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+/// tutti/`name` in the folder that a variable names, or in `in_home` below the home folder if that
+/// is not set. Empty if neither is known.
+std::string user_file(const char* variable, const char* in_home, const std::string& name) {
+  std::string folder = value_of(variable);
+  if (folder.empty() && !value_of("HOME").empty()) folder = value_of("HOME") + in_home;
+  return folder.empty() ? "" : folder + "/tutti/" + name;
+}
+
 Error unreadable() { return Error{std::string("cannot be read: ") + std::strerror(errno)}; }
 
 }  // namespace
@@ -108,14 +121,9 @@ std::string replace_text_file(const std::string& path, std::string_view text) {
   return why;
 }
 
-std::string user_file(const char* variable, const char* in_home, const std::string& name) {
-  const auto value_of = [](const char* key) {
-    const char* value = std::getenv(key);
-    return std::string(value == nullptr ? "" : value);
-  };
-  std::string folder = value_of(variable);
-  if (folder.empty() && !value_of("HOME").empty()) folder = value_of("HOME") + in_home;
-  return folder.empty() ? "" : folder + "/tutti/" + name;
+std::string cache_file(const std::string& name) {
+  const std::string own = value_of("TUTTI_CACHE_DIR");
+  return own.empty() ? user_file("XDG_CACHE_HOME", "/.cache", name) : own + "/" + name;
 }
 
 std::vector<RuleFile> rule_files(const std::string& setting, const std::string& library_folder) {
@@ -152,9 +160,8 @@ std::string expanded(const std::string& path) {
   const std::string process = std::to_string(getpid());
   std::string job = process;
   for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID"}) {
-    const char* value = std::getenv(name);
-    if (value == nullptr || value[0] == '\0') continue;
-    job = value;
+    if (value_of(name).empty()) continue;
+    job = value_of(name);
     break;
   }
   std::string name;

@@ -52,15 +52,10 @@ class FileLock : NotCopied {
   int file_;
 };
 
-/// A file of this user: tutti/`name` in the folder that an environment variable names, or in
-/// `in_home` below the home folder if that is not set. Empty if neither is known.
-[[nodiscard]] std::string user_file(const char* variable, const char* in_home,
-                                    const std::string& name);
-
-/// Such a file in XDG_CACHE_HOME, or in ~/.cache.
-[[nodiscard]] inline std::string cache_file(const std::string& name) {
-  return user_file("XDG_CACHE_HOME", "/.cache", name);
-}
+/// The path under which something is kept for this user: `name` in the folder TUTTI_CACHE_DIR, else
+/// in tutti/ of XDG_CACHE_HOME, else in tutti/ of ~/.cache. A variable that is empty counts as not
+/// set. Empty if all are, and HOME too.
+[[nodiscard]] std::string cache_file(const std::string& name);
 
 /// A file of rules.
 struct RuleFile {

@@ -76,6 +76,12 @@ def test_the_next_run_starts_from_it(mpi, slow, tmp_path):
     assert len(kept(tmp_path)) == 1
 
 
+def test_it_is_kept_in_the_cache_folder_that_is_named(mpi, slow, tmp_path):
+    run(mpi, slow, tmp_path, TUTTI_CACHE_DIR=f"{tmp_path}/made/")
+    assert sorted(file.name for file in (tmp_path / "made").iterdir()) == LEARNED
+    assert not (tmp_path / "tutti").exists()
+
+
 def test_a_report_counts_what_kept_times_save(mpi, slow, tmp_path):
     """Before this run has measured any."""
     run(mpi, slow, tmp_path)

@@ -31,7 +31,7 @@ def test_the_documented_meanings_are_those_of_the_library():
 VALUES = {
     "TUTTI_REPORT": "-", "TUTTI_MACHINE": "built-in", "TUTTI_DISTANCES": "none",
     "TUTTI_RULES": "none", "TUTTI_HIERARCHY": "flat", "TUTTI_NODE": "1,2", "TUTTI_EXPLORE": "0.5",
-    "TUTTI_NODE_MEMORY": "1M", "TUTTI_MEMORY": "1K", "TUTTI_LEARN": "keep",
+    "TUTTI_CACHE_DIR": "/tmp", "TUTTI_NODE_MEMORY": "1M", "TUTTI_MEMORY": "1K", "TUTTI_LEARN": "keep",
     **{"TUTTI_" + name.upper(): "auto" for name in _engine.collectives()},
 }  # fmt: skip
 """A valid value of each setting that is not on or off."""
@@ -70,6 +70,7 @@ def test_run_checks_every_setting_before_the_program_starts(
         ("TUTTI_MACHINE=/nope", "expected built-in or a file that tutti-bench machine wrote"),
         ("TUTTI_VERBOSE=oui", "expected on, 1, true, yes or off, 0, false, no"),
         ("TUTTI_EXPLORE=2", "expected a number from 0 to 1"),
+        ("TUTTI_CACHE_DIR=/etc/passwd", "expected a folder, or one to be made in a folder"),
         ("TUTTI_MEMORY=1", "expected none, or at least 1K bytes"),
         ("TUTTI_GATHERV=knomial:ordr=natural", "did you mean order?"),
         ("TUTTI_RULES=/nope", "expected none or a file that tutti tune wrote"),

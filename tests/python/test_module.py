@@ -266,6 +266,11 @@ def test_the_machine_comes_from_where_the_library_takes_it(tmp_path, monkeypatch
     (tmp_path / "tutti").mkdir()
     (tmp_path / "tutti/machine").write_text("latency 5e-6\n")
     assert machine_of(None).latency == 5e-6
+    (tmp_path / "machine").write_text("latency 6e-6\n")
+    monkeypatch.setenv("TUTTI_CACHE_DIR", str(tmp_path))
+    assert machine_of(None).latency == 6e-6
+    monkeypatch.setenv("TUTTI_CACHE_DIR", "")
+    assert machine_of(None).latency == 5e-6
     named = tmp_path / "named"
     named.write_text("latency 7e-6\n")
     monkeypatch.setenv("TUTTI_MACHINE", str(named))
@@ -277,11 +282,7 @@ def test_the_machine_comes_from_where_the_library_takes_it(tmp_path, monkeypatch
 
 
 def test_a_user_without_a_home_folder_has_no_measured_machine(monkeypatch):
-    def home():
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.setattr(Path, "home", home)
-    for name in ("XDG_CACHE_HOME", "TUTTI_MACHINE"):
+    for name in ("TUTTI_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "TUTTI_MACHINE"):
         monkeypatch.delenv(name, raising=False)
     assert machine_of(None).latency == tutti.Machine().latency
 

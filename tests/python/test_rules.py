@@ -87,6 +87,7 @@ def test_what_another_version_has_learned_is_counted(
         ("TUTTI_LIBRARY_DIR", ["rules", "show"]),
         ("XDG_CONFIG_HOME", ["info"]),
         ("XDG_CACHE_HOME", ["rules", "show", "--learned"]),
+        ("TUTTI_CACHE_DIR", ["rules", "show", "--learned"]),
         ("HOME", ["rules", "show", "--learned"]),
     ],
 )

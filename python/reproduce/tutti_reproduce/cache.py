@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from tutti.refusal import Refusal
+from tutti.user_files import cache_file
 
 
 def default_folder() -> Path:
-    """The folder of cached results: tutti/reproduce in the user's cache folder.
+    """The folder of cached results: reproduce in the user's cache folder.
 
     Raises:
-        Refusal: the user has no home folder.
+        Refusal: the user has none.
     """
-    try:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    except RuntimeError:
-        raise Refusal("no HOME and no XDG_CACHE_HOME; expected --cache FOLDER") from None
-    return Path(base) / "tutti" / "reproduce"
+    folder = cache_file("reproduce")
+    if folder is None:
+        raise Refusal("no TUTTI_CACHE_DIR, XDG_CACHE_HOME or HOME; expected --cache FOLDER")
+    return folder
 
 
 def content_of(path: Path) -> str:

@@ -147,8 +147,10 @@ def own_folder() -> Path | None:
 
 
 _SWITCHES = frozenset(one.name for one in _engine.settings() if one.accepted == "on, off")
-_FILES = frozenset({"TUTTI_REPORT", "TUTTI_MACHINE", "TUTTI_DISTANCES", "TUTTI_RULES"})
-"""Settings that name a file. Ranks may run in another folder, so its path becomes absolute."""
+_FILES = frozenset(
+    {"TUTTI_REPORT", "TUTTI_MACHINE", "TUTTI_DISTANCES", "TUTTI_RULES", "TUTTI_CACHE_DIR"}
+)
+"""Settings that name a file or folder. Ranks may run in another folder, so its path becomes absolute."""
 
 
 def _option_name(setting: str) -> str:

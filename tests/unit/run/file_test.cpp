@@ -126,6 +126,11 @@ TEST_F(Files, OfTheCacheAreBelowItsFolder) {
   EXPECT_EQ(cache_file("machine"), "/home/user/.cache/tutti/machine");
   setenv("XDG_CACHE_HOME", "/scratch", 1);
   EXPECT_EQ(cache_file("machine"), "/scratch/tutti/machine");
+  setenv("TUTTI_CACHE_DIR", "/own", 1);
+  EXPECT_EQ(cache_file("machine"), "/own/machine");
+  setenv("TUTTI_CACHE_DIR", "", 1);
+  EXPECT_EQ(cache_file("machine"), "/scratch/tutti/machine");
+  unsetenv("TUTTI_CACHE_DIR");
   unsetenv("XDG_CACHE_HOME");
   unsetenv("HOME");
   EXPECT_EQ(cache_file("machine"), "");
