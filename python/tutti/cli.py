@@ -111,7 +111,7 @@ COMMANDS = {
     ),
     "info": _Entry(
         _ASK,
-        "Show the version, the libraries for each MPI, the rules files that programs read, and all "
+        "Show the version, the libraries for each MPI, the files that programs read, and all "
         "settings with their values.",
         "info.info",
     ),

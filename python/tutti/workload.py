@@ -63,14 +63,13 @@ def machine_of(path: Path | None) -> _engine.Machine:
     Raises:
         Refusal: a named file cannot be read or is invalid.
     """
-    named = str(path) if path else os.environ.get("TUTTI_MACHINE", "")
-    explicit, named = named != "", named or _measured_machine()
-    if named in ("", "built-in"):
+    named = machine_file(path)
+    if not named:
         return _engine.Machine()
     try:
         return _engine.machine_from_text(_engine.read_text_file(named))
     except ValueError as error:
-        if not explicit:
+        if not path and not os.environ.get("TUTTI_MACHINE"):
             text = f"ignoring {named}, using the built-in machine: {error}"
             print(f"tutti: {text}", file=sys.stderr)
             return _engine.Machine()
@@ -80,12 +79,17 @@ def machine_of(path: Path | None) -> _engine.Machine:
         ) from None
 
 
+def machine_file(path: Path | None = None) -> str:
+    """The file with the parameters of machine_of; empty if they are the built-in ones."""
+    named = str(path) if path else os.environ.get("TUTTI_MACHINE", "") or _measured_machine()
+    return "" if named == "built-in" else named
+
+
 def source_of_machine(path: Path | None) -> str:
     """Where the parameters of machine_of come from, as a sentence for the end of a page."""
-    named = str(path) if path else os.environ.get("TUTTI_MACHINE", "") or _measured_machine()
-    if named in ("", "built-in"):
-        return "Machine: built-in parameters, not this one's; tutti-bench machine measures them."
-    return f"Machine: {named}."
+    if named := machine_file(path):
+        return f"Machine: {named}."
+    return "Machine: built-in parameters, not this one's; tutti-bench machine measures them."
 
 
 def distances_of(path: Path, option: str = "--distances ") -> _engine.Distances:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 import tutti
@@ -47,6 +48,31 @@ def test_info_shows_settings_with_their_values(command, installed, monkeypatch):
         now = "linear " if setting.name == "TUTTI_GATHERV" else ""
         shown = f"{setting.name} {now}{setting.meaning} {setting.default} {setting.accepted}"
         assert " ".join(shown.split()) in rows, setting.name
+
+
+def test_info_shows_the_files_that_programs_read(command, installed, tmp_path, monkeypatch):
+    def shown() -> tuple[list[str], dict]:
+        rows = [" ".join(row.split()) for row in command("info").out.splitlines()]
+        return rows, json.loads(command("info", "--json").out)
+
+    monkeypatch.setenv("COLUMNS", "1000")
+    monkeypatch.setenv("TUTTI_CACHE_DIR", str(tmp_path / "kept"))
+    rows, parsed = shown()
+    assert {"machine built-in", "learned nothing kept"} <= set(rows)
+    assert (parsed["machine"], parsed["learned"]) == (None, [])
+    (tmp_path / "kept").mkdir()
+    machine, *learned = (
+        str(tmp_path / "kept" / name) for name in ("machine", "learned.json", "distances.json")
+    )
+    for file in (machine, *learned):
+        Path(file).touch()
+    rows, parsed = shown()
+    assert f"machine {machine}" in rows
+    assert f"learned {', '.join(learned)}; read with TUTTI_LEARN=keep only" in rows
+    assert (parsed["machine"], parsed["learned"]) == (machine, learned)
+    monkeypatch.setenv("TUTTI_LEARN", "keep")
+    monkeypatch.setenv("TUTTI_MACHINE", "built-in")
+    assert {"machine built-in", f"learned {', '.join(learned)}"} <= set(shown()[0])
 
 
 def test_explain_shows_the_crossovers_of_one_sided_broadcasts(command):

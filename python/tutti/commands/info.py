@@ -1,4 +1,4 @@
-"""`tutti info`: the installed libraries, the rules that programs read, and the settings."""
+"""`tutti info`: the installed libraries, the files that programs read, and the settings."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import os
 
 from rich.markup import escape
 
-from tutti import _engine, libraries, rules
+from tutti import _engine, libraries, rules, workload
 from tutti.commands.options import AsJson
 from tutti.console import Refusal, console, print_json, table
+from tutti.user_files import cache_file
 
 
 def info(as_json: AsJson = False) -> None:
-    """Show the version, the libraries for each MPI, the rules files that programs read, and all
-    settings with their values."""
+    """Show the version, the libraries for each MPI, the files that programs read, and all settings with
+    their values."""
     try:
         folder, found = str(libraries.folder()), libraries.flavours()
         missing = ""
     except Refusal as refusal:
         folder, found, missing = None, {}, str(refusal)
     bench = libraries.programs()
+    machine, learned = workload.machine_file(), _learned()
     if as_json:
         print_json(
             {
@@ -27,6 +29,8 @@ def info(as_json: AsJson = False) -> None:
                 "libraries": {"folder": folder, **{n: str(p) for n, p in found.items()}},
                 "programs": str(bench) if bench else None,
                 "rules": [str(path) for path in rules.files()],
+                "machine": machine or None,
+                "learned": learned,
                 "settings": [
                     {
                         "name": s.name,
@@ -56,7 +60,11 @@ def info(as_json: AsJson = False) -> None:
         out.print(listing)
     program = escape(str(bench / "tutti-bench")) if bench else "[dim]not installed[/]"
     files = escape(", ".join(map(str, rules.files()))) or "[dim]none: auto explores[/]"
-    out.print(f"\ntutti-bench  {program}\nrules        {files}\n")
+    out.print(f"\ntutti-bench  {program}\nrules        {files}")
+    out.print(f"machine      {escape(machine) or '[dim]built-in[/]'}")
+    unread = "" if os.environ.get("TUTTI_LEARN") == "keep" else "; read with TUTTI_LEARN=keep only"
+    kept = f"{escape(', '.join(learned))}[dim]{unread}[/]" if learned else "[dim]nothing kept[/]"
+    out.print(f"learned      {kept}\n")
     settings = table("setting", "now", "meaning", "default", "accepted")
     for setting in _engine.settings():
         now = os.environ.get(setting.name)
@@ -68,3 +76,9 @@ def info(as_json: AsJson = False) -> None:
             escape(setting.accepted),
         )
     out.print(settings)
+
+
+def _learned() -> list[str]:
+    """The files that programs with TUTTI_LEARN=keep have left and read."""
+    paths = [cache_file(name) for name in ("learned.json", "distances.json")]
+    return [str(path) for path in paths if path is not None and path.is_file()]
