@@ -126,6 +126,15 @@ def test_the_pages_have_commands():
     assert sum(len(commands_of(page)) for page in PAGES) > 50
 
 
+def test_the_rules_of_the_pages_are_valid():
+    blocks = [match[2] for page in PAGES for match in FENCE.finditer(page.read_text())]
+    found = [block for block in blocks if '"tutti-rules-1"' in block]
+    assert len(found) > 1
+    for text in found:
+        rules = tutti._engine.rules_from_text(text, "page")
+        assert rules.all and not rules.remarks, text
+
+
 def test_the_c_reference_has_every_function():
     header = (ROOT / "include/tutti/tutti.h").read_text()
     reference = docs_site.c_reference(header)
