@@ -5,6 +5,7 @@
     docs/generated/steps.md        the kinds of steps in src/schedule/schedule.hpp
     docs/generated/settings.md     src/select/settings.inc and src/core/collectives.inc
     docs/generated/collectives.md  src/core/collectives.inc
+    docs/generated/rules.schema.json  see tools/rules_schema.py
     docs/architecture.md           the tables of layers in tools/check_layers.py
     README.md                      the table of algorithms, from list.inc
 
@@ -23,6 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from check_layers import LAYERS, RUN  # noqa: E402
+from rules_schema import rules_schema  # noqa: E402
 
 NOTICE = "<!-- Written by tools/gen_docs.py from {source}; change that and run it again. -->\n"
 
@@ -291,11 +293,17 @@ def architecture(root: Path) -> str:
     return between(root / "docs/architecture.md", "layers", table(["folder", "may include"], rows))
 
 
+def schema(root: Path) -> str:
+    """The JSON Schema of rules files; rules hold for collectives that all ranks call."""
+    return rules_schema(root, [one.name for one in collectives_of(root) if one.callers == "all_ranks"])
+
+
 PAGES = {
     "docs/generated/algorithms.md": algorithms_page,
     "docs/generated/steps.md": steps_page,
     "docs/generated/settings.md": settings_page,
     "docs/generated/collectives.md": collectives_page,
+    "docs/generated/rules.schema.json": schema,
     "docs/architecture.md": architecture,
     "README.md": readme,
 }

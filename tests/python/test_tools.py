@@ -162,7 +162,8 @@ def test_generated_documentation_is_checked(tmp_path):
     for name in ["src/algorithms", "src/core", "src/schedule", "src/select", "docs/generated"]:
         shutil.copytree(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "README.md", tmp_path)
-    shutil.copy(ROOT / "docs/architecture.md", tmp_path / "docs")
+    for name in ("architecture.md", "tuning.md"):
+        shutil.copy(ROOT / "docs" / name, tmp_path / "docs")
     command = [sys.executable, ROOT / "tools" / "gen_docs.py", "--root", tmp_path]
     check = [*command, "--check"]
     assert subprocess.run(check).returncode == 0
