@@ -1,7 +1,7 @@
 """Tutti from Python: its algorithms, their schedules and modelled times, and their verification.
 
 >>> import tutti
->>> print(tutti.explain("gatherv", sizes=[1, 0, 2, 3], root=3).tree)
+>>> print(tutti.explain("gatherv", [1, 0, 2, 3], root=3, algorithm="ordered_tree").tree)
 3 -+- 2:2
    +- 0:1
 <BLANKLINE>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import doctest
 import math
 import re
 import subprocess
@@ -251,6 +252,10 @@ def test_verify_finds_nothing_and_reports_progress():
 def test_verify_sees_the_same_cases_with_any_number_of_threads():
     counts = {tutti.verify(4, 0, threads=threads, algorithm="ring").cases for threads in (1, 2, 5)}
     assert len(counts) == 1
+
+
+def test_the_example_of_the_package_is_right():
+    assert doctest.testmod(tutti).failed == 0 and doctest.testmod(tutti).attempted > 0
 
 
 @pytest.mark.parametrize(("text", "root"), [("first", 0), ("half", 280), ("last", 560), ("17", 17)])
