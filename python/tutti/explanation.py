@@ -101,6 +101,12 @@ class Explanation:
         total = sum(self.sizes)
         return max(self.sizes) * self.ranks / total if total else 1.0
 
+    def _repr_svg_(self) -> str:
+        """The timeline, where a notebook shows the value."""
+        from tutti.schedules import timeline
+
+        return timeline.to_svg(self.timeline, self.title)
+
     @property
     def title(self) -> str:
         """One line that names the call."""

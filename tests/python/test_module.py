@@ -258,6 +258,12 @@ def test_the_example_of_the_package_is_right():
     assert doctest.testmod(tutti).failed == 0 and doctest.testmod(tutti).attempted > 0
 
 
+def test_a_notebook_shows_the_timeline_of_an_explanation():
+    call = tutti.explain("gatherv", sizes=[1, 0, 2, 3], root=3)
+    drawing = call._repr_svg_()
+    assert drawing.startswith("<svg") and call.title in drawing
+
+
 @pytest.mark.parametrize(("text", "root"), [("first", 0), ("half", 280), ("last", 560), ("17", 17)])
 def test_a_root_is_a_rank_or_a_place(text, root):
     assert root_of(text, 561) == root
