@@ -1,4 +1,4 @@
-"""Suggests what to try next after a run, as commands to paste."""
+"""Suggests what to try next after a run, mostly as commands to paste."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONG_WAIT = 0.5
 
 @dataclass(frozen=True)
 class Advice:
-    """A reason, and the command to try."""
+    """A reason, and the command to try; empty where there is none."""
 
     why: str
     command: str
@@ -40,6 +40,8 @@ class Known:
     """The words before the command that started it in the lab; empty elsewhere."""
     collectives: float | None = None
     """Seconds of all collectives, of which the report may have some lines only; None if unknown."""
+    nonblocking: int = 0
+    """The calls of nonblocking collectives that the report counts, summed over ranks."""
 
     @property
     def text(self) -> str:
@@ -55,14 +57,17 @@ class Known:
 
 
 def advice_of(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
-    """What to try next, the most promising first; nothing without call sites.
+    """What to try next, the most promising first; without call sites, at most what nonblocking
+    collectives lack.
 
     `totals` has the call sites of the report.
     """
+    passed_on = _nonblocking(totals, known)
     if not totals:
-        return []
+        return passed_on
     seconds = sum(total.seconds for total in totals)
     found = [
+        *passed_on,
         *_little_to_gain(seconds if known.collectives is None else known.collectives, known),
         *_faster(seconds, known),
         *_waits(totals, seconds, known.report),
@@ -74,6 +79,30 @@ def advice_of(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
         why = "Measure what Tutti saves in this program: native and Tutti in turn."
         found.append(Advice(why, f"tutti run --compare -- {known.text}"))
     return found
+
+
+def nonblocking_calls(report: Mapping[str, Any]) -> int:
+    """The calls of nonblocking collectives that a report counts, summed over ranks."""
+    counted = {one["function"]: one["calls"] for one in report.get("not_handled") or ()}
+    return sum(
+        calls
+        for name, calls in counted.items()
+        if name.startswith("MPI_I") and not name.startswith("MPI_Ineighbor")
+    )
+
+
+def _nonblocking(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
+    """What is possible where most calls are nonblocking, which Tutti leaves to the MPI."""
+    handled = sum(total.calls for total in totals) * (known.ranks or 1)
+    if known.nonblocking <= handled:
+        return []
+    share = percent(known.nonblocking / (known.nonblocking + handled))
+    why = (
+        f"{share} of the collective calls are nonblocking, which Tutti leaves to the MPI. It acts on "
+        "blocking calls and, for gathers and scatters whose data move while ranks compute, on the "
+        "persistent ones of tutti.h, such as TUTTI_Gather_init."
+    )
+    return [Advice(why, "")]
 
 
 def _little_to_gain(seconds: float, known: Known) -> list[Advice]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tutti import _engine, reports, source_lines, supervised, unseen
-from tutti.advice import Known, advice_of
+from tutti.advice import Known, advice_of, nonblocking_calls
 from tutti.console import console, count, expanded, literal, why_not_writable, write
 from tutti.programs import programs_in
 from tutti.refusal import Refusal
@@ -240,10 +240,12 @@ def _print_next(
 ) -> None:
     """Prints the first advice that needs no file of the report."""
     wall = reports.wall_of(parts) or seconds
-    known = Known("run.html", command, wall, parts[0].get("ranks"), lab=lab)
+    passed_on = sum(map(nonblocking_calls, parts))
+    known = Known("run.html", command, wall, parts[0].get("ranks"), lab=lab, nonblocking=passed_on)
     for one in advice_of(totals_of(reports.sites_of(parts)), known):
-        if one.command.startswith("tutti run --compare"):
-            print(f"\n{textwrap.fill(f'Next: {one.why}', 80)}\n  {one.command}", file=sys.stderr)
+        if not one.command or one.command.startswith("tutti run --compare"):
+            line = f"\n  {one.command}" if one.command else ""
+            print(f"\n{textwrap.fill(f'Next: {one.why}', 80)}{line}", file=sys.stderr)
             return
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tutti import drawing, source_lines
-from tutti.advice import Advice, Known, advice_of
+from tutti.advice import Advice, Known, advice_of, nonblocking_calls
 from tutti.candidates import Case, size_text
 from tutti.console import count, duration, volume
 from tutti.measured_crossovers import crossings_of
@@ -122,7 +122,8 @@ def _advice(
     cases = [case for part in reports for case in (part.get("tuning") or {}).get("cases", ())]
     wall, whole = _times_of(reports, run)
     collectives = reports[0].get("seconds", {}).get("mean")
-    return advice_of(totals, Known(name, run.command, wall or whole, ranks, cases, run.lab, collectives))
+    passed_on = sum(nonblocking_calls(part) for part in reports)
+    return advice_of(totals, Known(name, run.command, wall or whole, ranks, cases, run.lab, collectives, passed_on))
 
 
 def _arrivals(site: Site, lines: Mapping[str, str]) -> Arrivals:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 
 from reporting import late_rank, line_of, tuning
-from tutti import reports
-from tutti.advice import Known, advice_of
+from tutti import pages, reports
+from tutti.advice import Known, advice_of, nonblocking_calls
 from tutti.site_totals import totals_of
 
 
@@ -51,6 +51,25 @@ def test_advice_is_a_command_to_paste(tmp_path):
     ]
     assert advice(ringing) == ["tutti run --compare -- mpirun -n 4 ./app"]
     assert advice() == []
+
+
+def test_advice_says_what_nonblocking_calls_lack():
+    moving = line_of(late_rank(2, 3, 1), parts=MOVING)
+    counted = [{"function": "MPI_Ibcast", "calls": 30}, {"function": "MPI_Ineighbor_alltoall", "calls": 99},
+               {"function": "MPI_Neighbor_allgather", "calls": 99}, {"function": "MPI_Igather", "calls": 6}]  # fmt: skip
+    assert nonblocking_calls({"not_handled": counted}) == 36
+    assert nonblocking_calls({}) == nonblocking_calls({"not_handled": None}) == 0
+    assert advice(moving, nonblocking=12) == advice(moving), "3 blocking calls of 4 ranks are as many"
+    assert advice(moving, nonblocking=13) == ["", *advice(moving)]
+    (alone,) = advice_of([], Known("run.html", nonblocking=1))
+    assert alone.why.startswith("100 % of the collective calls are nonblocking") and not alone.command
+
+
+def test_on_the_terminal_advice_may_have_no_command(capsys):
+    counted = [{"function": "MPI_Ibcast", "calls": 8}]
+    pages._print_next([{"calls": [], "not_handled": counted, "ranks": 4}], ["mpirun"], 1.0, ())
+    shown = capsys.readouterr().err
+    assert shown.startswith("\nNext: 100 % of the collective calls") and shown.endswith("TUTTI_Gather_init.\n")
 
 
 def test_advice_names_the_candidate_that_could_save_most():

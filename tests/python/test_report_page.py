@@ -327,6 +327,11 @@ def test_the_page_shows_crossovers_and_what_is_not_handled(tmp_path):
     assert "Not handled: 12,000 MPI_Ibcast" in text and "Note: something is odd." in text
     assert "of 3.20 s from the start of a rank to MPI_Finalize" in text
     assert "Crossovers" not in words(sample_with_tuning(tmp_path))
+    advice = "of the collective calls are nonblocking, which Tutti leaves to the MPI."
+    assert text.index("What to try next") < text.index(advice)
+    path = sample_with_crossovers(tmp_path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"calls": []}))
+    assert "What to try next" in words(path) and f"100 % {advice}" in words(path)
 
 
 def test_candidates_have_the_source_lines_of_their_calls(tmp_path, monkeypatch):
