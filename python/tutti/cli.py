@@ -159,7 +159,7 @@ COMMANDS = {
     ),
     "rules": _Entry(
         _ASK,
-        "Check, show and compare rules files.",
+        "Check, show, compare and merge rules files.",
         "rules.rules",
     ),
     "lab": _Entry(
