@@ -39,7 +39,7 @@ struct Environment : SharedSettings {
   std::string rules;                  ///< a file, "none", or empty: see rule_files
   std::string nodes;                  ///< emulated nodes, or empty
   bool keeps = false;                 ///< what was learned, for later runs
-  std::vector<std::string> warnings;  ///< unknown TUTTI_ names, an invalid cache file
+  std::vector<std::string> warnings;  ///< unknown TUTTI_ names, an unusable cache
   std::string error;                  ///< variable, value and accepted values; empty if none
 };
 

@@ -1,4 +1,4 @@
-/// Collects links, and reads and writes tutti/distances.json.
+/// Collects links, and reads and writes distances.json of the cache folder.
 #include "api/known_links.hpp"
 
 #include <cstdio>

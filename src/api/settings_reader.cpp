@@ -141,7 +141,8 @@ class Reader {
     environment_.keeps = wanted == "keep";
   }
 
-  /// It exists, or is to be made in a folder that does.
+  /// It exists, or is to be made in a folder that does. Else nothing is kept, without an error:
+  /// the node of another communicator's rank 0 may have the folder, and most runs do not need it.
   void check_cache_folder() {
     const std::string name = value_of("TUTTI_CACHE_DIR");
     if (name.empty()) return;
@@ -152,7 +153,10 @@ class Reader {
     folder = folder.parent_path();
     if (!std::filesystem::exists(folder, none)) folder = folder.parent_path();
     if (std::filesystem::is_directory(folder, none)) return;
-    refuse("TUTTI_CACHE_DIR", name, "expected a folder, or one to be made in a folder");
+    environment_.keeps = false;
+    environment_.warnings.push_back(
+        "TUTTI_CACHE_DIR=" + name +
+        " cannot be used, so nothing is kept: expected a folder, or one to be made in a folder");
   }
 
   /// The file that was measured for this user, if there is one.

@@ -169,6 +169,21 @@ def test_a_folder_that_cannot_be_written_is_one_line(mpi, slow, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "mode"), [("cache", "keep"), ("none/cache", "keep"), ("none/cache", "run")]
+)
+def test_a_cache_folder_that_cannot_be_made_is_one_line(mpi, slow, tmp_path, name, mode):
+    (tmp_path / "cache").write_text("a file")
+    folder = tmp_path / name
+    outcome = run(mpi, slow, tmp_path, TUTTI_CACHE_DIR=str(folder), TUTTI_LEARN=mode)
+    (line,) = [line for line in outcome.err.splitlines() if "tutti" in line]
+    assert line == (
+        f"tutti: TUTTI_CACHE_DIR={folder} cannot be used, so nothing is kept: "
+        "expected a folder, or one to be made in a folder"
+    )
+    assert [file.name for file in tmp_path.iterdir()] == ["cache"]
+
+
 def test_jobs_that_end_together_leave_a_whole_file(mpi, slow, tmp_path):
     """The file has what they learned; on a busy machine not every kind of them learns."""
     program = mpi.compile("learn.c")

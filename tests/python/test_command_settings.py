@@ -51,7 +51,7 @@ def test_run_has_an_option_for_every_setting(command, installed):
 def test_run_checks_every_setting_before_the_program_starts(
     command, installed, monkeypatch, setting
 ):
-    path = "/none/such"  # no setting accepts it
+    path = "/dev/null/such"  # no setting accepts it
     option = "--" + setting.removeprefix("TUTTI_").lower()
     if setting != "TUTTI":
         shown = command("run", option, path, "--json", "true")
@@ -70,7 +70,7 @@ def test_run_checks_every_setting_before_the_program_starts(
         ("TUTTI_MACHINE=/nope", "expected built-in or a file that tutti-bench machine wrote"),
         ("TUTTI_VERBOSE=oui", "expected on, 1, true, yes or off, 0, false, no"),
         ("TUTTI_EXPLORE=2", "expected a number from 0 to 1"),
-        ("TUTTI_CACHE_DIR=/etc/passwd", "expected a folder, or one to be made in a folder"),
+        ("TUTTI_CACHE_DIR=/etc/passwd", "Not a directory; expected a folder"),
         ("TUTTI_MEMORY=1", "expected none, or at least 1K bytes"),
         ("TUTTI_GATHERV=knomial:ordr=natural", "did you mean order?"),
         ("TUTTI_RULES=/nope", "expected none or a file that tutti tune wrote"),
@@ -91,6 +91,11 @@ def test_run_takes_all_words_for_on_and_off(command, installed, text):
 @pytest.mark.parametrize("name", ["TUTTI_LIBRARY", "TUTTI_LIBRARY_DIR", "TUTTI_BENCH_MPI"])
 def test_run_accepts_what_others_of_the_project_set(command, installed, monkeypatch, name):
     monkeypatch.setenv(name, str(installed / "lib"))
+    assert command("run", "--json", "true").status == 0
+
+
+def test_run_accepts_a_cache_folder_that_the_nodes_may_have(command, installed, monkeypatch):
+    monkeypatch.setenv("TUTTI_CACHE_DIR", "/none/such")
     assert command("run", "--json", "true").status == 0
 
 

@@ -30,8 +30,8 @@ class Start:
 
 
 def check_settings(variables: Mapping[str, str]) -> None:
-    """Raises Refusal, with the variable, for settings that the library would refuse on each rank:
-    unknown names, invalid values, and files that cannot be read or written."""
+    """Raises Refusal, with the variable, for unknown names, and for invalid values and files that
+    cannot be read or written, which the library would refuse or ignore."""
     ours = launcher.ours(variables)
     for name, value in ours.items():
         if not _engine.is_setting(name):
@@ -44,7 +44,21 @@ def check_settings(variables: Mapping[str, str]) -> None:
         workload.distances_of(Path(ours["TUTTI_DISTANCES"]), "invalid TUTTI_DISTANCES=")
     if ours.get("TUTTI_RULES") not in (None, "", "none"):
         _check_rules(ours["TUTTI_RULES"])
+    _check_cache_folder(ours.get("TUTTI_CACHE_DIR", ""))
     report_target(ours.get("TUTTI_REPORT", "none"))
+
+
+def _check_cache_folder(name: str) -> None:
+    """Refuses a file, and what lies in one. A folder that is missing here may exist on the nodes."""
+    try:
+        os.stat(os.path.join(name, "."))
+    except NotADirectoryError as error:
+        raise Refusal(
+            f"invalid TUTTI_CACHE_DIR={name}: {error.strerror}; expected a folder, or one to be made in "
+            "a folder"
+        ) from None
+    except OSError:
+        pass
 
 
 def _check_rules(file: str) -> None:
