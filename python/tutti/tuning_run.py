@@ -59,12 +59,14 @@ _ROW = {"bytes": COUNT, "algorithms": [{"name": TEXT, "ran": TEXT, "samples_us":
 
 def settings() -> dict[str, str]:
     """What the environment tells Tutti and MPIs, which measurements depend on."""
+    # ALONE switches off all that reads the cache folder, and each job may have its own.
+    without = {*ALONE, "TUTTI_CACHE_DIR"}
     names = (
         "TUTTI", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "MPICH_", "I_MPI_", "MV2_",
         "MVP_", "UCX_", "FI_",
     )  # fmt: skip
     found = {name: value for name, value in sorted(os.environ.items()) if name.startswith(names)}
-    return {name: value for name, value in found.items() if name not in ALONE}
+    return {name: value for name, value in found.items() if name not in without}
 
 
 def _different(old: Any, new: Any) -> tuple[Any, Any]:

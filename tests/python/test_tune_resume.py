@@ -155,8 +155,9 @@ def test_a_state_of_other_settings_is_refused_by_the_variables_that_differ(
     former = tuning_run.settings()
     tuning_run.State(tmp_path / "state", {"settings": former}, False).put("a run", [], 0)
     monkeypatch.delenv("PRTE_MCA_rmaps_default_mapping_policy")
-    # TUTTI_REPORT and others that a tuning sets itself do not count.
-    for name in ("MPICH_OFI_NIC_POLICY", "MV2_USE_CUDA", "MVP_USE_CUDA", "TUTTI_REPORT"):
+    # What a tuning sets itself does not count, nor a folder that it does not read.
+    without = ("TUTTI_REPORT", "TUTTI_CACHE_DIR")
+    for name in ("MPICH_OFI_NIC_POLICY", "MV2_USE_CUDA", "MVP_USE_CUDA", *without):
         monkeypatch.setenv(name, "1")
     with pytest.raises(Refusal) as refused:
         tuning_run.State(tmp_path / "state", {"settings": tuning_run.settings()}, True)
