@@ -17,7 +17,8 @@ Buffers are as in mpi4py: an object with the buffer protocol, or [buffer, counts
 [buffer, (counts, displs)] or [buffer, counts, displs]. An MPI datatype as last element replaces
 that of the buffer's elements. A buffer that is not significant at a rank is None. On MPICH the
 background thread runs only under `tutti run`. All functions raise MPI.Exception on errors of the
-library; what a buffer does not hold is a TypeError, ValueError or OverflowError before any message.
+library; what a buffer does not hold is a TypeError, ValueError or OverflowError before any message, at
+the rank that finds it: in a collective function the other ranks then wait for that rank.
 """
 
 from __future__ import annotations

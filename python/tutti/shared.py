@@ -8,7 +8,8 @@
 All ranks of a node use the same memory instead of copies. Arrays are read-only, or with
 `writable=True` copy-on-write: a page that a rank writes becomes private to it. The memory lives as
 long as the result or one of its arrays, even after its communicator is freed. All functions are
-collective and raise MPI.Exception on errors. tutti.h documents shared results.
+collective and raise MPI.Exception on errors. A TypeError or ValueError is raised before any message,
+at the rank that finds it: the other ranks then wait for that rank. tutti.h documents shared results.
 """
 
 from __future__ import annotations
@@ -148,7 +149,8 @@ def bcast_shared(
     """Broadcasts the root's array. The other ranks pass its `shape` and `dtype` instead.
 
     Raises:
-        ValueError: the root's array is not of the given `shape` or `dtype`.
+        ValueError: at the root, the array is not of the given `shape` or `dtype`; at another rank,
+            one of them is missing.
     """
     import numpy as np
 
