@@ -24,20 +24,25 @@ def passed_on(target: int) -> Iterator[tuple[int, bytearray]]:
     """A pipe for a program's output, which is passed on to the open file `target` as it comes.
 
     Gives the number of the end to write to, and what was written, complete at the end of the context;
-    of more than MAX_BYTES, the first ones. If `target` takes no more, writing to the pipe fails too.
+    of more than MAX_BYTES, the first ones. If `target` takes no more, writing to the pipe fails too. The
+    context does not end before `target` has taken all.
     """
     source, end = os.pipe()
     text = bytearray()
-    thread = threading.Thread(target=_pass_on, args=(source, target, text), daemon=True)
+    writing = threading.Event()
+    arguments = (source, target, text, writing)
+    thread = threading.Thread(target=_pass_on, args=arguments, daemon=True)
     thread.start()
     try:
         yield end, text
     finally:
         os.close(end)
         thread.join(_PATIENCE)
+        while thread.is_alive() and writing.is_set():  # for a reader that pauses
+            thread.join(_PATIENCE)
 
 
-def _pass_on(source: int, target: int, text: bytearray) -> None:
+def _pass_on(source: int, target: int, text: bytearray, writing: threading.Event) -> None:
     with (
         suppress(OSError),  # of a target that takes no more
         open(source, "rb", buffering=0) as pipe,
@@ -46,8 +51,10 @@ def _pass_on(source: int, target: int, text: bytearray) -> None:
         while piece := pipe.read(1 << 16):
             if len(text) <= MAX_BYTES:
                 text += piece
+            writing.set()
             while piece:
                 piece = piece[out.write(piece) :]
+            writing.clear()
 
 
 @dataclass

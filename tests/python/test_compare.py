@@ -7,12 +7,13 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 from reporting import late_rank, line_of, write_report
-from tutti import comparison, reports
+from tutti import comparison, output, reports
 from tutti.comparison import Row, Sample
 from tutti.output import Outputs, passed_on
 from tutti.site_totals import differences, totals_of
@@ -221,6 +222,27 @@ def test_a_program_whose_output_nobody_reads_cannot_write():
         while True:
             os.write(end, b"x" * 65536)
     os.close(target)
+
+
+def test_a_reader_that_pauses_gets_all(monkeypatch):
+    monkeypatch.setattr(output, "_PATIENCE", 0.1)
+    source, target = os.pipe()
+    piece = b"x" * 65536  # as much as a pipe holds
+    read: list[bytes] = []
+
+    def read_late() -> None:
+        time.sleep(0.5)
+        with open(source, "rb") as pipe:
+            read.append(pipe.read())
+
+    reader = threading.Thread(target=read_late)
+    reader.start()
+    with passed_on(target) as (end, text):
+        for _ in range(3):
+            os.write(end, piece)
+    os.close(target)
+    reader.join()
+    assert bytes(text) == read[0] == 3 * piece
 
 
 def test_a_process_that_is_left_behind_delays_nothing(tmp_path):
