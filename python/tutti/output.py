@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -61,26 +63,39 @@ def _pass_on(source: int, target: int, text: bytearray, writing: threading.Event
 class _Arm:
     """The outputs of all runs of one kind."""
 
-    first: Counter[bytes]
-    """The lines of the first run."""
-    runs: int = 1
-    is_same: bool = True
-    """Have all runs the lines of the first?"""
-    added: bytes | None = None
-    """A line of another run that the first has not, or not so often."""
+    runs: int = 0
+    longest: int = 0
+    """The most lines of a run."""
+    common: Counter[bytes] = field(default_factory=Counter)
+    """The lines of all runs."""
+    varying: bytes | None = None
+    """A line that not all runs have, or not so often."""
 
     def add(self, lines: Counter[bytes]) -> None:
+        if self.runs == 0:
+            self.common = lines
+        elif self.varying is None:
+            self.varying = _any_of((lines - self.common) + (self.common - lines))
+        self.common = self.common & lines
+        self.longest = max(self.longest, lines.total())
         self.runs += 1
-        self.is_same = self.is_same and lines == self.first
-        if self.added is None:
-            self.added = next(iter(lines - self.first), None)
 
-    def beyond(self, common: Counter[bytes]) -> str | None:
-        """A line that not all runs of all kinds have; None where these runs only lack lines."""
-        found = self.added
-        if found is None and self.is_same:
-            found = next(iter(self.first - common), None)
-        return None if found is None else _shown(found)
+    @property
+    def different(self) -> int:
+        """The lines of the longest output that not all runs have."""
+        return self.longest - self.common.total()
+
+    def beyond(self, other: Counter[bytes]) -> bytes | None:
+        """A line that all these runs have, but not the `other` lines, which another arm's runs have
+        in common; else one that varies, unless the others have it. None if there is none."""
+        always = _any_of(self.common - other)
+        if always is not None or self.varying is None:
+            return always
+        return None if other[self.varying] > self.common[self.varying] else self.varying
+
+
+def _any_of(lines: Counter[bytes]) -> bytes | None:
+    return next(iter(lines), None)
 
 
 def _shown(line: bytes) -> str:
@@ -93,39 +108,42 @@ def _shown(line: bytes) -> str:
 class Outputs:
     """Compares the outputs of runs by their lines, in any sequence, as ranks print in any."""
 
-    runs: int = 0
-    lines: int = 0
-    """The most lines of a run."""
     is_too_long: bool = False
     """Has a run written more than MAX_BYTES? Then nothing is compared."""
     _arms: dict[str, _Arm] = field(default_factory=dict)
-    _common: Counter[bytes] = field(default_factory=Counter)
-    """The lines of all runs."""
 
     def add(self, arm: str, text: bytes) -> None:
         """Adds what one run of an arm has written."""
         self.is_too_long = self.is_too_long or len(text) > MAX_BYTES
         lines = Counter[bytes]() if self.is_too_long else Counter(text.splitlines())
-        self._common = lines if self.runs == 0 else self._common & lines
-        self.runs += 1
-        self.lines = max(self.lines, lines.total())
-        if arm in self._arms:
-            self._arms[arm].add(lines)
-        else:
-            self._arms[arm] = _Arm(lines)
+        self._arms.setdefault(arm, _Arm()).add(lines)
+
+    @property
+    def lines(self) -> int:
+        """The most lines of a run."""
+        return max(arm.longest for arm in self._arms.values())
 
     @property
     def different(self) -> int:
         """The lines of the longest output that other runs do not have."""
-        return self.lines - self._common.total()
+        return self.lines - _common(self._arms.values()).total()
 
-    def agrees_within(self, arm: str) -> bool:
-        """Did all runs of an arm write the same?"""
-        return self._arms[arm].is_same
+    def different_within(self, arm: str) -> int | None:
+        """The same among the runs of an arm; None of a single run."""
+        return self._arms[arm].different if self._arms[arm].runs > 1 else None
 
     def examples(self) -> dict[str, str | None]:
-        """By arm: a line that not all runs have; None where an arm has none."""
-        return {arm: one.beyond(self._common) for arm, one in self._arms.items()}
+        """By arm: a line in which it differs from the others, if possible one of all its runs; None
+        where it only lacks lines. All are None if runs of each arm differ in the same line. Needs
+        runs of two arms."""
+        found = {
+            name: arm.beyond(_common(one for one in self._arms.values() if one is not arm))
+            for name, arm in self._arms.items()
+        }
+        is_same = len({*found.values()}) == 1
+        return {
+            name: None if line is None or is_same else _shown(line) for name, line in found.items()
+        }
 
     def verdict(self, basis: str) -> list[str]:
         """Says in a sentence whether the outputs agree, then a line of each arm that differs;
@@ -135,13 +153,24 @@ class Outputs:
         if self.lines == 0:
             return []
         if self.different == 0:
-            return [f"output: the same {count(self.lines, 'line')} in all {self.runs} runs."]
+            runs = sum(arm.runs for arm in self._arms.values())
+            return [f"output: the same {count(self.lines, 'line')} in all {runs} runs."]
+        within = self.different_within(basis)
         where = ""
-        if not self.agrees_within(basis):
+        if within == self.different:
             where = f", between {basis} runs too"
-        elif self._arms[basis].runs > 1:
+        elif within:
+            where = f", {within:,} of them between {basis} runs too"
+        elif within == 0:
             where = f", but not between {basis} runs"
-        shown = [f"  {arm}: {'-' if line is None else line}" for arm, line in self.examples().items()]
+        examples = self.examples()
+        shown = [f"  {arm}: {'-' if line is None else line}" for arm, line in examples.items()]
+        has_example = any(line is not None for line in examples.values())
         verb = "differs" if self.different == 1 else "differ"
-        head = f"output: {self.different:,} of {count(self.lines, 'line')} {verb}{where}, such as:"
-        return [head, *shown]
+        head = f"output: {self.different:,} of {count(self.lines, 'line')} {verb}{where}"
+        return [head + ", such as:", *shown] if has_example else [head + "."]
+
+
+def _common(arms: Iterable[_Arm]) -> Counter[bytes]:
+    """The lines of all runs of these arms."""
+    return functools.reduce(operator.and_, (arm.common for arm in arms))

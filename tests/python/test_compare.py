@@ -79,7 +79,7 @@ def test_json_has_every_run_and_seven_rounds_are_the_default(command, launcher):
     assert collectives["beyond_doubt"] and in_all["name"] == "in all"
     assert [run["collectives"] for run in result["runs"]["native"]] == [3.0] * 7
     examples = {"native": None, "Tutti": None}
-    assert result["output"] == {"lines": 1, "different": 0, "native_agrees": True, "examples": examples}
+    assert result["output"] == {"lines": 1, "different": 0, "different_natively": 0, "examples": examples}
     assert len(log.read_text().splitlines()) == 14
 
 
@@ -204,6 +204,27 @@ def test_outputs_with_times_differ_between_native_runs_too():
     assert said_of(*times[:2])[0] == f"{head}, such as:"
     later = [("native", b"x\n"), ("Tutti", b"x\n"), ("Tutti", b"x\n\x1b[1m" + b"y" * 99)]
     assert said_of(*later) == [f"{head}, such as:", "  native: -", f"  Tutti: [1m{'y' * 55}.."]
+
+
+def test_a_wrong_result_is_shown_before_times(command, launcher):
+    native = [("native", b"t=1\nr=1\n"), ("native", b"t=3\nr=1\n")]
+    tutti = [("Tutti", b"t=2\nr=2\n"), ("Tutti", b"t=4\nr=2\n")]
+    head = "output: 2 of 2 lines differ, 1 of them between native runs too, such as:"
+    assert said_of(*native, *tutti) == [head, "  native: r=1", "  Tutti: r=2"]
+    mpirun, _ = launcher(report=f"{REPORT}; echo $TUTTI")
+    shown = command("run", "--compare", "--json", "--rounds", "1", "--", mpirun)
+    assert json.loads(shown.out)["output"] == {
+        "lines": 2, "different": 1, "different_natively": None, "examples": {"native": "off", "Tutti": "on"}
+    }
+
+
+def test_no_line_is_an_example_of_both():
+    head = "output: 1 of 2 lines differs"
+    sometimes = [("native", b"a\nb"), ("Tutti", b"a\n"), ("native", b"a\nb"), ("Tutti", b"a\nb")]
+    assert said_of(*sometimes) == [
+        f"{head}, but not between native runs, such as:", "  native: b", "  Tutti: -"
+    ]
+    assert said_of(*sometimes, ("native", b"a\n")) == [f"{head}, between native runs too."]
 
 
 def test_long_outputs_are_passed_on_and_not_compared(tmp_path):

@@ -186,7 +186,7 @@ def _json_of_output(outputs: output.Outputs) -> dict[str, Any] | None:
     return {
         "lines": outputs.lines,
         "different": outputs.different,
-        "native_agrees": outputs.agrees_within(ARMS[0]),
+        "different_natively": outputs.different_within(ARMS[0]),
         "examples": outputs.examples(),
     }
 
