@@ -78,6 +78,7 @@ std::string checked_data(const Options& options) {
   if (options.command == Command::allgather_shared) {
     return "first page of each block checked after every call";
   }
+  if (options.calls > 1) return "checked after every repetition, in warm-ups after every call";
   return "checked after every call";
 }
 

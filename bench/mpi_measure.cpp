@@ -70,7 +70,7 @@ void prepare(const Bench& bench, const Contender& contender, std::uint32_t numbe
   if (bench.options.check) contender.workload->prepare(number);
 }
 
-/// The number of a repetition's last data.
+/// The number of the last data of a repetition whose calls have their own.
 std::uint32_t last_of(const Bench& bench, std::uint32_t data) {
   return data + static_cast<std::uint32_t>(bench.options.calls) - 1;
 }
@@ -100,14 +100,15 @@ int call_untimed(const Contender& contender, bool whole) {
 }
 
 /// Makes the calls of a repetition, the first of which has the number `first` and the data of
-/// `data`, and checks what all but the last one have received; returns arrival and exit.
+/// `data`; returns arrival and exit. `has_own_data`: so has each of the others, and what all but the
+/// last one have received is checked. Ranks would wait for that in timed calls.
 std::array<double, 2> call_timed(const Bench& bench, const Contender& contender,
-                                 std::uint64_t first, std::uint32_t data) {
+                                 std::uint64_t first, std::uint32_t data, bool has_own_data) {
   const auto calls = static_cast<std::uint32_t>(bench.options.calls);
   double in_calls = 0;
   double exit = 0;
   for (std::uint32_t call = 0; call < calls; ++call) {
-    if (call > 0) {
+    if (call > 0 && has_own_data) {
       check(bench, contender, data + call - 1);
       prepare(bench, contender, data + call);
     }
@@ -144,9 +145,11 @@ std::array<double, 2> call_checked(const Bench& bench, const Contender& contende
   if (!contender.start && primes_late && !learns(contender)) {
     contender.workload->prime(contender.functions);
   }
-  const auto times = call_timed(bench, contender, first_call(repetition, bench.options), data);
+  const bool has_own_data = repetition < 0;
+  const auto times =
+      call_timed(bench, contender, first_call(repetition, bench.options), data, has_own_data);
   rest(bench);
-  check(bench, contender, last_of(bench, data));
+  check(bench, contender, has_own_data ? last_of(bench, data) : data);
   return times;
 }
 
@@ -280,7 +283,7 @@ void settle(const Bench& bench, std::span<const Contender> contenders) {
       select(bench, contender);
       prepare(bench, contender, data);
       bench.job.barrier();
-      call_timed(bench, contender, first_call(call, bench.options), data);
+      call_timed(bench, contender, first_call(call, bench.options), data, true);
       rest(bench);
       check(bench, contender, last_of(bench, data));
       data = last_of(bench, data) + 1;

@@ -75,9 +75,9 @@ class ProgressHints : NotCopied {
 /// drift affects all alike, and no contender always follows the same other one, whose call may have
 /// used up the time slice of ranks. Before a repetition the ranks meet in a barrier, and before
 /// each of its calls they compute as long as the options say. Each rank records when it enters and
-/// leaves a call. Received data are checked after each call, also in the warm-up; wrong data or an
-/// MPI error end the job. With a time budget the duration of the warm-up, or else of the first
-/// repetition, determines the number of repetitions. Collective.
+/// leaves a call. Received data are checked after each repetition, in the warm-up after each call;
+/// wrong data or an MPI error end the job. With a time budget the duration of the warm-up, or else
+/// of the first repetition, determines the number of repetitions. Collective.
 [[nodiscard]] std::vector<Calls> measure(const Bench& bench, std::span<const Contender> contenders,
                                          Bytes block);
 

@@ -30,7 +30,7 @@
  *     ones "rma_bcast", "rma_scatter", "rma_gather", "rma_reduce", in any case. Specifications of
  *     algorithms are "auto" (Tutti selects), "native" (the MPI's own; not for one-sided ones),
  *     name[:key=value,..] or a paper's name as `tutti list` shows them, and, through node memory,
- *     hierarchical(native) or hierarchical(name[,key=value,..]). The one in force comes from
+ *     hierarchical(native[,leaders=K]) or hierarchical(name[,..]). The one in force comes from
  *     TUTTI_Algorithm_set, else from the environment, else it is "auto".
  *  7. A char array with an int* length: on entry the length is the size of the array in bytes, on
  *     return that of the text in it without the final zero. A text that does not fit is cut and

@@ -194,10 +194,10 @@ void convert_indexes(Summary& summary, Summary& other) {
 /// The stride of calls whose single ranks' times are kept, so that these fit into the memory. Equal
 /// on all ranks.
 std::uint64_t stride_of_times(const Track& track) {
-  const std::size_t max_calls =
-      std::max<std::size_t>(2, PendingCall::times_at_most / static_cast<std::size_t>(track.p));
+  const std::size_t max_pairs =
+      std::max<std::size_t>(1, PendingCall::times_at_most / 2 / static_cast<std::size_t>(track.p));
   std::uint64_t stride = track.stride;
-  for (std::size_t calls = track.calls.size(); calls > max_calls; calls = (calls + 1) / 2)
+  for (std::size_t pairs = (track.calls.size() + 1) / 2; pairs > max_pairs; pairs = (pairs + 1) / 2)
     stride *= 2;
   return stride;
 }
