@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import os
+import select
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -31,20 +32,30 @@ def passed_on(target: int) -> Iterator[tuple[int, bytearray]]:
     """
     source, end = os.pipe()
     text = bytearray()
-    writing = threading.Event()
-    arguments = (source, target, text, writing)
+    flow = _Flow()
+    arguments = (source, target, text, flow)
     thread = threading.Thread(target=_pass_on, args=arguments, daemon=True)
     thread.start()
     try:
         yield end, text
     finally:
         os.close(end)
-        thread.join(_PATIENCE)
-        while thread.is_alive() and writing.is_set():  # for a reader that pauses
+        seen = -1
+        while thread.is_alive() and (flow.is_writing or flow.passed != seen):  # for a reader that pauses
+            seen = flow.passed
             thread.join(_PATIENCE)
 
 
-def _pass_on(source: int, target: int, text: bytearray, writing: threading.Event) -> None:
+@dataclass
+class _Flow:
+    """What a thread passes on."""
+
+    passed: int = 0
+    """Bytes so far."""
+    is_writing: bool = False
+
+
+def _pass_on(source: int, target: int, text: bytearray, flow: _Flow) -> None:
     with (
         suppress(OSError),  # of a target that takes no more
         open(source, "rb", buffering=0) as pipe,
@@ -53,10 +64,15 @@ def _pass_on(source: int, target: int, text: bytearray, writing: threading.Event
         while piece := pipe.read(1 << 16):
             if len(text) <= MAX_BYTES:
                 text += piece
-            writing.set()
+            flow.is_writing = True
             while piece:
-                piece = piece[out.write(piece) :]
-            writing.clear()
+                done = out.write(piece)
+                if done is None:  # a target that does not block
+                    select.select([], [out], [])
+                    continue
+                piece = piece[done:]
+                flow.passed += done
+            flow.is_writing = False
 
 
 @dataclass
