@@ -142,10 +142,10 @@ class Reader {
   }
 
   /// It exists, or is to be made in a folder that does. Else nothing is kept, without an error:
-  /// the node of another communicator's rank 0 may have the folder, and most runs do not need it.
+  /// the node of another communicator's rank 0 may have the folder.
   void check_cache_folder() {
     const std::string name = value_of("TUTTI_CACHE_DIR");
-    if (name.empty()) return;
+    if (name.empty() || !environment_.keeps) return;
     std::error_code none;
     // With an empty last part, whether or not the name ends with a slash.
     std::filesystem::path folder =
