@@ -33,7 +33,9 @@ SizedCalls sized(const CallRecord& record) {
 }
 
 void add_time(Track& track, const TimedCall& timed) {
-  const auto is_left_out = [&](const TimedCall& call) { return !Track::is_kept(call.call, track.stride); };
+  const auto is_left_out = [&](const TimedCall& call) {
+    return !Track::is_kept(call.call, track.stride);
+  };
   while (!is_left_out(timed) && track.calls.size() == CallLog::calls_in_track) {
     track.stride *= 2;
     std::erase_if(track.calls, is_left_out);
