@@ -208,8 +208,8 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
     longest: dict[tuple[Any, ...], float] = {}
     waiting: Counter[int] = Counter()
     for _, line in _checked(reports):
-        if waits_for_all(line["collective"]):
-            waiting.update({size["p"]: size["calls"] for size in line["sizes"]})
+        for size in line["sizes"] if waits_for_all(line["collective"]) else []:
+            waiting[size["p"]] += size["calls"]
     for report, line in _checked(reports):
         rest = line.get("other_sizes") or {"calls": 0, "rank_seconds": 0.0}
         of_roots = sum(size["seconds"] * size["p"] for size in line["sizes"])

@@ -255,8 +255,9 @@ def test_calls_of_several_classes_are_replayed_one_by_one() -> None:
 
 
 def test_calls_between_which_ranks_wait_for_each_other_are_replayed_one_by_one() -> None:
-    for number, follow in ((3, True), (5, False)):
-        found = calls_of(report_of(row_of_calls(), line("allreduce", size_of(8, number, 1.0))))
+    for numbers, follow in (((3,), True), ((5,), False), ((3, 3), False)):
+        sizes = [size_of(8 << at, number, 1.0) for at, number in enumerate(numbers)]
+        found = calls_of(report_of(row_of_calls(), line("allreduce", *sizes)))
         assert [calls.follow for calls in found if calls.collective == "bcast"] == [follow]
 
 
