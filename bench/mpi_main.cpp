@@ -78,9 +78,9 @@ std::string checked_data(const Options& options) {
   if (options.command == Command::allgather_shared) {
     return "first page of each block checked after every call";
   }
-  if (options.calls > 1)
-    return "checked after every repetition, whose calls have equal data, in warm-ups after every "
-           "call";
+  if (options.calls > 1) {
+    return "checked after every repetition of equal data, in warm-ups after every call";
+  }
   return "checked after every call";
 }
 
@@ -107,9 +107,8 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"clock error", clock.error_text()},
       {"time", options.command == Command::latency
                    ? "mean of back-to-back calls on rank 0"
-                   : "last exit minus first arrival over all ranks, after a yielding barrier; "
-                     "divided by the "
-                     "calls of a repetition"},
+                   : "last exit minus first arrival over all ranks, after a yielding barrier, "
+                     "divided by the calls of a repetition"},
       {"statistics",
        "avg, min, median, p90, p99 over all repetitions, no outliers removed; ratio of "
        "medians with its 95 % interval by order statistics"},
