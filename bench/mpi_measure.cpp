@@ -99,9 +99,10 @@ int call_untimed(const Contender& contender, bool whole) {
   return whole ? contender.call() : contender.workload->prime(contender.functions);
 }
 
-/// Makes the calls of a repetition, the first of which has the number `first` and the data of
-/// `data`; returns arrival and exit. `has_own_data`: so has each of the others, and what all but
-/// the last one have received is checked. Ranks would wait for that in timed calls.
+/// Makes the calls of a repetition, whose numbers begin with `first`; returns arrival and exit. All
+/// have the data of number `data`. With `has_own_data` each has the data of the next number, and
+/// what all but the last one have received is checked: not in timed calls, where ranks would wait
+/// for those that check.
 std::array<double, 2> call_timed(const Bench& bench, const Contender& contender,
                                  std::uint64_t first, std::uint32_t data, bool has_own_data) {
   const auto calls = static_cast<std::uint32_t>(bench.options.calls);

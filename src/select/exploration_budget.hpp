@@ -40,8 +40,8 @@ class ExplorationBudget {
   /// Adds the cost of an agreement and of the window before it. One that creates nothing is
   /// expected to cost the lesser of the latest two.
   void add_agreement(double cost);
-  /// Adds that of an agreement that created a clock. As much as a call takes in the mean need not
-  /// be paid.
+  /// Adds the cost of an agreement that created a clock. Of this, as much as a call takes in the
+  /// mean need not be paid.
   void add_clock(double cost) {
     whole_.add(cost);
     advanced_ += std::min(cost, mean_call());
