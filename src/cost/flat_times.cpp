@@ -88,15 +88,17 @@ class Rounds {
     return seconds;
   }
 
-  /// All blocks directly to or from the root.
+  /// All blocks directly to or from the root, one gap or overhead of it apart.
   [[nodiscard]] double star(double bytes) const {
-    if (p() == 1) return 0;
-    const double remote = p() - shape_.ranks;
-    const double local = shape_.ranks - 1;
-    const double senders_rate = std::max(machine_.sender_per_byte, machine_.per_byte * lanes_);
-    return (remote > 0 ? machine_.latency : machine_.local_latency) +
-           remote * std::max(machine_.node_gap * lanes_, bytes * senders_rate) +
-           local * bytes * machine_.local_per_byte;
+    const auto served = [&](int messages, double latency, double gap, double per_byte) {
+      if (messages == 0) return 0.0;
+      return latency + (messages - 1) * std::max(gap, bytes * per_byte) + bytes * per_byte;
+    };
+    return served(p() - shape_.ranks, machine_.latency,
+                  std::max(machine_.gap, machine_.node_gap * lanes_),
+                  std::max(machine_.sender_per_byte, machine_.per_byte * lanes_)) +
+           served(shape_.ranks - 1, machine_.local_latency, machine_.overhead,
+                  machine_.local_per_byte);
   }
 
   /// Every rank with every other one, round by round.
