@@ -71,11 +71,7 @@ class PyHierarchicalProblem {
     setting_ = value_or_raise(setting(call_.collective, algorithm));
     options_.commutative = commutative;
     options_.direct = true;
-    const int asked = setting_.asks_for_hierarchical() ? setting_.level->leaders : 0;
-    const NodeShape shape = {nodes_.count(), nodes_.most()};
-    options_.leaders = std::min(
-        asked > 0 ? asked : best_leaders(call_.collective, shape, mean_block(call_), machine_),
-        nodes_.most());
+    options_.leaders = std::min(setting_.level.value_or(Level{}).leaders, nodes_.most());
     if (bound > 0) {
       options_.chunks = value_or_raise(agreed_chunks(call_, nodes_, options_, bound));
     }
@@ -249,7 +245,7 @@ HierarchicalEstimate estimate(const std::string& collective, int nodes, int rank
        flat_times(named, shape, static_cast<double>(block), machine)) {
     estimate.flat[std::string(flat)] = seconds;
   }
-  const int leaders = best_leaders(named, shape, block, machine, ranks);
+  const int leaders = best_leaders(named, shape, block, machine);
   estimate.level = hierarchical_seconds(named, shape, block, leaders, machine);
   estimate.one_leader = hierarchical_seconds(named, shape, block, 1, machine);
   return estimate;

@@ -76,9 +76,9 @@ template <class... Kinds, class... Arguments>
   return fault_of(call, communicator) == MPI_SUCCESS;
 }
 
-/// The bytes of a call's block (see flat_times) if MPI makes them equal on all
-/// ranks; none if it does not, or if this rank's arguments are invalid. O(1), irregular collectives
-/// O(p).
+/// The bytes of a call's block, which is that of a rank, of a pair, or the whole vector, if MPI
+/// makes them equal on all ranks; none if it does not, or if this rank's arguments are invalid.
+/// O(1), irregular collectives O(p).
 [[nodiscard]] std::optional<Bytes> common_block(const MpiCall& call,
                                                 const Communicator& communicator);
 

@@ -1,4 +1,4 @@
-/// Guesses nodes, opens them, and evaluates the model for them.
+/// Guesses nodes, and opens them if all ranks can.
 #include "api/hierarchical_nodes.hpp"
 
 #include <atomic>
@@ -82,7 +82,8 @@ int HierarchicalNodes::guess() {
   const int error = guess_nodes(communicator_.handle(), communicator_.node_settings(), nodes);
   if (error != MPI_SUCCESS) return error;
   nodes_ = std::move(nodes);
-  guessed_ = shape();
+  guessed_count_ = nodes_->count();
+  guessed_most_ = nodes_->most();
   return MPI_SUCCESS;
 }
 
@@ -92,7 +93,7 @@ Features HierarchicalNodes::features(Collective collective, Bytes block) const {
 }
 
 Features HierarchicalNodes::kept_features(Collective collective, Bytes block) const {
-  return {collective, communicator_.p(), block, guessed_.nodes, guessed_.ranks};
+  return {collective, communicator_.p(), block, guessed_count_, guessed_most_};
 }
 
 /// Opens the nodes, which the program did not request. If a rank cannot, all stay flat without an
@@ -111,13 +112,6 @@ int HierarchicalNodes::open() {
   if (gave_up_) return MPI_SUCCESS;
   is_counted_ = true;
   ++opened;
-  return take();
-}
-
-/// Takes over the nodes of the runner, which the first call opens.
-int HierarchicalNodes::take() {
-  if (are_open_) return MPI_SUCCESS;
-  if (const int error = communicator_.open_hierarchical()) return error;
   nodes_ = communicator_.hierarchical().node().nodes();
   are_open_ = true;
   return MPI_SUCCESS;

@@ -5,7 +5,6 @@
 
 #include "api/communicator.hpp"
 #include "core/nodes.hpp"
-#include "cost/hierarchical_times.hpp"
 #include "select/selection.hpp"
 
 namespace tutti {
@@ -34,16 +33,12 @@ class HierarchicalNodes : NotCopied {
   int open_flat(bool& ready);
   /// Has open_for() anything to create? Local.
   [[nodiscard]] bool needs(const Level& level) const;
-  /// Opens the nodes for calls that must use node memory.
-  int take();
   /// What is common to calls of a collective with such blocks; each rank is alone on its node until
   /// nodes are guessed.
   [[nodiscard]] Features features(Collective collective, Bytes block = 0) const;
   /// The same by the nodes that guess() found, though others may be open by now: the keys of what
   /// is kept from one run to the next, which looks for them before it opens any.
   [[nodiscard]] Features kept_features(Collective collective, Bytes block = 0) const;
-  /// Their number and the ranks of the largest one, once guessed.
-  [[nodiscard]] NodeShape shape() const { return {nodes_->count(), nodes_->most()}; }
 
  private:
   int open();
@@ -52,7 +47,8 @@ class HierarchicalNodes : NotCopied {
 
   Communicator& communicator_;
   std::optional<Nodes> nodes_;
-  NodeShape guessed_;  ///< once guessed
+  int guessed_count_ = 0;  ///< nodes, once guessed
+  int guessed_most_ = 0;   ///< ranks of the largest of them
   bool are_open_ = false;
   bool is_counted_ = false;         ///< towards the limit on communicators with open nodes
   std::optional<bool> flat_ready_;  ///< what open_flat() found

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "api/call.hpp"
-#include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
 
 namespace tutti {
@@ -167,8 +166,7 @@ const Decision& Selections::resolved(const Decision& decision, MpiCall& call,
     communicator_.stop_passing(call.collective);
     if (tuned.stays_native(decision, call.collective, profile)) return decision;
   }
-  const bool needs_own =
-      decision.is_tuned ? tuned.may_note(call.collective) : !decision.table->is_ready;
+  const bool needs_own = decision.is_tuned && tuned.may_note(call.collective);
   const CallSize size = size_of(decision, call, needs_own);
   CountedCall counted(communicator_);
   const Decision& selected = decision.is_tuned
@@ -189,7 +187,7 @@ const Decision& Selections::with_several_ranks(const Decision& asked, int& error
 
 const Decision& Selections::look_up(SizeTable& table, const MpiCall& call, const CallSize& size,
                                     int& error) {
-  error = prepare(table, call.collective, size);
+  error = prepare(table, call.collective);
   const bool needs_irregularity =
       size.block && table.spans.front().irregularity != NumberRange::inf;
   const std::size_t own = table.index_of(
@@ -199,29 +197,13 @@ const Decision& Selections::look_up(SizeTable& table, const MpiCall& call, const
     error = communicator_.hierarchical().broadcast_selection(
         size.block.has_value() || table.spans.size() == 1, index);
   }
-  SizeTable::Span& span =
-      table.spans[index < 0 ? table.native_or(own) : static_cast<std::size_t>(index)];
-  if (error == MPI_SUCCESS && span.decision.level.lacks_leaders()) {
-    span.decision.level.leaders =
-        best_leaders(call.collective, nodes.shape(), span.most, communicator_.machine());
-  }
-  return span.decision;
+  return table.spans[index < 0 ? table.native_or(own) : static_cast<std::size_t>(index)].decision;
 }
 
-int Selections::prepare(SizeTable& table, Collective collective, const CallSize& size) {
+int Selections::prepare(SizeTable& table, Collective collective) {
   if (table.is_ready) return MPI_SUCCESS;
-  if (table.spans.front().decision.level.lacks_leaders()) {
-    if (const int error = nodes.take()) return error;
-    if (!is_block_common(collective)) {
-      Bytes sum = 0;
-      if (const int error = sum_on_all(communicator_.private_comm().handle(), size.own, sum))
-        return error;
-      table.spans.front().most = mean_of_blocks(collective, sum, communicator_.p());
-    }
-  } else {
-    for (SizeTable::Span& span : table.spans) {
-      if (const int error = open_for(collective, span.decision)) return error;
-    }
+  for (SizeTable::Span& span : table.spans) {
+    if (const int error = open_for(collective, span.decision)) return error;
   }
   table.is_ready = true;
   return MPI_SUCCESS;
@@ -233,9 +215,9 @@ int Selections::open_for(Collective collective, Decision& decision) {
   const QuietErrors quiet(communicator_.handle());
   if (decision.level.hierarchical) {
     if (const int error = nodes.guess()) return error;
-    decision.level.leaders = std::min(decision.level.leaders, nodes.shape().ranks);
+    decision.level.leaders = std::min(decision.level.leaders, nodes.guessed().most());
   }
-  if (decision.level.hierarchical && nodes.shape().ranks == 1) {
+  if (decision.level.hierarchical && nodes.guessed().most() == 1) {
     decision = decision.flattened();
     if (decision.is_native()) return MPI_SUCCESS;
   }

@@ -65,7 +65,7 @@ class Selections {
   /// seen before, or another rank of its node. Valid until a setting changes. Sets `error` to an
   /// MPI error code.
   const Decision& look_up(SizeTable& table, const MpiCall& call, const CallSize& size, int& error);
-  int prepare(SizeTable& table, Collective collective, const CallSize& size);
+  int prepare(SizeTable& table, Collective collective);
   int open_for(Collective collective, Decision& decision);
 
   Communicator& communicator_;

@@ -180,11 +180,11 @@ HierarchicalSeconds hierarchical_seconds(Collective collective, const NodeShape&
   return all;
 }
 
-int best_leaders(Collective collective, const NodeShape& shape, Bytes block, const Machine& machine,
-                 int most) {
+int best_leaders(Collective collective, const NodeShape& shape, Bytes block,
+                 const Machine& machine) {
   int best = 1;
   double least = hierarchical_seconds(collective, shape, block, 1, machine).total();
-  for (int leaders = 2; leaders <= std::min(most, shape.ranks); leaders *= 2) {
+  for (int leaders = 2; leaders <= shape.ranks; leaders *= 2) {
     const double seconds = hierarchical_seconds(collective, shape, block, leaders, machine).total();
     if (seconds < least) {
       least = seconds;

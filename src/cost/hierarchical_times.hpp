@@ -23,7 +23,8 @@ struct NodeShape {
 struct FlatTime {
   /// - "ring": p - 1 rounds to the neighbour; a reduction or broadcast of parts;
   /// - "recursive": ceil(log2 p) rounds: doubling, halving, Bruck, binomial trees;
-  /// - "pairwise": p - 1 rounds, each rank with another one; all directly from or to a root;
+  /// - "pairwise": p - 1 rounds, each rank with another one; all directly from or to a root, whose
+  ///   messages are a gap apart at least, inside its node an overhead;
   /// - "scattered": as pairwise, 32 messages of a rank at once.
   std::string_view shape;
   double seconds;
@@ -62,20 +63,17 @@ struct HierarchicalSeconds {
 [[nodiscard]] HierarchicalSeconds program_seconds(std::span<const Program> programs,
                                                   const Nodes& nodes, const Machine& machine);
 
-/// The same for a call on nodes of equal size, with `leaders` lanes, from 6 programs, so that
-/// selection can afford it. The first and the last rank, and the leader of the largest lane, of the
-/// root's node and of another one stand for all. On more than 3 nodes, copies follow from those on
-/// 2 and 3, because they grow in proportion. `block` as in flat_times; the collective has a
-/// hierarchical form. O(c^2) for nodes of c ranks.
+/// The same for a call on nodes of equal size, with `leaders` lanes, from 6 programs: those of
+/// 65,536 ranks would be too many. The first and the last rank, and the leader of the largest lane,
+/// of the root's node and of another one stand for all. On more than 3 nodes, copies follow from
+/// those on 2 and 3, because they grow in proportion. `block` as in flat_times; the collective has
+/// a hierarchical form. O(c^2) for nodes of c ranks.
 [[nodiscard]] HierarchicalSeconds hierarchical_seconds(Collective collective,
                                                        const NodeShape& shape, Bytes block,
                                                        int leaders, const Machine& machine);
 
-/// More leaders gain little, and MPIs have few communicators.
-inline constexpr int max_selected_leaders = 8;
-
-/// The number of leaders per node, a power of two up to `most`, with the least time.
+/// The number of leaders per node, a power of two, with the least time.
 [[nodiscard]] int best_leaders(Collective collective, const NodeShape& shape, Bytes block,
-                               const Machine& machine, int most = max_selected_leaders);
+                               const Machine& machine);
 
 }  // namespace tutti

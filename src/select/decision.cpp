@@ -8,16 +8,6 @@ namespace tutti {
 
 namespace {
 
-/// Defers a hierarchical decision without leaders until the block of a call is known.
-void defer_leaders(Decision& decision, Collective collective) {
-  auto table = std::make_shared<SizeTable>();
-  const SizeClass classes = is_block_common(collective) ? size_classes : 1;
-  for (SizeClass of = 0; of < classes; ++of) {
-    table->spans.push_back({NumberRange::inf, largest_of(of), decision});
-  }
-  decision.table = std::move(table);
-}
-
 Decision made_by(const RuleSpan& span, Bytes least, const Features& features,
                  const AddCase& add_case) {
   Decision made;
@@ -26,7 +16,6 @@ Decision made_by(const RuleSpan& span, Bytes least, const Features& features,
   if (span.rule == nullptr) return made;
   const Choice choice = choice_of(*span.rule, features);
   made.follow(choice);
-  if (made.level.lacks_leaders()) made.level.leaders = 1;
   if (choice.setting == span.rule->use) made.measured = add_case(span, least, choice.reason);
   return made;
 }
@@ -81,7 +70,6 @@ void Decision::follow(const Choice& choice) {
 Decision Decision::flattened() const {
   Decision flat = *this;
   flat.level = {};
-  flat.table = nullptr;
   flat.text += "; runs flat because every node has a single rank";
   return flat;
 }
@@ -121,7 +109,6 @@ Decision decision_for(const Setting& setting, const Rules& rules, Features featu
   decision.follow(choose(setting, features, machine));
   decision.is_automatic = is_automatic;
   decision.needs_commutativity = may_use_rules && depend_on_operation(rules, features.collective);
-  if (decision.level.lacks_leaders()) defer_leaders(decision, features.collective);
   // Neither fixed results nor whole vectors permit other candidates.
   const bool stays_native = is_reduction && (features.reproducible || features.whole);
   const bool is_open = is_automatic || !setting.level;

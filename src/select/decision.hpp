@@ -60,8 +60,8 @@ struct SizeTable {
   /// it.
   struct Span {
     std::int64_t irregularity = NumberRange::inf;
-    Bytes most = 0;     ///< the last of each irregularity has all larger blocks too
-    Decision decision;  ///< if its level lacks leaders, the model finds them at the first call
+    Bytes most = 0;  ///< the last of each irregularity has all larger blocks too
+    Decision decision;
   };
 
   /// The span of a call. O(log spans).

@@ -14,9 +14,7 @@ namespace tutti {
 /// Whether a call runs hierarchically, and the number of leaders per node.
 struct Level {
   bool hierarchical = false;
-  int leaders = 0;  ///< 0, only in requests: the model selects the number for each call
-
-  [[nodiscard]] bool lacks_leaders() const { return hierarchical && leaders == 0; }
+  int leaders = 1;
   friend bool operator==(const Level&, const Level&) = default;
 };
 
@@ -40,14 +38,14 @@ struct Setting {
 inline constexpr Setting flat_native = {Setting::Kind::native, {}, Level{}};
 
 /// Reads "auto", "native", a specification, or one of the last two as hierarchical, such as
-/// "hierarchical(native)" or "hierarchical(knomial:k=4,leaders=2)"; the default is leaders=auto.
+/// "hierarchical(native)" or "hierarchical(knomial:k=4,leaders=2)"; the default is leaders=1.
 /// "auto:hierarchy=flat" selects only flat algorithms; "native:hierarchy=auto" runs the MPI's own,
 /// and measurements select flat or hierarchical. Hierarchical excludes runner=background. The
 /// former spelling "native:level=node,leaders=2" is accepted too.
 [[nodiscard]] Result<Setting> setting(Collective collective, std::string_view text);
 [[nodiscard]] std::string to_text(const Setting& setting);
-/// Reads "auto" (none), "flat", "hierarchical" or "hierarchical(leaders=K)" with K a number or
-/// auto, and the former spellings "node" and "node:leaders=K".
+/// Reads "auto" (none), "flat", "hierarchical" or "hierarchical(leaders=K)", and the former
+/// spellings "node" and "node:leaders=K".
 [[nodiscard]] Result<std::optional<Level>> level(std::string_view text);
 /// The facts of a call that are equal on all ranks, and what its program permits. A selection must
 /// depend on nothing else.

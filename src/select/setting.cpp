@@ -17,10 +17,6 @@ constexpr std::string_view opening = "hierarchical(";
 constexpr std::string_view leaders_key = "leaders=";
 
 bool read_leaders(std::string_view text, int& leaders) {
-  if (text == "auto") {
-    leaders = 0;
-    return true;
-  }
   return read_number(text, leaders) && leaders >= 1 && leaders <= max_leaders;
 }
 
@@ -49,7 +45,7 @@ bool take(std::string_view parameter, LevelPart& part, std::string& error) {
   if (!parameter.starts_with(leaders_key)) return false;
   part.has_leaders = true;
   if (!read_leaders(parameter.substr(leaders_key.size()), part.level.leaders)) {
-    error = "invalid " + std::string(parameter) + ": expected auto or a number from 1 to 64";
+    error = "invalid " + std::string(parameter) + ": expected a number from 1 to 64";
   }
   return true;
 }
@@ -144,8 +140,7 @@ Result<std::optional<Level>> level(std::string_view text) {
   Level level{true};
   if (!read_leaders(leaders, level.leaders)) {
     return Error{
-        "expected auto, flat, hierarchical or hierarchical(leaders=K) with K auto or "
-        "from 1 to 64" +
+        "expected auto, flat, hierarchical or hierarchical(leaders=K) with K from 1 to 64" +
         did_you_mean(text, {"auto", "flat", "hierarchical"})};
   }
   return std::optional(level);
@@ -160,9 +155,7 @@ std::string to_text(const Setting& setting) {
     return setting.kind == Setting::Kind::native ? text + ":hierarchy=auto" : text;
   }
   if (!setting.level->hierarchical) return chooses ? text + ":hierarchy=flat" : text;
-  const int leaders = setting.level->leaders;
-  const std::string count = leaders == 0 ? "" : ",leaders=" + std::to_string(leaders);
-  return std::string(opening) + text + count + ")";
+  return std::string(opening) + text + ",leaders=" + std::to_string(setting.level->leaders) + ")";
 }
 
 }  // namespace tutti

@@ -241,7 +241,7 @@ bool may_run(const Setting& kept, const Features& features) {
     const int leaders = kept.level->leaders;
     const bool may_share_nodes = features.ranks_per_node > 1 && !features.flat_only &&
                                  can_be_hierarchical(features.collective);
-    if (!may_share_nodes || leaders < 1 || leaders > features.ranks_per_node) return false;
+    if (!may_share_nodes || leaders > features.ranks_per_node) return false;
   }
   if (kept.kind == Setting::Kind::native) return true;
   return !features.native_only && is_possible(kept.specification, features);

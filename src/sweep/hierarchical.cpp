@@ -16,7 +16,7 @@ constexpr std::array mappings = {":block", ":round_robin", ":shuffled"};
 
 /// Shapes beyond the small ones, as texts.
 constexpr std::array large_shapes = {"1,4,2,3,1", "3x3", "2x4", "7x1", "5,2", "4x2,1"};
-/// Shapes for the most leaders that `auto` selects.
+/// Shapes for many leaders.
 constexpr std::array wide_shapes = {"9,2", "9,2:round_robin"};
 constexpr std::array max_leaders = {8};
 constexpr std::array all_leaders = {1, 2, 3, 4, 8};

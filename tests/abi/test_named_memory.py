@@ -35,7 +35,7 @@ def test_is_small_and_loses_its_name(run):
     # Signals and numbers of the ranks, and 256 KiB for data.
     assert 0 < pages <= 66 * COMMUNICATORS
     ran = {call["algorithm"] for call in outcome.report["calls"]}
-    assert ran == {"hierarchical(native)"}
+    assert ran == {"hierarchical(native,leaders=1)"}
 
 
 def test_calls_go_in_chunks_where_the_system_has_no_more(run):

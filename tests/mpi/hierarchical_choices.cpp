@@ -225,32 +225,6 @@ void operations_in_turn(Context& context) {
   }
 }
 
-/// The model selects more leaders for large blocks; a rank that does not know the block asks the
-/// others.
-void bad_arguments_where_leaders_differ(Context& context) {
-  const OwnComm comm;
-  if (!nodes_pay(context).value_or(false)) return context.skip("needs nodes that gain");
-  constexpr int large = 100'000;
-  const Forced forced(context, "bcast", "hierarchical(native)");
-  std::vector<int> vector(large);
-  const auto cast = [&](int count, int value) {
-    std::fill(vector.begin(), vector.end(), comm.rank() == 0 ? value : -1);
-    return TUTTI_Bcast(vector.data(), count, MPI_INT, 0, comm.get());
-  };
-  const bool bad = context.rank() == 2;
-  for (int call = 0; call < 12; ++call) {
-    const int count = call % 2 == 0 ? 1 : large;
-    context.step("call " + std::to_string(call));
-    const bool is_wrong = bad && call == 6;
-    const int code = cast(is_wrong ? -1 : count, call);
-    if ((code != MPI_SUCCESS) != is_wrong) context.fail("an error at the wrong rank");
-    if (!is_wrong && vector[static_cast<std::size_t>(count) - 1] != call) {
-      context.fail("wrong data");
-    }
-    if (!is_wrong) context.expect_empty(forced.wrongly_ran(comm.get()));
-  }
-}
-
 /// The class follows what calls move, which no rank knows of the others.
 void own_sizes(Context& context) {
   const OwnComm comm;
@@ -298,8 +272,6 @@ void add_hierarchical_choices(Suite& suite) {
   suite.add_tutti_only("levels by choice, more bytes than memory", more_bytes_than_memory);
   suite.add_tutti_only("levels by choice, reductions", reductions);
   suite.add_tutti_only("levels by choice, operations in turn", operations_in_turn);
-  suite.add_tutti_only("levels by choice, bad arguments where leaders differ",
-                       bad_arguments_where_leaders_differ);
   suite.add_tutti_only("levels by choice, sizes that only their rank knows", own_sizes);
 }
 

@@ -4,6 +4,7 @@
 #include <tutti/tutti.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -26,17 +27,24 @@ using tutti::test::Faulty;
 constexpr unsigned patience = 60;
 constexpr int faulty_rank = 2;
 
-/// A fictitious machine on which node memory gains, as a file that rank 0 reads.
-class MadeUpMachine {
+/// Files that rank 0 reads: a fictitious machine on which node memory gains, and a rule that
+/// selects it for an allgather of 8 bytes and more.
+class MadeUpFiles {
  public:
-  explicit MadeUpMachine(int rank) {
+  explicit MadeUpFiles(int rank) {
     if (rank != 0) return;
-    const std::string file = folder_.path() / "machine";
-    std::ofstream(file) << "latency 1e-3\nlocal_latency 1e-2\nflag 1e-9\ncrowding 64\n";
-    setenv("TUTTI_MACHINE", file.c_str(), 1);
+    name("TUTTI_MACHINE", "latency 1e-3\nlocal_latency 1e-2\nsignal 1e-9\n");
+    name("TUTTI_RULES", R"x({"schema": "tutti-rules-1", "rules": [
+        {"collective": "allgather", "bytes": "8..inf", "use": "hierarchical(native)"}]})x");
   }
 
  private:
+  void name(const char* setting, const char* content) {
+    const std::string file = folder_.path() / setting;
+    std::ofstream(file) << content;
+    setenv(setting, file.c_str(), 1);
+  }
+
   tutti::test::TemporaryFolder folder_;
 };
 
@@ -70,18 +78,20 @@ class Heard {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Gathers a number from each rank; checks all if `whole`, for calls in which no rank fails.
+/// Gathers `count` numbers from each rank; checks all if `whole`, for calls in which no rank fails.
 /// `sent`: the count of what this rank sends; none: `count`.
 int gather(MPI_Comm comm, int count, bool whole = true, std::optional<int> sent = {}) {
   int rank = 0;
   int p = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &p);
-  std::vector<int> all(static_cast<std::size_t>(p), -1);
+  const auto block = static_cast<std::size_t>(std::max(count, 1));
+  const std::vector<int> own(block, rank);
+  std::vector<int> all(block * static_cast<std::size_t>(p), -1);
   const int code =
-      TUTTI_Allgather(&rank, sent.value_or(count), MPI_INT, all.data(), count, MPI_INT, comm);
-  for (int from = 0; from < p && whole; ++from) {
-    expect(all[static_cast<std::size_t>(from)] == from, "wrong data");
+      TUTTI_Allgather(own.data(), sent.value_or(count), MPI_INT, all.data(), count, MPI_INT, comm);
+  for (std::size_t i = 0; i < all.size() && whole; ++i) {
+    expect(all[i] == static_cast<int>(i / block), "wrong data");
   }
   return code;
 }
@@ -96,10 +106,13 @@ int failing_iprobe(int, int, MPI_Comm, int*, MPI_Status*) {
   return MPI_ERR_OTHER;
 }
 
-/// A rank with invalid arguments asks the others for the number of leaders.
+std::string last(MPI_Comm comm) { return tutti::test::last_run(comm, "allgather"); }
+
+/// A rank with invalid arguments asks the others whether a rule holds for the size of the call.
 void ask_in_vain(int rank) {
   const Heard comm;
-  expect(gather(comm.get(), 1) == MPI_SUCCESS, "a first call");
+  expect(gather(comm.get(), 2) == MPI_SUCCESS, "a first call");
+  expect(last(comm.get()).starts_with("hierarchical(native,leaders=1): rules"), "no rule decided");
   if (rank == faulty_rank) {
     const Faulty functions([](tutti::MpiFunctions& all) { all.Iprobe = failing_iprobe; });
     expect(gather(comm.get(), -1, false) != MPI_SUCCESS, "no error");
@@ -107,10 +120,10 @@ void ask_in_vain(int rank) {
   } else {
     int token = 0;
     MPI_Recv(&token, 1, MPI_INT, faulty_rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    expect(gather(comm.get(), 1, false) == MPI_SUCCESS, "an error of another rank");
+    expect(gather(comm.get(), 2, false) == MPI_SUCCESS, "an error of another rank");
   }
   for (int call = 0; call < 3; ++call) {
-    expect(gather(comm.get(), 1) == MPI_SUCCESS, "an error after it");
+    expect(gather(comm.get(), 2) == MPI_SUCCESS, "an error after it");
   }
 }
 
@@ -120,8 +133,6 @@ int slow_allgather(const void* send, int sent, MPI_Datatype sent_type, void* rec
   if (sent < 0) return MPI_ERR_COUNT;
   return PMPI_Allgather(send, sent, sent_type, receive, received, received_type, comm);
 }
-
-std::string last(MPI_Comm comm) { return tutti::test::last_run(comm, "allgather"); }
 
 /// Before it has explored, `auto` leaves calls to the MPI, also where that spins on shared cores.
 void leave_to_native() {
@@ -314,13 +325,13 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  setenv("TUTTI_ALLGATHER", "hierarchical(native)", 1);
   setenv("TUTTI_EXPLORE", "1", 1);
-  setenv("TUTTI_RULES", "none", 1);
-  const MadeUpMachine machine(rank);
+  const MadeUpFiles files(rank);
   watch(rank, patience);
   waits_in("ask_in_vain");
   ask_in_vain(rank);
+  TUTTI_Algorithm_set("allgather", "hierarchical(native)", nullptr, nullptr);
+  setenv("TUTTI_RULES", "none", 1);
   waits_in("find_nodes");
   find_nodes();
   waits_in("leave_no_room_for_sizes");

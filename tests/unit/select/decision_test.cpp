@@ -87,21 +87,13 @@ TEST(Decision, RunsFlatWhereNodesHaveOneRankEach) {
   EXPECT_TRUE(decided(Collective::bcast, "hierarchical(native)").if_flat->is_native());
 }
 
-TEST(Decision, WithoutLeadersWaitsForTheSizeOfACall) {
-  const Decision asked = decided(Collective::bcast, "hierarchical(native)");
-  ASSERT_TRUE(asked.is_deferred());
-  ASSERT_EQ(asked.table->spans.size(), static_cast<std::size_t>(size_classes));
-  for (const Bytes block : {Bytes{0}, Bytes{1}, Bytes{1000}, Bytes{1} << 40}) {
-    const SizeTable::Span& span = asked.table->spans[asked.table->find(block, 1)];
-    EXPECT_EQ(span.most, largest_of(class_of(block)));
-    EXPECT_TRUE(span.decision.level.lacks_leaders());
-    EXPECT_FALSE(span.decision.is_deferred());
+TEST(Decision, HasOneLeaderWithoutARequestForMore) {
+  for (const Collective collective : {Collective::bcast, Collective::gatherv}) {
+    const Decision asked = decided(collective, "hierarchical(native)");
+    EXPECT_EQ(asked.level, (Level{true, 1}));
+    EXPECT_FALSE(asked.is_deferred()) << "no call's size decides";
+    EXPECT_EQ(asked.text, "hierarchical(native,leaders=1): requested");
   }
-  EXPECT_FALSE(asked.if_flat->is_deferred());
-  // No rank knows the blocks of all others.
-  const Decision irregular = decided(Collective::gatherv, "hierarchical(native)");
-  EXPECT_EQ(irregular.table->spans.size(), 1U);
-  EXPECT_EQ(irregular.table->find(1000, 1), 0U) << "which has all larger blocks";
 }
 
 TEST(Decision, FollowsRulesByMessageSize) {
@@ -125,7 +117,8 @@ TEST(Decision, FollowsRulesByMessageSize) {
   EXPECT_EQ(large.level, (Level{true, 1})) << "a rule without leaders= uses 1";
   EXPECT_TRUE(large.is_by_rule);
   EXPECT_EQ(ruled.cases,
-            (std::vector<std::string>{"1024..chain" + why, "1048576..hierarchical(native)" + why}));
+            (std::vector<std::string>{"1024..chain" + why,
+                                      "1048576..hierarchical(native,leaders=1)" + why}));
   EXPECT_EQ(large.measured.id, 2);
   EXPECT_TRUE(table.runs_native(1023));
   EXPECT_FALSE(table.runs_native(1024));

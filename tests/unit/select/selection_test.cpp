@@ -163,25 +163,26 @@ TEST(ChooseReduction, RunsTheValidPartOfAHierarchicalRequest) {
     const Choice choice = choose(*setting(features.collective, asked), features, {});
     return to_text(choice.setting) + ": " + choice.reason;
   };
-  EXPECT_EQ(chosen("hierarchical(ring)", {}), "hierarchical(ring): requested");
+  EXPECT_EQ(chosen("hierarchical(ring)", {}), "hierarchical(ring,leaders=1): requested");
   EXPECT_EQ(chosen("native:hierarchy=auto", {}), "native: requested");
   EXPECT_EQ(chosen("hierarchical(ring)", {.commutative = false}),
-            "hierarchical(native): hierarchical(ring) was requested, but the operation does not "
-            "commute");
+            "hierarchical(native,leaders=1): hierarchical(ring,leaders=1) was requested, but the "
+            "operation does not commute");
   const std::string splits =
       " was requested, but it would split the vectors of a user-defined operation";
-  EXPECT_EQ(chosen("hierarchical(ring)", {.whole = true}), "native: hierarchical(ring)" + splits);
+  EXPECT_EQ(chosen("hierarchical(ring)", {.whole = true}),
+            "native: hierarchical(ring,leaders=1)" + splits);
   EXPECT_EQ(chosen("hierarchical(native)", {.whole = true}),
-            "native: hierarchical(native)" + splits);
+            "native: hierarchical(native,leaders=1)" + splits);
   EXPECT_EQ(chosen("hierarchical(recursive_doubling)", {.whole = true}),
-            "recursive_doubling: hierarchical(recursive_doubling)" + splits);
+            "recursive_doubling: hierarchical(recursive_doubling,leaders=1)" + splits);
   const std::string depends =
       " was requested, but its results depend on arrivals, distances or nodes";
   EXPECT_EQ(chosen("hierarchical(native)", {.reproducible = true}),
-            "native: hierarchical(native)" + depends);
+            "native: hierarchical(native,leaders=1)" + depends);
   EXPECT_EQ(chosen("hierarchical(ring)", {.reproducible = true}),
-            to_text(*specification_for(Collective::allreduce, "fixed")) + ": hierarchical(ring)" +
-                depends);
+            to_text(*specification_for(Collective::allreduce, "fixed")) +
+                ": hierarchical(ring,leaders=1)" + depends);
 }
 
 TEST(ChooseReduction, IsReproducibleWhereverRanksSitAndWheneverTheyCome) {

@@ -7,9 +7,10 @@ namespace tutti {
 namespace {
 
 TEST(SettingText, HierarchicalOnesAreReadAndWritten) {
-  for (const char* text : {"native", "hierarchical(native)", "hierarchical(native,leaders=2)",
-                           "native:hierarchy=auto", "hierarchical(linear)",
-                           "hierarchical(knomial:k=4,leaders=64)", "auto", "auto:hierarchy=flat"}) {
+  for (const char* text :
+       {"native", "hierarchical(native,leaders=1)", "hierarchical(native,leaders=2)",
+        "native:hierarchy=auto", "hierarchical(linear,leaders=1)",
+        "hierarchical(knomial:k=4,leaders=64)", "auto", "auto:hierarchy=flat"}) {
     const Result<Setting> read = setting(Collective::gather, text);
     ASSERT_TRUE(read) << text << ": " << read.error();
     EXPECT_EQ(to_text(*read), text);
@@ -18,27 +19,26 @@ TEST(SettingText, HierarchicalOnesAreReadAndWritten) {
   ASSERT_TRUE(read);
   EXPECT_EQ(read->level, (Level{true, 3}));
   EXPECT_EQ(read->specification.parameters.k, 4);
+  EXPECT_EQ(to_text(*setting(Collective::gather, "hierarchical(native)")),
+            "hierarchical(native,leaders=1)");
 }
 
 TEST(SettingText, FormerSpellingsAreAccepted) {
   const auto now = [](const char* text) { return to_text(*setting(Collective::gather, text)); };
-  EXPECT_EQ(now("native:level=node"), "hierarchical(native)");
+  EXPECT_EQ(now("native:level=node"), "hierarchical(native,leaders=1)");
   EXPECT_EQ(now("knomial:leaders=3,k=4,level=node"), "hierarchical(knomial:k=4,leaders=3)");
-  EXPECT_EQ(now("linear:level=node,leaders=auto"), "hierarchical(linear)");
   EXPECT_EQ(now("native:level=auto"), "native:hierarchy=auto");
   EXPECT_EQ(now("native:level=flat"), "native");
   EXPECT_EQ(now("auto:level=auto"), "auto");
   EXPECT_EQ(now("auto:level=flat"), "auto:hierarchy=flat");
-  EXPECT_EQ(*level("node"), (Level{true, 0}));
-  EXPECT_EQ(*level("node:leaders=auto"), (Level{true, 0}));
+  EXPECT_EQ(*level("node"), (Level{true, 1}));
   EXPECT_EQ(*level("node:leaders=4"), (Level{true, 4}));
 }
 
 TEST(SettingText, LevelsOfAllCollectives) {
   EXPECT_FALSE(level("auto")->has_value());
   EXPECT_EQ(*level("flat"), Level{});
-  EXPECT_EQ(*level("hierarchical"), (Level{true, 0}));
-  EXPECT_EQ(*level("hierarchical(leaders=auto)"), (Level{true, 0}));
+  EXPECT_EQ(*level("hierarchical"), (Level{true, 1}));
   EXPECT_EQ(*level("hierarchical(leaders=4)"), (Level{true, 4}));
 }
 
@@ -51,7 +51,7 @@ TEST(SettingError, NamesTheValueAndWhatIsAccepted) {
   };
   expect("native:hierarchy=rack", {"invalid hierarchy=rack", "auto, flat or hierarchical"});
   expect("native:hierarchy=flt", {"did you mean flat?"});
-  expect("hierarchical(native,leaders=0)", {"invalid leaders=0", "auto or a number from 1 to 64"});
+  expect("hierarchical(native,leaders=0)", {"invalid leaders=0", "expected a number from 1 to 64"});
   expect("hierarchical(native", {"expected ) at the end"});
   expect("hierarchical()", {"native or the name of an algorithm"});
   expect("hierarchical(linear,hierarchy=flat)", {"contradicts hierarchy=flat"});
