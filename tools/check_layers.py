@@ -29,7 +29,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/algorithms": frozenset({"core", "schedule", "shapes", "orders", "protocols", "lowering"}),
     "src/lowering": frozenset({"core", "schedule"}),
     "src/verify": frozenset({"core", "schedule", "lowering"}),
-    "src/cost": frozenset({"algorithms", "core", "lowering", "schedule"}),
+    "src/cost": frozenset({"algorithms", "core", "schedule"}),
     "src/report": frozenset({"core"}),
     "src/select": frozenset({"core", "schedule", "protocols", "topology", "orders", "algorithms", "cost"}),
     "src/sweep": frozenset(

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "algorithms/staging.hpp"
+#include "closed_forms/hierarchical_times.hpp"
 #include "core/numbers.hpp"
-#include "cost/hierarchical_times.hpp"
 #include "engine.hpp"
 #include "select/tuning_candidates.hpp"
 #include "sweep/check.hpp"

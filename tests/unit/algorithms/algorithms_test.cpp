@@ -140,6 +140,18 @@ TEST(Specification, KnowsWhatARankMustKnow) {
   EXPECT_EQ(knowledge(Collective::gather, "ordered_tree"), "nothing");
 }
 
+TEST(Specification, SaysWhatRunsBetweenNodes) {
+  const Specification ring = *specification(Collective::allgather, "ring");
+  EXPECT_EQ(between_nodes(ring, Collective::allgatherv).algorithm->collective,
+            Collective::allgatherv);
+  EXPECT_EQ(to_text(between_nodes(ring, Collective::allgatherv)), "ring");
+  const Specification bruck = *specification(Collective::alltoall, "bruck:order=natural,k=3");
+  EXPECT_EQ(between_nodes(bruck, Collective::alltoall), bruck);
+  const Specification plain = between_nodes(bruck, Collective::alltoallv);
+  EXPECT_EQ(plain.algorithm->collective, Collective::alltoallv);
+  EXPECT_EQ(to_text(plain), "linear:order=natural");
+}
+
 TEST(Bytes, ReadUnits) {
   EXPECT_EQ(*bytes_from("0"), 0);
   EXPECT_EQ(*bytes_from("1536"), 1536);

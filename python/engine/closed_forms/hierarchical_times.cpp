@@ -1,5 +1,5 @@
 /// Follows the critical path through programs.
-#include "cost/hierarchical_times.hpp"
+#include "closed_forms/hierarchical_times.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "cost/hierarchical_times.hpp"
+#include "closed_forms/hierarchical_times.hpp"
 
 namespace tutti {
 

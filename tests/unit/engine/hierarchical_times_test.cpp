@@ -1,9 +1,10 @@
 /// Tests modelled times of hierarchical calls: closed forms against replays, bounds, and the number
 /// of leaders.
-#include "cost/hierarchical_times.hpp"
+#include "closed_forms/hierarchical_times.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -291,18 +292,6 @@ TEST(Machine, ReadsTheFormerNameOfItsSignal) {
   const auto refused = machine_from_text("flag -1");
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().find("flag from 1e-10 to 1"), std::string::npos);
-}
-
-TEST(HierarchicalSpecifications, SayWhatRunsBetweenNodes) {
-  const Specification ring = *specification(Collective::allgather, "ring");
-  EXPECT_EQ(between_nodes(ring, Collective::allgatherv).algorithm->collective,
-            Collective::allgatherv);
-  EXPECT_EQ(to_text(between_nodes(ring, Collective::allgatherv)), "ring");
-  const Specification bruck = *specification(Collective::alltoall, "bruck:order=natural,k=3");
-  EXPECT_EQ(between_nodes(bruck, Collective::alltoall), bruck);
-  const Specification plain = between_nodes(bruck, Collective::alltoallv);
-  EXPECT_EQ(plain.algorithm->collective, Collective::alltoallv);
-  EXPECT_EQ(to_text(plain), "linear:order=natural");
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/hierarchical_problems.hpp"
-#include "cost/hierarchical_times.hpp"
+#include "closed_forms/hierarchical_times.hpp"
 #include "unit/hierarchical_collectives.hpp"
 
 namespace tutti {
