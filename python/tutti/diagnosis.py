@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -20,9 +20,7 @@ from tutti.refusal import Refusal
 from tutti.shared_folder import shared_folder
 from tutti.unseen import SONAMES
 
-LAUNCHERS = (
-    "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "mpirun", "mpiexec", "srun",
-)  # fmt: skip
+LAUNCHERS = ("mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "mpirun", "mpiexec")
 _BACKENDS = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}
 _SONAMES = {"openmpi": SONAMES["openmpi"], "mpich": SONAMES["hydra"], "intel": SONAMES["hydra"]}
 _LEVELS = ("MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE")
@@ -60,15 +58,15 @@ class Finding:
 def findings(tries: bool) -> Iterator[Finding]:
     """Everything that is examined; with `tries` each MPI also runs 2 ranks under Tutti."""
     yield _libraries()
-    found = launchers()
-    if not found:
-        yield Finding("MPI", "problem", f"no launcher on PATH ({', '.join(LAUNCHERS)})",
-                      "install an MPI or load its module, e.g. apt-get install openmpi-bin")  # fmt: skip
-    for one in found:
-        yield from _mpi(one, tries)
+    srun, found = shutil.which("srun"), launchers()
+    known = found or (loadable(srun) if srun else [])
+    if not known:
+        yield _no_mpi(srun)
+    for one in known:
+        yield from _mpi(one, tries and one in found)
     yield _cores(found)
-    if shutil.which("srun"):
-        yield from _srun(found, tries)
+    if srun:
+        yield from _srun(known, tries)
     yield from _preloaded(os.environ.get("LD_PRELOAD", ""))
     yield from _settings()
     yield _rules()
@@ -78,13 +76,31 @@ def findings(tries: bool) -> Iterator[Finding]:
 
 def launchers() -> list[mpis.Mpi]:
     """The MPIs whose launchers are on PATH, each once."""
+    paths = filter(None, map(shutil.which, LAUNCHERS))
+    return _each_once((launcher.version_of(path), path) for path in paths)
+
+
+def loadable(srun: str) -> list[mpis.Mpi]:
+    """The MPIs whose libraries the loader finds, each once: where srun is their only launcher."""
+    names = [*SONAMES["openmpi"], *SONAMES["hydra"]]
+    return _each_once((mpis.said_by(Path(name)), srun) for name in names)
+
+
+def _each_once(seen: Iterable[tuple[str, str]]) -> list[mpis.Mpi]:
+    """MPIs from texts that name their versions, with their launchers."""
     found: dict[str, mpis.Mpi] = {}
-    for name in LAUNCHERS:
-        path = shutil.which(name)
-        known = mpis.recognise(launcher.version_of(path)) if path else None
-        if path and known:
-            found.setdefault(" ".join(known), mpis.Mpi(*known, path))
+    for text, start in seen:
+        if known := mpis.recognise(text):
+            found.setdefault(" ".join(known), mpis.Mpi(*known, start))
     return list(found.values())
+
+
+def _no_mpi(srun: str | None) -> Finding:
+    if srun:
+        return Finding("MPI", "note", "none was examined: no mpirun on PATH, and the loader finds no library of "
+                       "Open MPI or MPICH", "load the MPI's module, then tutti run -- srun -n 2 ./app")  # fmt: skip
+    return Finding("MPI", "problem", f"no launcher on PATH ({', '.join(LAUNCHERS)}, srun)",
+                   "install an MPI or load its module, e.g. apt-get install openmpi-bin")  # fmt: skip
 
 
 def _libraries() -> Finding:
@@ -240,8 +256,9 @@ def _srun(found: list[mpis.Mpi], tries: bool) -> Iterator[Finding]:
         if start := next(works, ""):
             yield Finding("srun", "good", f"{one}: {start} starts its ranks")
         else:
+            own = f"{one.mpirun} inside the job, or " if Path(one.mpirun).name != "srun" else ""
             yield Finding("srun", "note", f"{one}: srun does not start its ranks as one program",
-                          f"{one.mpirun} inside the job, or an MPI built for Slurm's PMI")  # fmt: skip
+                          f"{own}an MPI built for Slurm's PMI")  # fmt: skip
 
 
 def _preloaded(text: str) -> Iterator[Finding]:
@@ -318,8 +335,10 @@ def verdict(found: list[Finding]) -> str:
     problems = sum(one.state == "problem" for one in found)
     if problems:
         return f"{count(problems, 'problem')}: see the fix below each."
-    ran = [one.text.split(":")[0] for one in found if one.what == "run" and one.state != "problem"
-           and "not tried" not in one.text]  # fmt: skip
-    if ran:
-        return f"Tutti runs programs of {' and '.join(ran)} here: tutti run -- mpirun -n {max(2, _physical_cores())} ./app"
-    return "No problem was found; nothing was run."
+    ran = [one for one in found if one.what == "run" and one.state != "problem" and "not tried" not in one.text]
+    by_srun = [one for one in found if one.what == "srun" and one.state == "good"]
+    if not ran and not by_srun:
+        return "No problem was found; nothing was run."
+    names = " and ".join(one.text.split(":")[0] for one in ran or by_srun)
+    start = f"mpirun -n {max(2, _physical_cores())}" if ran else "srun -n 2"
+    return f"Tutti runs programs of {names} here: tutti run -- {start} ./app"

@@ -156,7 +156,7 @@ class Cluster:
         return "\n".join(file.read_text() for file in self.folder.glob("*.log"))
 
     def run(self, *command, cwd: Path, **settings: str) -> str:
-        return run(*command, cwd=cwd, **self.settings, **settings)
+        return run(*command, cwd=cwd, **{**self.settings, **settings})
 
     def batch(self, script: str, *options: str, cwd: Path, before=(), **settings: str) -> tuple[str, str]:
         """Runs a batch script by sbatch, after the words `before`; returns the job's number and output."""
@@ -283,6 +283,13 @@ def test_the_doctor_names_the_pmi_of_each_mpi(slurm, tmp_path):
     for mpi, name in (("openmpi", "Open MPI"), ("mpich", "MPICH")):
         if mpi in map(str, MPIS):
             assert re.search(rf"{name} [0-9.]+: srun {PMI[mpi]} starts its ranks", told), told
+def test_the_doctor_needs_no_mpirun(slurm, tmp_path):
+    words = ("salloc", "--ntasks=2", PREFIX / "bin/tutti", "doctor")
+    told = " ".join(slurm.run(*words, cwd=tmp_path, PATH=f"{slurm.files}/bin").split())
+    assert re.search(r"[0-9.]+: srun --mpi=\w+ starts its ranks", told), told
+    assert "here: tutti run -- srun -n 2 ./app" in told
+
+
     assert "salloc --ntasks=2 tutti doctor" in slurm.run("tutti", "doctor", cwd=tmp_path)
 
 

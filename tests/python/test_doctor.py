@@ -48,6 +48,33 @@ def test_a_machine_without_mpi_has_a_problem_with_a_fix(command, launchers, inst
     assert parsed["verdict"].startswith("1 problem")
 
 
+def test_where_srun_is_the_only_launcher_the_loader_finds_the_mpi(launchers, installed, monkeypatch):
+    def trial(one, *start):
+        tried.append((str(one), *start))
+        return Finding("run", "good", "2 ranks ran under Tutti")
+
+    tried = []
+    monkeypatch.setattr(diagnosis, "_trial", trial)
+    monkeypatch.delenv("SLURM_STEP_ID", raising=False)
+    monkeypatch.setenv("SLURM_NTASKS", "2")
+    libraries = {"libmpi.so.12": "MPICH Version: 4.1.2"}
+    monkeypatch.setattr(diagnosis.mpis, "said_by", lambda library: libraries.get(library.name, ""))
+    launchers({"srun": "slurm 22.05.8"})
+    found = list(diagnosis.findings(True))
+    (mpi,) = [one for one in found if one.what == "MPI"]
+    assert (mpi.state, mpi.text) == ("good", "MPICH 4.1.2 (/opt/srun), backend mpich")
+    assert tried == [("MPICH 4.1.2", "srun", "--overlap")], "no mpirun, and nothing outside of the job"
+    assert diagnosis.verdict(found) == "Tutti runs programs of MPICH 4.1.2 here: tutti run -- srun -n 2 ./app"
+    monkeypatch.setattr(diagnosis, "_trial", lambda *_: Finding("run", "problem", ""))
+    (srun,) = [one for one in diagnosis.findings(True) if one.what == "srun"]
+    assert srun.fix == "an MPI built for Slurm's PMI"
+    libraries.clear()
+    found = list(diagnosis.findings(True))
+    (mpi,) = [one for one in found if one.what == "MPI"]
+    assert mpi.state == "note" and "tutti run -- srun" in mpi.fix
+    assert diagnosis.verdict(found) == "No problem was found; nothing was run."
+
+
 def test_missing_libraries_come_from_the_source_tree(monkeypatch, tmp_path):
     monkeypatch.setenv("TUTTI_LIBRARY_DIR", str(tmp_path))
     found = diagnosis._libraries()
