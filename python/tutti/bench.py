@@ -40,7 +40,7 @@ def command_of(
         raise Refusal(f"--mpirun {mpirun}: {reason}; expected a command as in a shell") from None
     folder = libraries.programs()
     if folder is None:
-        raise Refusal(f"tutti-bench is not installed: {libraries.INSTALL}")
+        raise Refusal(libraries.NO_BENCH)
     if not words and "--help" not in arguments:
         raise Refusal('missing --mpirun COMMAND, such as --mpirun "mpirun -n 8"; a single rank '
                       "measures no collective")  # fmt: skip

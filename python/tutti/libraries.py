@@ -17,8 +17,10 @@ FLAVOURS = {
 
 FRONT = "libtutti.so"
 
-INSTALL = "run pip install . in Tutti's source tree (docs/install.md)"
+INSTALL = "run pip install . in Tutti's source tree (docs/install.md), or ask the site's administrator"
 """What provides libraries and programs that are missing."""
+
+NO_BENCH = f"tutti-bench is not installed, whose build needs {{fmt}}: {INSTALL}"
 
 
 def prefixes() -> list[Path]:
@@ -50,7 +52,7 @@ def folder() -> Path:
     named = os.environ.get("TUTTI_LIBRARY_DIR")
     where = f"TUTTI_LIBRARY_DIR={named}" if named else "lib/ beside the package"
     raise Refusal(
-        f"no {FRONT} in {where}; set TUTTI_LIBRARY_DIR to the folder that has it, or build Tutti: {INSTALL}"
+        f"no {FRONT} in {where}; set TUTTI_LIBRARY_DIR to the folder that has it, or {INSTALL}"
     )
 
 
@@ -79,10 +81,14 @@ def flavours() -> dict[str, Path]:
 
 
 def programs() -> Path | None:
-    """The folder of tutti-bench, or None if it is not installed."""
+    """The folder of tutti-bench and its program for each MPI, or None if it is not installed.
+
+    A wheel's script of the same name, which calls run_bench(), has no programs beside it.
+    """
     for prefix in prefixes():
-        if (prefix / "bin" / "tutti-bench").exists():
-            return prefix / "bin"
+        folder = prefix / "bin"
+        if (folder / "tutti-bench").exists() and any(folder.glob("tutti-bench-*")):
+            return folder
     return None
 
 
@@ -90,5 +96,5 @@ def run_bench() -> None:
     """Becomes tutti-bench, with the arguments of this process: the program of a wheel."""
     folder = programs()
     if folder is None:
-        sys.exit(f"tutti-bench is not installed: {INSTALL}")
+        sys.exit(NO_BENCH)
     os.execv(folder / "tutti-bench", ["tutti-bench", *sys.argv[1:]])

@@ -88,13 +88,14 @@ def command(capfd, monkeypatch, tmp_path_factory):
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch) -> Path:
-    """A folder that looks like an installation, with empty libraries and an empty tutti-bench."""
+    """A folder that looks like an installation, with empty libraries and an empty program of tutti-bench."""
     from tutti import libraries
 
     (tmp_path / "lib").mkdir()
     (tmp_path / "bin").mkdir()
     for name in ("libtutti.so", "libtutti-mpich.so", "libtutti-openmpi.so"):
         (tmp_path / "lib" / name).touch()
+    (tmp_path / "bin/tutti-bench-mpich").touch()
     monkeypatch.setattr(libraries, "prefixes", lambda: [tmp_path])
     monkeypatch.delenv("TUTTI_LIBRARY_DIR", raising=False)
     return tmp_path

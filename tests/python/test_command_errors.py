@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from tutti import pages
+from tutti import libraries, pages
 
 
 @pytest.mark.parametrize(
@@ -179,6 +179,15 @@ def test_a_report_of_another_version_is_refused(command, tmp_path):
     assert "format version 9; expected 1 or 2" in command("report", str(path)).err
     path.write_text("[]")
     assert "not a report of Tutti" in command("report", str(path)).err
+
+
+def test_the_script_of_a_wheel_without_programs_does_not_start_itself(installed):
+    (installed / "bin/tutti-bench").touch()
+    assert libraries.programs() == installed / "bin"
+    (installed / "bin/tutti-bench-mpich").unlink()
+    assert libraries.programs() is None
+    with pytest.raises(SystemExit, match="tutti-bench is not installed, whose build needs {fmt}: "):
+        libraries.run_bench()
 
 
 def test_a_launcher_that_starts_nothing_is_named(command, installed):
