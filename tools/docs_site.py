@@ -19,8 +19,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
-COPIED = ("CHANGELOG.md", "CONTRIBUTING.md")
-TOP = "README.md"
+PLACES = {"README.md": "index.md", "docs/README.md": "pages.md", "CHANGELOG.md": "CHANGELOG.md",
+          "CONTRIBUTING.md": "CONTRIBUTING.md"}  # fmt: skip
+"""Files whose place is not their path in docs/: MkDocs takes no README.md beside an index.md."""
 
 
 def outside_code(text: str, change: re.Pattern[str], by) -> str:
@@ -54,10 +55,8 @@ def staged(source: Path, target: str) -> str:
 def place_of(file: Path) -> str | None:
     """The path of a file of the repository on the site; None if the site does not have it."""
     inside = file.relative_to(ROOT).as_posix()
-    if inside == TOP:
-        return "index.md"
-    if inside in COPIED:
-        return inside
+    if inside in PLACES:
+        return PLACES[inside]
     has_page = inside.startswith("docs/") and file.suffix in (".md", ".svg", ".png")
     return inside.removeprefix("docs/") if has_page and file.is_file() else None
 
@@ -234,9 +233,8 @@ def from_roff(text: str) -> list[str]:
 def stage(folder: Path, man: Path) -> None:
     """Writes all pages of the site into the folder."""
     shutil.rmtree(folder, ignore_errors=True)
-    sources = [ROOT / TOP, *(ROOT / name for name in COPIED)]
-    sources += [file for file in sorted((ROOT / "docs").rglob("*")) if file.is_file()]
-    for source in sources:
+    inside = [file for file in sorted((ROOT / "docs").rglob("*")) if file.is_file()]
+    for source in dict.fromkeys([*(ROOT / name for name in PLACES), *inside]):
         place = place_of(source)
         if place is None:
             continue

@@ -108,6 +108,17 @@ def test_the_first_screen_of_the_readme():
     assert all(len(line) <= 80 for line in code.splitlines())
 
 
+def test_the_list_of_pages_and_the_site_have_every_page():
+    listed = (ROOT / "docs/README.md").read_text()
+    assert listed.count("\n") < 40, "one screen"
+    own = [page.relative_to(ROOT / "docs").as_posix() for page in PAGES if page.is_relative_to(ROOT / "docs")]
+    assert not [page for page in own if page != "README.md" and f"]({page})" not in listed]
+    places = [docs_site.place_of(page) for page in PAGES]
+    assert len(set(places)) == len(places), "each has a place of its own"
+    site = (ROOT / "mkdocs.yml").read_text()
+    assert not [place for place in places if not re.search(rf"[-:] {place}$", site, re.MULTILINE)]
+
+
 def test_the_algorithm_of_the_guide_compiles_with_its_line(tmp_path):
     """The line has the fields that the list has now."""
     guide = (ROOT / "docs/adding-an-algorithm.md").read_text()
