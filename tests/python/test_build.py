@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from installed import BUILD, PREFIX, ROOT, environment, mpis
+from installed import BUILD, PREFIX, ROOT, cached, environment, mpis, run
 
 FOUND = 'find_package(tutti REQUIRED)\nmessage(STATUS "flavour: ${tutti_MPI_FLAVOUR}, libraries: ${CMAKE_REQUIRED_LIBRARIES}")\n'
 
@@ -74,6 +74,18 @@ def test_all_folders_of_a_wrapper_reach_the_linker(mpi, tmp_path, configure):
 def test_a_wrapper_of_another_mpi_is_refused(mpi, configure):
     other = "mpich" if mpi.flavour == "openmpi" else "openmpi"
     assert f"expected a compiler wrapper of {other}; its mpi.h is that of {mpi}" in configure(other, mpi.mpicc)
+
+
+def test_an_installation_removes_the_libraries_of_a_wheel(tmp_path):
+    """The command would take those, older than its engine."""
+    package = tmp_path / cached("TUTTI_PYTHON_SITE") / "tutti"
+    files = [package / name for name in ("lib/libtutti.so", "bin/tutti-bench", "include/tutti/tutti.h")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.touch()
+    run("cmake", f"-DCMAKE_INSTALL_PREFIX={tmp_path}", "-P", BUILD / "python/cmake_install.cmake")
+    assert (package / "libraries.py").is_file() and (tmp_path / "bin/tutti").is_file()
+    assert not [file for file in files if file.exists()]
 
 
 def test_a_link_to_the_modulefile_sets_the_paths_of_the_installation(tmp_path):
