@@ -15,6 +15,7 @@
 
 #include "engine.hpp"
 #include "run/file.hpp"
+#include "select/learned.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;
@@ -114,7 +115,6 @@ void bind_rules(nb::module_& module) {
       .def(nb::init<std::vector<Rule>>(), "all"_a = std::vector<Rule>())
       .def_ro("all", &Rules::all, nb::rv_policy::copy)  // extend() moves those of the list
       .def_ro("remarks", &Rules::remarks, "About fields that were ignored.")
-      .def_ro("foreign", &Rules::foreign, "Kept entries of another version, as JSON.")
       .def(
           "extend",
           [](Rules& rules, const Rules& more) {
@@ -144,13 +144,6 @@ void bind_rules(nb::module_& module) {
       },
       "text"_a, "source"_a,
       "Reads a rules file; ValueError names line, field, value and what is accepted.");
-  module.def(
-      "kept_from_text",
-      [](const std::string& text, const std::string& source) {
-        return value_or_raise(kept_from_text(text, source));
-      },
-      "text"_a, "source"_a,
-      "The same for what programs keep: entries of another version of Tutti are foreign.");
   module.def(
       "range_text",
       [](const std::string& text) { return to_text(value_or_raise(number_range(text))); }, "text"_a,
@@ -182,6 +175,7 @@ void bind_rules(nb::module_& module) {
              "A file in this user's cache folder; empty if there is no such folder.");
   module.attr("rules_schema") = std::string(rules_schema);
   module.attr("max_rules_bytes") = max_rules_bytes;
+  module.attr("kept_rules_name") = kept_rules_name;
 }
 
 }  // namespace tutti

@@ -674,10 +674,6 @@ class Rules:
     def remarks(self) -> list[str]:
         """About fields that were ignored."""
 
-    @property
-    def foreign(self) -> list[str]:
-        """Kept entries of another version, as JSON."""
-
     def extend(self, more: Rules) -> None:
         """Appends rules, which are tried after these."""
 
@@ -697,11 +693,6 @@ def irregularity_of(blocks: Sequence[int]) -> int:
 def rules_from_text(text: str, source: str) -> Rules:
     """
     Reads a rules file; ValueError names line, field, value and what is accepted.
-    """
-
-def kept_from_text(text: str, source: str) -> Rules:
-    """
-    The same for what programs keep: entries of another version of Tutti are foreign.
     """
 
 def range_text(text: str) -> str:
@@ -726,6 +717,8 @@ def cache_file(name: str) -> str:
 rules_schema: str = 'tutti-rules-1'
 
 max_rules_bytes: int = 67108864
+
+kept_rules_name: str = 'learned-0.1.0.json'
 
 class SweepResult:
     """

@@ -27,12 +27,10 @@ UNKNOWN_SIZES = tuple(
 """No rank knows all sizes of such a call, so that a rule holds for every message size."""
 
 
-def read(path: Path, *, kept: bool = False) -> Rules:
-    """One rules file; with `kept` one that programs of several versions of Tutti may share. Raises
-    Refusal with line, field and value if it is invalid."""
-    from_text = _engine.kept_from_text if kept else _engine.rules_from_text
+def read(path: Path) -> Rules:
+    """One rules file. Raises Refusal with line, field and value if it is invalid."""
     try:
-        return from_text(_engine.read_text_file(str(path), _engine.max_rules_bytes), path.name)
+        return _engine.rules_from_text(_engine.read_text_file(str(path), _engine.max_rules_bytes), path.name)
     except ValueError as error:
         raise Refusal(f"{path}: {error}") from None
 
@@ -49,7 +47,7 @@ def files() -> list[Path]:
 
 def learned_file() -> Path | None:
     """What programs of this user have learned with TUTTI_LEARN=keep; None if there is nothing."""
-    path = cache_file("learned.json")
+    path = cache_file(_engine.kept_rules_name)
     return path if path is not None and path.is_file() else None
 
 

@@ -38,12 +38,12 @@ Result<Rules> read_rules(const std::string& path) {
   return rules_from_text(*text, path.substr(path.rfind('/') + 1));
 }
 
-constexpr KeptFile kept_rules_file = {"learned.json", max_kept_bytes};
+constexpr KeptFile kept_rules_file = {kept_rules_name, max_kept_bytes};
 
 /// A file that does not exist has no rules.
 Result<Rules> kept_from(const Result<std::string>& text) {
   if (!text) return Error{text.error()};
-  return text->empty() ? Rules{} : kept_from_text(*text, "");
+  return text->empty() ? Rules{} : rules_from_text(*text, "");
 }
 
 KnownRules read_all() {

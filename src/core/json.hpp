@@ -112,8 +112,6 @@ class JsonReader {
   bool refuse_at(int line, const std::string& reason);
   /// The line of what was taken last, from 1 on.
   [[nodiscard]] int line() const { return line_; }
-  /// The text that no function has consumed yet.
-  [[nodiscard]] std::string_view rest() const { return rest_; }
   /// True if the next value is a string.
   [[nodiscard]] bool at_string();
   /// "line 3: ..", or empty if there was no error.

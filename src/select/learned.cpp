@@ -31,20 +31,6 @@ std::optional<MedianInterval> kept_interval(const std::optional<RuleInterval>& i
                         RuleInterval::confidence};
 }
 
-/// Keeps the last entries, as many as fit into so many bytes. Returns what is left of these.
-template <class Entry, class BytesOf>
-std::size_t keep_last(std::vector<Entry>& entries, std::size_t bytes, BytesOf bytes_of) {
-  auto first = entries.end();
-  while (first != entries.begin()) {
-    const std::size_t next = bytes_of(*(first - 1));
-    if (next > bytes) break;
-    bytes -= next;
-    --first;
-  }
-  entries.erase(entries.begin(), first);
-  return bytes;
-}
-
 NumberRange exactly(std::int64_t number) { return {number, number}; }
 
 /// Is a known rule about the class of a learned one, on the same platform?
@@ -103,19 +89,19 @@ Rules merged(Rules kept, const Rules& learned, const Platform& platform, const s
   std::erase_if(kept.all,
                 [](const Rule& rule) { return rule.use.kind == Setting::Kind::automatic; });
   const std::size_t frame = to_text(Rules{}).size();
-  const auto with_comma = [frame](const Rules& one) { return to_text(one).size() - frame + 1; };
-  const std::size_t left = std::max(max_bytes + 1, frame) - frame;  // one entry needs no comma
-  const std::size_t rest = keep_last(kept.all, left, [&](const Rule& rule) {
-    return with_comma({{rule}, {}});
-  });
-  keep_last(kept.foreign, rest, [&](const std::string& entry) {
-    return with_comma({{}, {}, {entry}});
-  });
+  std::size_t left = std::max(max_bytes + 1, frame) - frame;  // the last rule needs no comma
+  auto first = kept.all.end();
+  while (first != kept.all.begin()) {
+    const std::size_t with_comma = to_text(Rules{{*(first - 1)}, {}}).size() - frame + 1;
+    if (with_comma > left) break;
+    left -= with_comma;
+    --first;
+  }
+  kept.all.erase(kept.all.begin(), first);
   return kept;
 }
 
 Rules kept_for(Rules kept, int p, const Platform& platform) {
-  kept.foreign.clear();
   std::erase_if(kept.all, [&](const Rule& rule) {
     return rule.p != exactly(p) || rule.mpi != platform.mpi.name ||
            rule.version != platform.mpi.version || rule.network != platform.network;

@@ -12,7 +12,9 @@
 
 namespace tutti {
 
-/// The most bytes of a file of kept rules.
+/// The name of the file of kept rules. Each version has its own: others may lack its algorithms.
+inline constexpr const char* kept_rules_name = "learned-" TUTTI_VERSION ".json";
+/// The most bytes of that file.
 inline constexpr std::size_t max_kept_bytes = std::size_t{1} << 20;
 
 /// What a tuner knows at the end about calls of one class, without the platform. A `use` that is
@@ -25,11 +27,11 @@ inline constexpr std::size_t max_kept_bytes = std::size_t{1} << 20;
 void learn(Rules& rules, Rule learned);
 /// `kept` with what was learned on a platform since, and with its `date`; without what does not
 /// hold any more. While the text is longer than `max_bytes`, the first rules go: they are the
-/// oldest, but foreign entries go before. O(n * m) with n kept and m learned rules.
+/// oldest. O(n * m) with n kept and m learned rules.
 [[nodiscard]] Rules merged(Rules kept, const Rules& learned, const Platform& platform,
                            const std::string& date, std::size_t max_bytes = max_kept_bytes);
 
-/// The kept rules for communicators of `p` ranks on a platform, without foreign ones. O(rules).
+/// The kept rules for communicators of `p` ranks on a platform. O(rules).
 [[nodiscard]] Rules kept_for(Rules kept, int p, const Platform& platform);
 
 /// What a kept rule says about its class, in which its candidate is 0 if it is the MPI's own, else

@@ -104,18 +104,12 @@ struct Rule {
 struct Rules {
   std::vector<Rule> all;
   std::vector<std::string> remarks;  ///< about fields that were ignored
-  /// Entries that only another version can read, as JSON objects. They decide nothing.
-  std::vector<std::string> foreign = {};
 };
 
 /// Reads a rules file (docs/tuning.md). `source` is the name by which reasons cite it, unless a
 /// rule's evidence has one. The error names line, field, value and what is accepted. O(length).
 [[nodiscard]] Result<Rules> rules_from_text(std::string_view text, const std::string& source);
-/// The same for rules that programs keep, where versions of Tutti share one file: an entry that is
-/// an object, but no valid rule, or has unknown fields, becomes foreign instead of an error.
-[[nodiscard]] Result<Rules> kept_from_text(std::string_view text, const std::string& source);
-/// A text that rules_from_text reads as the same rules, one rule a line. Those that are foreign
-/// come first, as they were.
+/// A text that rules_from_text reads as the same rules, one rule a line.
 [[nodiscard]] std::string to_text(const Rules& rules);
 
 /// The irregularity of a call whose ranks have blocks of `total` bytes or elements altogether: the

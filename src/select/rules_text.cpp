@@ -92,9 +92,7 @@ std::string number_text(std::int64_t value) {
 /// Reads one file front to back.
 class RulesReader {
  public:
-  /// `keeps_foreign`: see kept_from_text.
-  RulesReader(std::string_view text, const std::string& source, bool keeps_foreign)
-      : json_(text), source_(source), keeps_foreign_(keeps_foreign) {}
+  RulesReader(std::string_view text, const std::string& source) : json_(text), source_(source) {}
 
   Result<Rules> read() {
     std::string schema;
@@ -102,9 +100,7 @@ class RulesReader {
       if (key == "schema") return json_.string(schema) && check_schema(schema);
       if (key == "date") return json_.string(date_);
       if (key == "command") return json_.string(command_);
-      if (key == "rules") {
-        return json_.array([this] { return keeps_foreign_ ? kept_entry() : rule(); });
-      }
+      if (key == "rules") return json_.array([this] { return rule(); });
       return ignore(key, file_fields);
     };
     const bool is_whole = json_.object(member) && json_.end();
@@ -235,23 +231,6 @@ class RulesReader {
     return json_.string(use_);
   }
 
-  /// A rule, or else a foreign entry.
-  bool kept_entry() {
-    std::string_view entry = json_.rest();
-    if (!json_.skip()) return false;
-    entry.remove_suffix(json_.rest().size());
-    entry.remove_prefix(std::min(entry.find_first_not_of(" \t\r\n"), entry.size()));
-    if (!entry.starts_with('{')) return json_.refuse("expected an object");
-    RulesReader alone(entry, source_, false);
-    // A field that is unknown here may restrict the entry.
-    if (alone.rule() && alone.rules_.remarks.empty()) {
-      rules_.all.push_back(std::move(alone.rules_.all.front()));
-    } else {
-      rules_.foreign.emplace_back(entry);
-    }
-    return true;
-  }
-
   bool rule() {
     Rule rule;
     has_collective_ = false;
@@ -275,7 +254,6 @@ class RulesReader {
 
   JsonReader json_;
   const std::string& source_;
-  bool keeps_foreign_;
   Rules rules_;
   std::string date_;
   std::string command_;
@@ -335,22 +313,16 @@ std::string to_text(const NumberRange& range) {
 }
 
 Result<Rules> rules_from_text(std::string_view text, const std::string& source) {
-  return RulesReader(text, source, false).read();
-}
-
-Result<Rules> kept_from_text(std::string_view text, const std::string& source) {
-  return RulesReader(text, source, true).read();
+  return RulesReader(text, source).read();
 }
 
 std::string to_text(const Rules& rules) {
   std::string text = "{\"schema\":" + json_string(rules_schema) + ",\n \"rules\":[";
   const char* separator = "\n  ";
-  const auto add = [&](const std::string& entry) {
-    text += separator + entry;
+  for (const Rule& rule : rules.all) {
+    text += separator + json_of(rule).text;
     separator = ",\n  ";
-  };
-  for (const std::string& entry : rules.foreign) add(entry);
-  for (const Rule& rule : rules.all) add(json_of(rule).text);
+  }
   return text + "\n ]}\n";
 }
 

@@ -15,7 +15,7 @@ DOCUMENTED = {
     r"{library}/libtutti(-\w+)?\.so": "libtutti.so",
     r"{library}/\.\.(/\.\.)?/share/tutti/rules\.json": "`share/tutti/rules.json`",
     r"{home}/\.config/tutti/rules\.json": "`tutti/rules.json` in `XDG_CONFIG_HOME` or `~/.config`",
-    r"{home}/\.cache/tutti/learned\.json(\.\w{{6}})?": "`learned.json` in the cache folder",
+    r"{home}/\.cache/tutti/learned-[\d.]+\.json(\.\w{{6}})?": "`learned-VERSION.json` in the cache folder",
     r"{home}/\.cache/tutti/machine": "`machine` there",
     r"/proc/sys/kernel/random/boot_id": "`/proc/sys/kernel/random/boot_id`",
     r"/proc/self/timens_offsets": "`/proc/self/timens_offsets`",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import tutti
-from tutti import cli
+from tutti import _engine, cli
 from tutti.verification import verify
 
 FIGURE = ("--root", "9", "--sizes", "1,0,2,3,4,2,0,0,1,7,5")
@@ -62,7 +62,7 @@ def test_info_shows_the_files_that_programs_read(command, installed, tmp_path, m
     assert (parsed["machine"], parsed["learned"]) == (None, [])
     (tmp_path / "kept").mkdir()
     machine, *learned = (
-        str(tmp_path / "kept" / name) for name in ("machine", "learned.json", "distances.json")
+        str(tmp_path / "kept" / name) for name in ("machine", _engine.kept_rules_name, "distances.json")
     )
     for file in (machine, *learned):
         Path(file).touch()

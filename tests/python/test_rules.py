@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tutti import rules
+from tutti import _engine, rules
 from tutti.cli import app, main
 from tutti.commands.run import check_settings
 from tutti.refusal import Refusal
@@ -55,7 +55,7 @@ def test_what_runs_have_learned_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert "TUTTI_LEARN=keep" in str(invoke("rules", "show", "--learned").exception)
     evidence = '{"native_us": 8, "choice_us": 4, "calls": 16, "date": "2026-01-02"}'
     line = f'"collective": "bcast", "bytes": "513..1K", "network": "cxi", "use": "chain", "evidence": {evidence}'
-    file = write(tmp_path / "tutti/learned.json", line)
+    file = write(tmp_path / "tutti" / _engine.kept_rules_name, line)
     assert str(file) in str(invoke("rules", "show").exception)
     (shown,) = json.loads(invoke("rules", "show", "--learned", "--json").stdout)
     assert (shown["use"], shown["calls"], shown["network"]) == ("chain", 16, "cxi")
@@ -65,18 +65,6 @@ def test_what_runs_have_learned_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setenv("TUTTI_RULES", str(named))
     text = invoke("rules", "show").stdout.replace("\n", "")
     assert "linear" in text and "--learned" in text and "chain" not in text
-
-
-def test_what_another_version_has_learned_is_counted(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    lines = ('"collective": "bcast", "use": "chain"', '"collective": "bcast", "use": "ringlet"')
-    file = write(tmp_path / "tutti/learned.json", *lines)
-    text = invoke("rules", "show", "--learned").stdout
-    assert "chain" in text and "Of another version of Tutti: 1 rule." in text
-    assert len(json.loads(invoke("rules", "show", "--learned", "--json").stdout)) == 1
-    assert 'use "ringlet"' in str(invoke("rules", "check", str(file)).exception)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +92,6 @@ def test_a_variable_that_is_not_utf_8_is_named(
 
 
 def test_rules_stay_when_others_are_appended() -> None:
-    from tutti import _engine
-
     text = '{"schema": "tutti-rules-1", "rules": [{"collective": "bcast", "use": "%s"}]}'
     read = _engine.rules_from_text(text % "chain", "a.json")
     first, more = read.all[0], _engine.rules_from_text(text % "linear", "b.json")
@@ -115,8 +101,6 @@ def test_rules_stay_when_others_are_appended() -> None:
 
 
 def test_the_sites_file_is_beside_the_library(tmp_path: Path) -> None:
-    from tutti import _engine
-
     (tmp_path / "lib/x86_64-linux-gnu").mkdir(parents=True)
     site = write(tmp_path / "share/tutti/rules.json", '"collective": "bcast", "use": "chain"')
     for folder in ("lib", "lib/x86_64-linux-gnu"):

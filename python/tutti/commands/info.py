@@ -80,5 +80,5 @@ def info(as_json: AsJson = False) -> None:
 
 def _learned() -> list[str]:
     """The files that programs with TUTTI_LEARN=keep have left and read."""
-    paths = [cache_file(name) for name in ("learned.json", "distances.json")]
+    paths = [cache_file(name) for name in (_engine.kept_rules_name, "distances.json")]
     return [str(path) for path in paths if path is not None and path.is_file()]

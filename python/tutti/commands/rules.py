@@ -126,7 +126,7 @@ def show(
 ) -> None:
     """Show rules in the sequence in which they are tried, with their measurements."""
     path = _learned_path(paths) if learned else None
-    merged = files_of.read(path, kept=True) if path else files_of.merged(_paths(paths))
+    merged = files_of.read(path) if path else files_of.merged(_paths(paths))
     if as_json:
         print_json([_as_json(rule) for rule in merged.all])
         return
@@ -147,8 +147,6 @@ def show(
         )
     out = console()
     out.print(listing)
-    if merged.foreign:
-        out.print(f"Of another version of Tutti: {count(len(merged.foreign), 'rule')}.")
     if not paths and not learned and (remark := _learned_remark()):
         out.print(remark, markup=False)
 

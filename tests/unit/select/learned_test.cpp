@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <vector>
 
 #include "select/tuning_candidates.hpp"
@@ -75,57 +74,8 @@ TEST(KeptRules, HaveTheIntervalsOfTheirMedians) {
   EXPECT_FALSE(evidence.choice_interval);
 }
 
-/// Entries of a version with other algorithms, collectives, MPIs and kinds of ranges.
-constexpr std::array<const char*, 5> foreign_entries = {
-    R"({"collective":"allgather","use":"ringlet:k=2","evidence":{"native_us":2}})",
-    R"({"collective":"neighbour","use":"native"})",
-    R"({"collective":"bcast","mpi":"newmpi","use":"native"})",
-    R"({"collective":"bcast","use":"native","spread":"2..inf"})",
-    R"({"collective":"bcast","bytes":[1,2],"use":"native"})"};
-
-std::string file_with_foreign(const Rules& rules) {
-  std::string text = to_text(rules);
-  const std::size_t list = text.find('[') + 1;
-  std::string entries;
-  for (const char* entry : foreign_entries) entries += std::string("\n ") + entry + " ,";
-  return text.insert(list, entries);
-}
-
-TEST(KeptRules, OfOtherVersionsStayAsTheyAre) {
-  const std::string file = file_with_foreign(merged({learned(2)}));
-  EXPECT_FALSE(rules_from_text(file, "")) << "a file of rules must not have them";
-  const Result<Rules> read = kept_from_text(file, "");
-  ASSERT_TRUE(read) << read.error();
-  EXPECT_EQ(read->all.size(), 1U);
-  const Rules after = merged({learned(3, 5)}, *read);
-  EXPECT_EQ(after.all.size(), 2U);
-  EXPECT_EQ(after.foreign,
-            std::vector<std::string>(foreign_entries.begin(), foreign_entries.end()));
-  const std::string text = to_text(after);
-  for (const char* entry : foreign_entries) EXPECT_NE(text.find(entry), std::string::npos) << entry;
-  const Result<Rules> again = kept_from_text(text, "");
-  ASSERT_TRUE(again) << again.error();
-  EXPECT_EQ(to_text(*again), text);
-  EXPECT_TRUE(kept_for(*again, 8, here).foreign.empty()) << "they decide nothing";
-}
-
-TEST(KeptRules, OfOtherVersionsGoFirst) {
-  const Result<Rules> read = kept_from_text(file_with_foreign(merged({learned(2)})), "");
-  ASSERT_TRUE(read) << read.error();
-  const std::size_t whole = to_text(*read).size();
-  EXPECT_EQ(merged({}, *read, "", whole).foreign.size(), foreign_entries.size());
-  const Rules fewer = merged({}, *read, "", whole - 1);
-  EXPECT_EQ(fewer.foreign.size(), foreign_entries.size() - 1);
-  EXPECT_EQ(fewer.all.size(), 1U);
-  EXPECT_LE(to_text(fewer).size(), whole - 1);
-}
-
-TEST(KeptRules, AreObjectsInAnyVersion) {
-  for (const char* entry : {"5", "[]", "\"ring\"", "{\"use\" 1}"}) {
-    EXPECT_FALSE(
-        kept_from_text(std::string(R"({"schema":"tutti-rules-1","rules":[)") + entry + "]}", ""))
-        << entry;
-  }
+TEST(KeptRules, HaveAFileOfThisVersion) {
+  EXPECT_EQ(std::string(kept_rules_name), std::string("learned-") + TUTTI_VERSION + ".json");
 }
 
 TEST(KeptRules, NameEveryCandidateForTheNextRun) {

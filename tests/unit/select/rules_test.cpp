@@ -314,17 +314,6 @@ TEST(Rules, IgnoreUnknownFieldsAndRemarkThem) {
   EXPECT_EQ(rules.remarks[0], "line 3: unknown field \"byte\" is ignored; did you mean bytes?");
 }
 
-TEST(Rules, OfFormerFilesHaveNoNetworkInTheirEvidence) {
-  const char* const former =
-      R"({"collective": "bcast", "use": "chain", "evidence": {"network": "cxi"}})";
-  const Rules rules = rules_of(former);
-  EXPECT_EQ(rules_for(rules, 8, {{"openmpi", "4.1.4"}, "unknown"}).all.size(), 1U);
-  EXPECT_EQ(rules.remarks.size(), 1U);
-  const Result<Rules> kept = kept_from_text(file_with(former), "");
-  ASSERT_TRUE(kept) << kept.error();
-  EXPECT_EQ(kept->foreign.size(), 1U);
-}
-
 TEST(Rules, AreReducedToThoseOfACommunicator) {
   const Rules rules = rules_of(R"({"collective": "bcast", "p": 4, "use": "chain"},
       {"collective": "bcast", "mpi": "mpich", "use": "chain"},
