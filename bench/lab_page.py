@@ -15,7 +15,7 @@ try:
     from tutti.console import why_not_writable
     from tutti.refusal import Refusal
 except ModuleNotFoundError as missing:
-    sys.exit(f"{missing.name} is missing; ./test and ./demo install it into .venv: . .venv/bin/activate")
+    sys.exit(f"{missing.name} is missing; ./test installs it into .venv: . .venv/bin/activate")
 
 DEFAULTS = {"TUTTI_MACHINE": "built-in", "TUTTI_RULES": "none", "TUTTI_LEARN": "run"}
 """Nothing that this user or the site has measured."""

@@ -99,7 +99,7 @@ def summary(where: str, native: list[Report], tutti: list[Report], size: int) ->
 def next_steps(folder: Path, mpi: str, cores: int, is_root: bool) -> list[str]:
     """The report, and the command for the user's own program, which Open MPI starts neither as root
     nor with more ranks than cores."""
-    own = f".venv/bin/tutti run --compare -- mpirun -n {min(4, cores)} ./your-program"
+    own = f"build/demo/bin/tutti run --compare -- mpirun -n {min(4, cores)} ./your-program"
     lines = ["", f"Report: {folder}/report.html", f"Your own program: {own}"]
     if is_root and mpi.startswith("Open MPI"):
         lines += ["As root, before: export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"]

@@ -14,7 +14,7 @@ mkdir -p build
   "$venv/bin/pip" --disable-pip-version-check install --quiet -r tools/requirements-docs.txt
 }
 python=${PYTHON:-python3}
-# The manual pages are those of the Tutti that ./test or ./demo has installed.
+# The manual pages are those of the Tutti in .venv.
 rm -rf build/man
 if [[ -x .venv/bin/tutti ]]; then .venv/bin/python tools/gen_man.py build/man; fi
 "$python" tools/docs_site.py build/site-pages build/man

@@ -1,7 +1,7 @@
 # Functions of ./demo and ./test, to be sourced by bash in the root of the source tree.
 #
 # They install the packages that a build needs, or print what to install; make .venv; build; and
-# install the command `tutti`, `tutti-bench` and the libraries into .venv.
+# install the command `tutti`, `tutti-bench` and the libraries.
 #
 # shellcheck shell=bash
 

@@ -1,6 +1,7 @@
 """The output of ./demo fits a terminal, and has the gain and its reason."""
 
 import importlib.util
+import re
 import subprocess
 from pathlib import Path
 
@@ -81,6 +82,14 @@ def test_no_algorithm_is_forced():
     for name in ("TUTTI_MPI", "TUTTI_PYTHON", "TUTTI_SIMGRID", "TUTTI_BENCH", "TUTTI_FORTRAN_COMPILER"):
         script = script.replace(f"-D{name}=", "")
     assert "TUTTI_" not in script
+
+
+def test_an_installation_of_the_user_stays_as_it_is():
+    """One of pip serves all MPIs, and has tutti-bench; that of the demo does not."""
+    script = (ROOT / "demo").read_text()
+    assert '--prefix "$work"' in script and "$venv/bin/tutti" not in script
+    (own,) = re.findall(r"^readonly work=\$root/(\S+)", script, re.MULTILINE)
+    assert f": {own}/bin/tutti run" in demo_summary.next_steps(Path("/folder"), "MPICH 4.0.2", 2, False)[2]
 
 
 @pytest.mark.parametrize("words", [["--ranks", "3"], ["--rounds", "3x"], ["--rounds", "0"], ["--rounds"]])
