@@ -96,7 +96,7 @@ std::vector<std::string> specifications(const char* collective, bool nodes) {
   if (std::string(collective) == "reduce") all.emplace_back("chain:parts=3");
   if (!nodes) return all;
   for (std::string& name : all) name = with_level(name, "hierarchy=hierarchical,leaders=2");
-  all.insert(all.end(), {"hierarchical(native)", "hierarchical(native,leaders=1)"});
+  all.emplace_back("hierarchical(native)");
   return all;
 }
 
@@ -143,7 +143,7 @@ void always(Context& context, const char* collective) {
 void but_not_mpis(Context& context) {
   const OwnComm comm;
   const bool nodes = !context.options().nodes.empty();
-  const std::string specification = nodes ? "hierarchical(ring)" : "ring";
+  const std::string specification = nodes ? "hierarchical(ring,leaders=1)" : "ring";
   const Forced forced("allreduce", specification, false);
   std::vector<int> send(64, comm.rank());
   std::vector<int> receive(64, -1);
