@@ -180,17 +180,42 @@ double allgather_bound(const BoundCase& call) {
 }
 
 /// A rank must send its contributions to all other blocks after its arrival, whichever thread
-/// receives.
+/// receives. Its own block takes contributions from others: a caller receives them after its
+/// arrival, and as in a reduce each start-up at most doubles the ranks that they come from.
 double reduce_scatter_bound(const BoundCase& call) {
   Bound bound(call);
   const int p = ranks_of(call);
   const double all = total(call);
   if (p == 1 || all == 0) return bound.end();
-  const auto owners = static_cast<std::size_t>(
-      std::ranges::count_if(call.sizes, [](Bytes bytes) { return bytes > 0; }));
-  bound.doubles(call.last_arrival(), owners);
+  std::size_t owners = 0;
+  double first_owner = std::numeric_limits<double>::infinity();
   for (Rank rank = 0; rank < p; ++rank) {
-    bound.moves(call.arrival(rank), all - as_double(call.sizes[index(rank)]));
+    const double own = as_double(call.sizes[index(rank)]);
+    bound.moves(call.arrival(rank), all - own);
+    if (is_caller(call)) bound.moves(call.arrival(rank), own);
+    if (own == 0) continue;
+    ++owners;
+    first_owner = std::min(first_owner, call.arrival(rank));
+  }
+  bound.doubles(call.last_arrival(), owners);
+  const std::vector<double> arrivals = sorted_arrivals(call);
+  for (int late = 1; late <= p; ++late) {
+    const double t = arrivals[index(p - late)];
+    bound.doubles(t, index(first_owner < t ? late + 1 : late));
+  }
+  return bound.end();
+}
+
+/// The last rank needs the contributions of all others, and each contribution must reach all ranks
+/// above its own.
+double scan_bound(const BoundCase& call) {
+  BoundCase to_last = call;
+  to_last.root = ranks_of(call) - 1;
+  Bound bound(call);
+  bound.at_least(bound_to_root(to_last, true));
+  if (call.sizes[0] == 0) return bound.end();
+  for (Rank rank = 0; rank < ranks_of(call); ++rank) {
+    bound.doubles(call.arrival(rank), index(ranks_of(call) - rank));
   }
   return bound.end();
 }
@@ -258,11 +283,7 @@ double lower_bound(Collective collective, const BoundCase& call, std::span<const
     from_root.receiver = Runner::background;
     return bound_from_root(from_root, is_vector);
   }
-  if (is_scan(collective)) {
-    BoundCase to_last = call;  // it needs the contributions of all others
-    to_last.root = ranks_of(call) - 1;
-    return bound_to_root(to_last, true);
-  }
+  if (is_scan(collective)) return scan_bound(call);
   if (block_kind(collective) == BlockKind::pairs) return alltoall_bound(call, pairs);
   if (flows_to_root(collective)) return bound_to_root(call, is_vector);
   if (has_root(collective)) return bound_from_root(call, is_vector);

@@ -124,6 +124,41 @@ TEST(Bound, OfAnAlltoallIsThatOfEqualPairs) {
   }
 }
 
+TEST(Bound, OfAReduceScatterToOneOwnerIsThatOfAReduce) {
+  // A late owner receives 50 bytes after 100. Of 4 ranks that come together 2 rounds are needed.
+  const std::vector<Bytes> one = {50, 0, 0, 0};
+  const std::vector<double> late = {100, 0, 0, 0};
+  EXPECT_DOUBLE_EQ(lower_bound(Collective::reduce_scatter, {0, one, late, 1, 1}), 151);
+  EXPECT_DOUBLE_EQ(lower_bound(Collective::reduce_scatter, {0, one, {}, 1, 0}), 2);
+  std::mt19937_64 random(1);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int i = 0; i < 1000; ++i) {
+    const int p = 1 + below(9);
+    const Rank owner = below(p);
+    const Bytes bytes = below(20);
+    std::vector<Bytes> blocks(static_cast<std::size_t>(p), 0);
+    blocks[static_cast<std::size_t>(owner)] = bytes;
+    const std::vector<Bytes> vectors(static_cast<std::size_t>(p), bytes);
+    std::vector<double> arrivals;
+    for (Rank rank = 0; rank < p; ++rank) arrivals.push_back(below(6));
+    const Runner receiver = below(2) == 0 ? Runner::caller : Runner::background;
+    EXPECT_EQ(lower_bound(Collective::reduce_scatter, {0, blocks, arrivals, 2, 1, receiver}),
+              lower_bound(Collective::reduce, {owner, vectors, arrivals, 2, 1, receiver}))
+        << "case " << i;
+  }
+}
+
+TEST(Bound, OfAScanCountsTheRanksAboveALateOne) {
+  // Rank 0's contribution must reach 7 ranks: 3 rounds after 100. Of rank 5 it must reach 2.
+  const std::vector<Bytes> sizes(8, 1);
+  std::vector<double> arrivals = {100, 0, 0, 0, 0, 0, 0, 0};
+  for (const Collective collective : {Collective::scan, Collective::exscan}) {
+    EXPECT_DOUBLE_EQ(lower_bound(collective, {0, sizes, arrivals, 1, 0}), 103);
+  }
+  std::swap(arrivals[0], arrivals[5]);
+  EXPECT_DOUBLE_EQ(lower_bound(Collective::scan, {0, sizes, arrivals, 1, 0}), 102);
+}
+
 TEST(Bound, NoSimulatedTimeIsBelowIt) {
   std::mt19937_64 random(1);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
