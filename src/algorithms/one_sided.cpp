@@ -153,7 +153,7 @@ Schedule pipelined(const Problem& problem, int k) {
 }  // namespace
 
 /// p - 1 puts from the root, one gap apart (Paznikov 2024, section 1.1). Under LogGP each put takes
-/// the root max(g, (m - 1) G); a flush and a notification follow.
+/// the root max(g, o) + (m - 1) G; a flush and a notification follow.
 Schedule rma_bcast_linear(const Problem& problem) {
   const auto star = [](Position v, int n) {
     TreeEdges edges{0, {}};

@@ -135,7 +135,7 @@ Schedule reduce_knomial_ordered(const Problem& problem) {
 }
 
 /// Up the k-nomial tree of the ranks to rank 0 and down again. Valid for any associative operation.
-/// 2 ceil(log2 p) (alpha + m beta).
+/// At most 2 (k - 1) ceil(logk p) (alpha + m beta).
 Schedule allreduce_reduce_bcast(const Problem& problem) {
   Problem rooted = problem;
   rooted.root = 0;
@@ -178,7 +178,7 @@ Schedule scatter_relay(const Problem& problem) {
 ///
 ///     p = 4    1>0 {1} 3>2 {3}    2>0 {2 3}    0>2 {0 1}    0>1 {0 2 3} 2>3 {0 1 2}
 ///
-/// 2 ceil(log2 p) rounds, at most (1 + ceil(log2 p)) (p - 1) m beta.
+/// At most 2 (k - 1) ceil(logk p) rounds; with k = 2 at most (1 + ceil(log2 p)) (p - 1) m beta.
 Schedule allgather_gather_bcast(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const Knomial tree(problem.p, problem.parameters.k);

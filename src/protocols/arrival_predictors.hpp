@@ -59,8 +59,11 @@ struct ArrivalProfile {
 /// ranks are late in each call the profile shows them, and ignores an outlier in one call. If other
 /// ranks are late each time, it is one such pattern. The first profile needs 3 forecasts. A new one
 /// replaces it if the forecasts are away from it, in the mean, by more than 25 % of the spread and
-/// by more than 1.5 times their distance from the most typical one, but never while the spread
-/// before and after is within twice the error: ranks then arrive together as far as is known.
+/// by more than 1.5 times their distance from the most typical one.
+///
+/// Ranks arrive together as far as is known while the spread is at most twice the error, or 10 us.
+/// A profile of such ranks stays until the spread exceeds 3 times the error (hysteresis), or 10 us,
+/// and changes then; one of other ranks changes once they arrive together.
 class ProfilePredictor {
  public:
   /// Takes the forecast of a call: arrivals by rank, of which only differences count. True if the

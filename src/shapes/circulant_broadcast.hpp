@@ -29,8 +29,8 @@ namespace tutti {
 ///
 ///     p = 5, skips 1 2 3    own classes of 1 2 3 4: 0 1 2 0
 ///
-/// A position finds its classes by itself, as in Träff 2023 (arXiv 2312.11236): at most 2 q paths
-/// are looked at (measured for every p up to 4,097).
+/// A position finds its classes by itself, as in Träff 2023 and 2024 (arXiv 2312.11236 and
+/// 2407.18004): at most 2 q paths are looked at (measured for every p up to 4,097).
 class CirculantBroadcast {
  public:
   CirculantBroadcast(int p, int parts);

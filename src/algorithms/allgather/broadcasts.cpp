@@ -11,8 +11,9 @@ namespace tutti {
 ///                                +- 4                    +- 2
 ///
 /// p - 1 messages of one block from each rank: (p - 1)(alpha + m beta), as linear. With the
-/// background runner the block of a late rank needs ceil(log2 p)(alpha + m beta) after its arrival;
-/// a ring needs p - 1 such hops. The lower bounds are ceil(log2 p) alpha and alpha + m beta.
+/// background runner the block of a late rank needs at most (k - 1) ceil(logk p)(alpha + m beta)
+/// after its arrival; a ring needs p - 1 such hops. The lower bounds are ceil(log2 p) alpha and
+/// alpha + m beta.
 Schedule allgather_broadcasts(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;
