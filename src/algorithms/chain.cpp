@@ -26,8 +26,9 @@ Schedule bcast_chain(const Problem& problem) {
 ///
 ///     p = 6, root 2    0 > 1 > 2 < 3 < 4 < 5
 ///
-/// n + max(root, p - 1 - root) - 1 rounds of alpha + m / n beta, one more if the root has two
-/// chains.
+/// With l and s the hops of the longer and of the shorter chain: n + l - 1 rounds of alpha +
+/// m / n beta if s = 0. Else max(n + l, 2 n + s) - 1, because the root receives every part twice;
+/// where the operation commutes, `circulant` takes n - 1 + ceil(log2 p).
 Schedule reduce_chain(const Problem& problem) {
   const Problem cut = problem.cut(pipeline_parts(problem));
   ScheduleBuilder schedule(cut);

@@ -146,6 +146,32 @@ TEST(Picture, OfTheNodeAwareAlltoall) {
   for (const Schedule& one : schedules) EXPECT_EQ(one.steps.size(), 6U);
 }
 
+/// The messages of each round, which ends where a rank waits: "2>4:1" is block 1 from rank 2.
+std::string rounds_text(const std::vector<Schedule>& schedules) {
+  std::vector<std::string> rounds;
+  for (const Schedule& schedule : schedules) {
+    std::size_t round = 0;
+    for (const Step& step : schedule.steps) {
+      rounds.resize(std::max(rounds.size(), round + 1));
+      if (step.kind == StepKind::wait) ++round;
+      if (step.kind != StepKind::send) continue;
+      std::string& text = rounds[round];
+      text += (text.empty() ? "" : " ") + std::to_string(schedule.rank) + ">" +
+              std::to_string(step.peer) + ":" + std::to_string(step.blocks.range.begin);
+    }
+  }
+  std::string text;
+  for (const std::string& round : rounds) text += round + "\n";
+  return text;
+}
+
+TEST(Picture, OfTheCirculantReduce) {
+  const Call call{Collective::reduce, 0, std::vector<Bytes>(5, 2)};
+  const Problems problems(*specification(Collective::reduce, "circulant:parts=2"), call);
+  EXPECT_EQ(rounds_text(problems.schedules()),
+            profile_in("algorithms/circulant.cpp", "p = 5, root 0, 2 parts"));
+}
+
 // Träff 2017, Figure 2. Its caption says that the construction finds root 9. By Lemma 1 a cube
 // that has gathered less sends to the other: 9's [8,10] has gathered 6 (13 with its own 7),
 // 3's [0,7] has 9, so that 9 sends and 3 is the root, in 22 = 25 - 3 units.

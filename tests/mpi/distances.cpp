@@ -130,7 +130,8 @@ void other_collectives(Context& context) {
                                       "chain:order=cycle", "scatter_allgather:order=cycle"}) {
       broadcasts(context, comm, specification);
     }
-    for (const char* specification : {"binomial:order=cycle", "scatter_gather:order=cycle"}) {
+    for (const char* specification :
+         {"binomial:order=cycle", "scatter_gather:order=cycle", "circulant:order=cycle"}) {
       reduces(context, comm, specification);
     }
   }

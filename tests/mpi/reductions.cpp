@@ -14,7 +14,8 @@ std::vector<std::string> specifications_of(Context& context, const std::string& 
   if (context.options().native) return {"native"};
   std::vector<std::string> all = algorithms(collective.c_str());
   all.insert(all.end(), {"auto", "native"});
-  if (collective == "reduce") all.insert(all.end(), {"chain:parts=3", "knomial:k=3"});
+  if (collective == "reduce")
+    all.insert(all.end(), {"chain:parts=3", "circulant:parts=3", "knomial:k=3"});
   if (collective == "allreduce") all.push_back("ring:order=natural,runner=background");
   if (collective == "reduce_scatter") all.push_back("circulant:order=by_size");
   return all;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "cost/simulate.hpp"
 #include "unit/call_helpers.hpp"
@@ -99,9 +100,29 @@ TEST(Numbers, OfReduces) {
                                       {"knomial_ordered", 8, 8, 3, 8},
                                       {"knomial_ordered", 8, 8, 4, 8, 7},
                                       {"chain:parts=4", 5, 8, 7, 8},
+                                      {"chain:parts=4", 5, 8, 9, 8, 2},  // the root: 2 * 4 parts
+                                      {"circulant:parts=1", 8, 8, 3, 8},
+                                      {"circulant:parts=4", 8, 8, 6, 8},   // 3 + 3 rounds of 2
+                                      {"circulant:parts=8", 6, 8, 10, 8},  // 7 + 3 rounds of 1
+                                      {"circulant:parts=8", 5, 8, 10, 8, 3},
                                       {"scatter_gather", 8, 8, 6, 11},  // 7, then half of all
                                       {"scatter_gather", 6, 8, 5, 10},  // 6, then half of all
                                   });
+}
+
+TEST(Numbers, OfChainsToEveryRoot) {
+  for (int p = 2; p <= 9; ++p) {
+    for (Rank root = 0; root < p; ++root) {
+      for (const int n : {1, 2, 3, 8, 20}) {
+        const int longer = std::max(root, p - 1 - root);
+        const int shorter = p - 1 - longer;
+        const int rounds =
+            shorter == 0 ? n + longer - 1 : std::max(n + longer, 2 * n + shorter) - 1;
+        const std::string text = "chain:parts=" + std::to_string(n);
+        expect_rows(Collective::reduce, {{text.c_str(), p, 20, rounds, 20, root}});
+      }
+    }
+  }
 }
 
 TEST(Numbers, OfAllreduces) {
@@ -153,6 +174,28 @@ TEST(Exchange, BruckWithAsManyDigitsAsRanksIsLinear) {
   };
   EXPECT_EQ(sent(testing_support::schedules_of("bruck:k=6", call)),
             sent(testing_support::schedules_of("linear", call)));
+}
+
+TEST(Exchange, TheCirculantReduceIsTheBroadcastBackwards) {
+  using Message = std::tuple<StepKind, Rank, BlockRange>;
+  const auto messages = [](Collective collective, int p, StepKind send, StepKind recv) {
+    const Call call{collective, p / 2, std::vector<Bytes>(static_cast<std::size_t>(p), 7), 0};
+    std::vector<std::vector<Message>> all;
+    for (const Schedule& schedule : testing_support::schedules_of("circulant:parts=7", call)) {
+      all.emplace_back();
+      for (const Step& step : schedule.steps) {
+        if (step.kind != StepKind::send && step.kind != StepKind::recv) continue;
+        all.back().emplace_back(step.kind == StepKind::send ? send : recv, step.peer,
+                                step.blocks.range);
+      }
+    }
+    return all;
+  };
+  for (int p = 1; p <= 33; ++p) {
+    auto backwards = messages(Collective::bcast, p, StepKind::recv, StepKind::send);
+    for (auto& of_rank : backwards) std::ranges::reverse(of_rank);
+    EXPECT_EQ(messages(Collective::reduce, p, StepKind::send, StepKind::recv), backwards) << p;
+  }
 }
 
 TEST(Exchange, BruckAndCirculantAreOneForPowersOfTwo) {

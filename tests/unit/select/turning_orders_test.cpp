@@ -22,10 +22,10 @@ struct Rooted {
 };
 
 constexpr Rooted all_rooted[] = {
-    {Collective::bcast, "binomial"},  {Collective::bcast, "chain"},
-    {Collective::bcast, "circulant"}, {Collective::bcast, "scatter_allgather"},
-    {Collective::reduce, "binomial"}, {Collective::reduce, "scatter_gather"},
-    {Collective::gather, "linear"}};
+    {Collective::bcast, "binomial"},   {Collective::bcast, "chain"},
+    {Collective::bcast, "circulant"},  {Collective::bcast, "scatter_allgather"},
+    {Collective::reduce, "binomial"},  {Collective::reduce, "scatter_gather"},
+    {Collective::reduce, "circulant"}, {Collective::gather, "linear"}};
 
 /// Ranks at 2 to 4 switches, all but the last with as many odd ones, numbered at random.
 std::vector<int> some_switches(int p, std::uint64_t seed) {
