@@ -164,6 +164,22 @@ def test_libraries_and_programs_lie_inside_the_package(empty):
     assert Path(parsed["programs"]) == package / "bin"
 
 
+def test_the_module_of_the_documentation_offers_it_to_all_users(empty, tmp_path):
+    page = (ROOT / "docs/deploy.md").read_text()
+    ((links, module),) = re.findall(
+        r"```sh\npython3 -m venv /opt/tutti && [^\n]*\n(.*?)```\n\n```tcl\n#%Module1.0\n(.*?)```", page, re.DOTALL)
+    prefix = str(empty.bin.parent)
+    run("sh", "-ec", links.replace("/opt/tutti", prefix))
+    set_by_it = dict(line.split()[1:] for line in module.replace("/opt/tutti", prefix).splitlines())
+    commands, library = set_by_it["PATH"], set_by_it["TUTTI_LIBRARY"]
+    assert sorted(path.name for path in Path(commands).iterdir()) == ["tutti", "tutti-bench"]
+    assert run(f"{commands}/tutti", "--version").startswith("tutti ")
+    mpi, report = mpis()[0], tmp_path / "report.json"
+    run(mpi.mpirun, "-n", 2, BUILD / f"bin/particles-{mpi}", "-n", 100, "-s", 2, LD_PRELOAD=library,
+        TUTTI_REPORT=str(report))  # fmt: skip
+    assert json.loads(report.read_text())["ranks"] == 2
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
