@@ -47,5 +47,23 @@ TEST(ProfilePredictor, IgnoresDifferencesWithinTheError) {
   EXPECT_EQ(changes, 1);
 }
 
+// Hysteresis: ranks that arrived together do so up to 3 times the error, others up to twice it.
+TEST(ProfilePredictor, TakesTwoOrThreeTimesTheErrorByWhatWasBefore) {
+  ProfilePredictor predictor;
+  constexpr double error = 1e-3;
+  const auto changes = [&](double last) {
+    bool has_changed = false;
+    for (int call = 0; call < 8; ++call) {
+      has_changed = predictor.take({0, 0, last}, error) || has_changed;
+    }
+    return has_changed;
+  };
+  EXPECT_TRUE(changes(0));
+  EXPECT_FALSE(changes(2.9 * error));
+  EXPECT_TRUE(changes(3.1 * error));
+  EXPECT_FALSE(changes(2.5 * error));
+  EXPECT_TRUE(changes(1.9 * error));
+}
+
 }  // namespace
 }  // namespace tutti
