@@ -38,8 +38,9 @@ enum class OperationKind : std::uint8_t {
 };
 
 /// A reference to some bytes of one area. Without blocks it names the packed bytes [offset, offset
-/// + bytes) of the area: all blocks of a buffer in the sequence of the contract (Contract::before
-/// and after).
+/// + bytes) of the area. In the caller's buffers that is for reductions, one-sided collectives and
+/// programs that use node memory: all blocks of the buffer in the sequence of the contract
+/// (Contract::before and after).
 struct BufferRef {
   Area area = Area::staging;
   Blocks blocks = {};  ///< in the caller's buffers: the blocks
@@ -57,7 +58,7 @@ struct Operation {
   int message = 0;                    ///< number of the message among those to or from this peer
   BufferRef from = {};                ///< send, put, copy and reduce
   BufferRef to = {};                  ///< recv, put, copy and reduce
-  int first_need = 0, last_need = 0;  ///< its range of Program::needs
+  int first_need = 0, last_need = 0;  ///< its range of Program::needs; empty for a wait
   int first = 0, last = 0;            ///< wait: operations; await: local ranks
   int slots = 0;                      ///< as in a step: limit of such operations in flight
   int sequence = 0;                   ///< signal, await

@@ -14,7 +14,7 @@ struct ByteSymbols {
   Bytes end = 0;
   Bytes origin = 0;    ///< of the first byte: its offset into all blocks of the call in sequence
   int set = 0;         ///< reductions: the set of ranks whose contributions they combine
-  bool input = false;  ///< written by the program before the call
+  bool input = false;  ///< written by the program before the call; then `set` is not known
 
   [[nodiscard]] Bytes bytes() const { return end - begin; }
   friend bool operator==(const ByteSymbols&, const ByteSymbols&) = default;

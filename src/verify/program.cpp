@@ -139,8 +139,11 @@ ProgramVerifier::Fault ProgramVerifier::check_form(Rank rank) {
         (operation.call < 0 || index(operation.call) >= program.calls.size())) {
       return fault(rank, i, "makes a call that its program lacks");
     }
-    const bool names_some =
-        operation.kind == OperationKind::wait && operation.first < operation.last;
+    const bool waits = operation.kind == OperationKind::wait;
+    if (waits && operation.first_need < operation.last_need) {
+      return fault(rank, i, "is a wait, whose needs nobody awaits");
+    }
+    const bool names_some = waits && operation.first < operation.last;
     if (names_some && (operation.first < 0 || operation.last > i)) {
       return fault(rank, i, "waits for operations that are not before it");
     }

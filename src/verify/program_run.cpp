@@ -256,10 +256,9 @@ int ProgramVerifier::united(Node node, int left, int right) {
                      " before that of rank " + std::to_string(sets_.first(right)) +
                      ", and the operation does not commute");
   }
-  // Equal numbers stand for equal expressions, and so for equal bits.
-  const bool swaps = call_->contract.commutative && left > right;
-  const auto [known, is_new] =
-      unions_.try_emplace(swaps ? std::pair(right, left) : std::pair(left, right), 0);
+  // Equal numbers stand for equal expressions, and so for equal bits. `a op b` and `b op a` may
+  // differ in bits although the operation commutes.
+  const auto [known, is_new] = unions_.try_emplace(std::pair(left, right), 0);
   if (is_new) {
     known->second = sets_.copy_of(left);
     sets_.insert_all(known->second, right);
@@ -304,11 +303,12 @@ ProgramVerifier::Fault ProgramVerifier::check_results(Rank rank) {
             "has " + in_words(part) + " at the end where " + in_words(expected) + " belongs");
       }
       if (!reduces(contract.collective)) continue;
+      const int set = part.input ? rank : part.set;
       const std::string text =
-          sets_.difference(part.set, contributors(contract.collective, contract.p, rank));
+          sets_.difference(set, contributors(contract.collective, contract.p, rank));
       if (!text.empty()) return fault(rank, -1, text + " in " + in_words(part) + " at the end");
-      if (combined_.empty() || combined_.back().second != part.set) {
-        combined_.emplace_back(part.origin, part.set);
+      if (combined_.empty() || combined_.back().second != set) {
+        combined_.emplace_back(part.origin, set);
       }
     }
   }

@@ -20,6 +20,7 @@ void RankMemory::start(const ProgramCall& call, const std::vector<Bytes>& origin
   const Collective collective = contract.collective;
   const bool vectors = reduces(collective) || block_kind(collective) == BlockKind::parts;
   scattered_ = layout.scattered && !vectors;
+  by_blocks_ = !reduces(collective) && !is_one_sided(collective) && call.nodes == nullptr;
   for (ByteContent& content : contents_) content.clear();
   places_.clear();
   wanted_.clear();
@@ -137,6 +138,10 @@ std::string RankMemory::find(const BufferRef& ref, int operation, bool writes,
   if (ref.bytes == 0) return "";
   const Buffer& laid = buffer(ref.area);
   const bool combines = reduces(call_->contract.collective);
+  const bool is_callers = ref.area == Area::send || ref.area == Area::receive;
+  if (by_blocks_ && is_callers && ref.blocks.range.empty()) {
+    return std::string("names no blocks of ") + name_of(ref.area);
+  }
   if (combines || ref.blocks.range.empty()) {
     iov_.assign(1, {ref.offset, ref.offset + ref.bytes});
     // Node memory is aligned for any element, whatever its size.

@@ -38,8 +38,9 @@ struct ByteAccess {
   ByteRange bytes;
 };
 
-/// The memory of one rank, and the bytes that buffer references mean in it. A buffer of a datatype
-/// that is not contiguous can only be referenced by whole blocks, as in the executor.
+/// The memory of one rank, and the bytes that buffer references mean in it, as in the executor:
+/// references to the caller's buffers name blocks, but in reductions, in one-sided collectives and
+/// where ranks share node memory; of a datatype that is not contiguous they name whole blocks.
 class RankMemory {
  public:
   /// Fills the buffers with the blocks that the contract gives to `rank`. `origins` has the offset
@@ -47,9 +48,9 @@ class RankMemory {
   void start(const ProgramCall& call, const std::vector<Bytes>& origins, Rank rank,
              const BufferLayout& layout, const Program& program);
 
-  /// Appends the uses of the ranges of bytes of `ref`. Returns a text if it has none: other bytes
-  /// than it names, bytes outside its area, or writes elsewhere than in staging or node memory and
-  /// the places of results.
+  /// Appends the uses of the ranges of bytes of `ref`. Returns a text if it has none: no blocks
+  /// where it must name some, other bytes than it names, bytes outside its area, or writes
+  /// elsewhere than in staging or node memory and the places of results.
   [[nodiscard]] std::string find(const BufferRef& ref, int operation, bool writes,
                                  std::vector<ByteAccess>& accesses);
   /// The bytes of an area but node memory.
@@ -84,6 +85,7 @@ class RankMemory {
   const ProgramCall* call_ = nullptr;
   const std::vector<Bytes>* origins_ = nullptr;
   bool scattered_ = false;
+  bool by_blocks_ = false;  ///< the executor finds bytes of the caller's buffers by their blocks
   Area inputs_ = Area::send;
   Area results_ = Area::receive;
   Buffer buffers_[5];  ///< by area

@@ -207,26 +207,56 @@ TEST(HierarchicalFaultsAreNamed, ABlockInPlaceIsOverwritten) {
       << fault;
 }
 
+void finds(const std::string& fault, const char* text) {
+  EXPECT_NE(fault.find(text), std::string::npos) << fault;
+}
+
+/// The fault of an allgather after `change(call)` of the only call of node 1.
+template <class Change>
+std::string changed(Change change) {
+  return planted(Collective::allgather,
+                 [&](std::vector<Program>& programs) { change(programs[2].calls[0]); });
+}
+
 TEST(HierarchicalFaultsAreNamed, MembersThatDisagree) {
-  const auto fault_with = [](auto change) {
-    return planted(Collective::allgather,
-                   [&](std::vector<Program>& programs) { change(programs[2].calls[0]); });
-  };
-  const auto finds = [](const std::string& fault, const char* text) {
-    EXPECT_NE(fault.find(text), std::string::npos) << fault;
-  };
-  finds(fault_with([](InnerCall& call) { call.collective = Collective::alltoall; }), "disagree");
-  finds(fault_with([](InnerCall& call) { call.lane = 1; }), "lead lane 1");
-  finds(fault_with([](InnerCall& call) { call.send.counts[0] = 20; }),
+  finds(changed([](InnerCall& call) { call.collective = Collective::alltoall; }), "disagree");
+  finds(changed([](InnerCall& call) { call.lane = 1; }), "lead lane 1");
+  finds(changed([](InnerCall& call) { call.send.counts[0] = 20; }),
         "node 1 sends 20 bytes to node 0, which receives 24");
-  finds(fault_with([](InnerCall& call) { call.receive.displacements.back() += 2; }),
-        "a call without displacements has blocks apart");
   finds(planted(Collective::bcast,
                 [](std::vector<Program>& programs) { programs[2].calls[0].send.at += 2; }),
         "a bcast has one buffer");
   finds(planted(Collective::allreduce,
                 [](std::vector<Program>& programs) { programs[2].calls[0].send.counts[0] -= 2; }),
         "members' counts differ");
+  finds(
+      planted(Collective::allgather, [](std::vector<Program>& programs) { programs[1].lanes = 2; }),
+      "rank 1 operation 0 has other lanes than rank 0");
+}
+
+TEST(HierarchicalFaultsAreNamed, CallsThatNoFunctionOfTheMpiMakes) {
+  finds(changed([](InnerCall& call) { call.receive.displacements.back() += 2; }),
+        "a call without displacements has blocks apart");
+  finds(changed([](InnerCall& call) { call.receive.displacements.pop_back(); }),
+        "has a count without a displacement");
+  finds(changed([](InnerCall& call) {
+          call.receive.counts.pop_back();
+          call.receive.displacements.pop_back();
+        }),
+        "a count is missing");
+  finds(planted(Collective::allgather,
+                [](std::vector<Program>& programs) {
+                  find(programs[2], OperationKind::call).call = 1;
+                }),
+        "makes a call that its program lacks");
+  // The nodes bring 96 and 48 bytes.
+  finds(planted(Collective::allgatherv,
+                [](std::vector<Program>& programs) {
+                  for (Program& one : programs) {
+                    for (InnerCall& call : one.calls) call.collective = Collective::allgather;
+                  }
+                }),
+        "a regular call has unequal counts");
 }
 
 TEST(HierarchicalFaultsAreNamed, ARankThatIsNotOnTheNode) {

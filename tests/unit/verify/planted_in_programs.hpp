@@ -12,6 +12,14 @@
 
 namespace tutti::testing_support {
 
+/// Some kinds of buffers, see buffers_of.
+namespace buffers {
+constexpr int contiguous = 0;
+constexpr int in_place = 1;
+constexpr int packed = 2;
+constexpr int typed = 8;
+}  // namespace buffers
+
 class PlantedInPrograms : public testing::Test {
  protected:
   /// The programs of an algorithm for p ranks with 2 or more bytes each; without faults.

@@ -5,18 +5,13 @@
 
 #include <algorithm>
 
-#include "lowering/lower.hpp"
-#include "schedule/builder.hpp"
 #include "unit/verify/planted_in_programs.hpp"
 
 namespace tutti {
 namespace {
 
 using testing_support::PlantedInPrograms;
-
-constexpr int contiguous = 0;
-constexpr int packed = 2;
-constexpr int typed = 6;
+using namespace testing_support::buffers;
 
 TEST_F(PlantedInPrograms, WrongOffsetPutsOtherBytesIntoAResult) {
   reset(Collective::bcast, "scatter_allgather", 4);
@@ -112,6 +107,20 @@ TEST_F(PlantedInPrograms, NeedsAndWaitsThatNameNoEarlierOperation) {
   const int wait = find(0, OperationKind::wait);
   operation(0, wait).last = wait + 1;
   expect(0, wait, "waits for operations that are not before it");
+}
+
+TEST_F(PlantedInPrograms, NeedsOfAWait) {
+  reset(Collective::allgather, "ring", 4);
+  // A wait that names nothing needs the block that the next operation passes on.
+  const int send = find(1, OperationKind::send, 1);
+  for (int& need : program(1).needs) need += need >= send ? 1 : 0;
+  Operation wait = operation(1, send);
+  wait.kind = OperationKind::wait;
+  wait.from = {};
+  ASSERT_LT(wait.first_need, wait.last_need);
+  operation(1, send).first_need = operation(1, send).last_need;
+  program(1).operations.insert(program(1).operations.begin() + send, wait);
+  expect(1, send, "is a wait, whose needs nobody awaits");
 }
 
 TEST_F(PlantedInPrograms, NodeMemoryOfARankWithoutNode) {
@@ -269,20 +278,21 @@ TEST_F(PlantedInPrograms, SegmentsOfTypedBuffers) {
   expect(0, recv, "names 1 bytes of the receive buffer where its blocks have 2");
 }
 
+TEST_F(PlantedInPrograms, BlocksLeftOut) {
+  for (const int kind : {contiguous, typed}) {
+    reset(Collective::allgather, "ring:order=natural", 3, kind);
+    const int recv = find(1, OperationKind::recv);
+    const int source = operation(1, recv).to.blocks.range.begin;
+    operation(1, recv).to = {Area::receive, {}, Bytes{2} * source, 2};
+    expect(1, recv, "names no blocks of the receive buffer");
+  }
+}
+
 TEST_F(PlantedInPrograms, InputReadBeforeArrival) {
   reset(Collective::gather, "linear", 3);
   const int send = find(1, OperationKind::send);
   operation(1, send).runner = Runner::background;
   expect(1, send, "before the rank arrives");
-}
-
-TEST_F(PlantedInPrograms, ResultsOfAReductionWrittenBeforeArrival) {
-  reset(Collective::allreduce, "reduce_bcast", 3);
-  const int recv = find(2, OperationKind::recv);
-  ASSERT_EQ(operation(2, recv).to.area, Area::receive);
-  operation(2, recv).runner = Runner::background;
-  operation(2, recv).first_need = operation(2, recv).last_need = 0;
-  expect(2, recv, "may write results before the rank arrives");
 }
 
 TEST_F(PlantedInPrograms, ABarrierThatTheBackgroundThreadAnswers) {
@@ -299,100 +309,6 @@ TEST_F(PlantedInPrograms, MissingResult) {
   const int copy = find(1, OperationKind::copy);
   operation(1, copy).from = operation(1, copy).to = {};
   expect(1, -1, "lacks byte 0 of block 1 at the end");
-}
-
-TEST_F(PlantedInPrograms, OperandsInTheWrongOrder) {
-  reset(Collective::reduce, "linear", 3);
-  const int reduce = find(0, OperationKind::reduce);
-  std::swap(operation(0, reduce).from, operation(0, reduce).to);
-  const auto fault = made_->check(verifier_, 1);
-  ASSERT_TRUE(fault);
-  EXPECT_EQ(fault->rank, 0) << fault->text;
-}
-
-TEST_F(PlantedInPrograms, ContributionCombinedTwiceOrNever) {
-  reset(Collective::allreduce, "ring", 3);
-  const int reduce = find(1, OperationKind::reduce);
-  Operation again = operation(1, reduce);
-  again.first_need = static_cast<int>(program(1).needs.size());
-  program(1).needs.push_back(reduce);
-  again.last_need = static_cast<int>(program(1).needs.size());
-  program(1).operations.insert(program(1).operations.begin() + reduce + 1, again);
-  for (Operation& later : program(1).operations) {
-    if (later.kind != OperationKind::wait) continue;
-    if (later.first > reduce) ++later.first;
-    if (later.last > reduce) ++later.last;
-  }
-  for (int& need : program(1).needs)
-    need += need >= reduce && &need != &program(1).needs.back() ? 1 : 0;
-  const auto fault = made_->check(verifier_, 1);
-  ASSERT_TRUE(fault);
-  EXPECT_NE(fault->text.find("twice"), std::string::npos) << fault->text;
-
-  reset(Collective::allreduce, "ring", 3);
-  operation(1, find(1, OperationKind::reduce)).kind = OperationKind::copy;
-  const auto missing = made_->check(verifier_, 1);
-  ASSERT_TRUE(missing);
-  EXPECT_NE(missing->text.find("lacks the contribution of rank"), std::string::npos)
-      << missing->text;
-}
-
-// Each rank gets all vectors and combines lower ranks from the left, then higher ones: (0 1) 2 on
-// ranks 0 and 1, 0 (1 2) on rank 2. Sums of floating-point numbers differ in bits.
-TEST(Allreduce, ThatCombinesInAnotherSequenceOnOneRank) {
-  const Specification spec = testing_support::spec_of(Collective::allreduce, "reduce_bcast");
-  const Call call = {Collective::allreduce, 0, std::vector<Bytes>(3, 2), 0};
-  const Problems problems(spec, call);
-  std::vector<Schedule> schedules;
-  for (Rank me = 0; me < 3; ++me) {
-    const Problem problem = problems.at(me);
-    ScheduleBuilder schedule(problem);
-    std::vector<StepId> received(3, ScheduleBuilder::none);
-    for (Rank other = 0; other < 3; ++other) {
-      if (other != me) schedule.send(other, {0, 1});
-    }
-    for (Rank other = 0; other < 3; ++other) {
-      if (other != me) received[index(other)] = schedule.recv_staged(other, BlockRange{0, 1});
-    }
-    for (Rank lower = me - 1; lower >= 0; --lower) {
-      schedule.combine(received[index(lower)], Operand::left);
-    }
-    for (Rank higher = me + 1; higher < 3; ++higher) {
-      schedule.combine(received[index(higher)], Operand::right);
-    }
-    schedules.push_back(schedule.done());
-  }
-  const Programs made(spec, call, problems, schedules, contiguous);
-  ProgramVerifier verifier;
-  const auto fault = made.check(verifier, 1);
-  ASSERT_TRUE(fault);
-  EXPECT_EQ(fault->text, "rank 2 combines in another sequence than rank 0: their bits may differ");
-}
-
-// Rank 1 of an exscan's chain combines what it has received twice. In each case the operation
-// commutes, so that either side is right.
-TEST(StagedBlocks, MayBeCombinedAgain) {
-  Algorithm commuting = *testing_support::spec_of(Collective::exscan, "linear").algorithm;
-  commuting.commutative = true;
-  Specification spec;
-  spec.algorithm = &commuting;
-  const Call call = {Collective::exscan, 0, std::vector<Bytes>(4, 6), 0};
-  const Problems problems(spec, call);
-  ProgramVerifier verifier;
-  for (const Operand operand : {Operand::left, Operand::right}) {
-    std::vector<Schedule> schedules = problems.schedules();
-    schedules[1].steps[1].operand = operand;
-    for (int kind = 0; kind < buffer_kinds; ++kind) {
-      Programs made(spec, call, problems, schedules, kind);
-      for (const bool swaps : {true, false}) {
-        BufferTraits& traits = made.layouts[1].traits;
-        traits.swaps = swaps;
-        made.programs[1] = lower(schedules[1], problems.at(1), 6, traits);
-        const auto fault = made.check(verifier, 1);
-        EXPECT_FALSE(fault) << fault->text;
-      }
-    }
-  }
 }
 
 }  // namespace

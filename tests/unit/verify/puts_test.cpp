@@ -18,6 +18,13 @@ TEST_F(PlantedInPuts, OffsetsOutsideTheWindow) {
   expect(0, first, "uses bytes 1 to 3 of the window, which has 2");
 }
 
+TEST_F(PlantedInPuts, OwnWindows) {
+  reset(Collective::rma_bcast, "binomial:order=natural,carry=0", 4);
+  const int first = find(0, put);
+  operation(0, first).peer = 0;
+  expect(0, first, "puts to no other rank");
+}
+
 // Parts of one byte each, in reverse.
 TEST_F(PlantedInPuts, OffsetsOfOtherBytes) {
   reset(Collective::rma_bcast, "chain:order=natural,parts=2,carry=0", 3);
