@@ -282,7 +282,7 @@ TEST_F(PlantedInPrograms, BlocksLeftOut) {
   for (const int kind : {contiguous, typed}) {
     reset(Collective::allgather, "ring:order=natural", 3, kind);
     const int recv = find(1, OperationKind::recv);
-    const int source = operation(1, recv).to.blocks.range.begin;
+    const BlockIndex source = operation(1, recv).to.blocks.range.begin;
     operation(1, recv).to = {Area::receive, {}, Bytes{2} * source, 2};
     expect(1, recv, "names no blocks of the receive buffer");
   }
