@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from tutti_reproduce.cache import Cache
-from tutti_reproduce.tables import Context, Result, Table
+from tutti_reproduce.context import Context
+from tutti_reproduce.tables import Result, Table
 
 
 needs_simgrid = pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is not installed")

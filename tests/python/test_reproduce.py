@@ -16,7 +16,8 @@ from tutti.refusal import Refusal
 from tutti.simgrid import running
 from tutti_reproduce import charts, page, parsons, parsons_simulated, simulated
 from tutti_reproduce.cache import Cache, sources_of
-from tutti_reproduce.tables import AHEAD, EVEN, Course, Numbers, Plot, Result, Sweep, Table, View, network
+from tutti_reproduce.context import Numbers
+from tutti_reproduce.tables import ABOVE, AHEAD, EVEN, Course, Plot, Result, Sweep, Table, View, network
 
 
 def pair(name: str = "table-3", title: str = "Table 3") -> Table:
@@ -83,10 +84,41 @@ def test_single_values_agree_within_a_factor():
     assert single().agrees({"value": 10}, {}) is None
 
 
+@pytest.mark.parametrize(("above", "value", "expected"), [
+    (7, 14, True), (16, 40, False), (2, 6, False), (6, 12, None), (12, 40, None), (0, 10, None), (0, 6, False),
+])  # fmt: skip
+def test_a_crossover_between_samples_agrees_only_if_they_are_near_enough(above, value, expected):
+    assert single().agrees({"value": 10}, {"value": value, ABOVE: above}) is expected
+
+
+def test_a_verdict_counts_what_samples_leave_open():
+    result = result_of([{"value": 10}] * 3, [{"value": 12, ABOVE: 8}, {"value": 40, ABOVE: 12}, {}])
+    assert single().verdict(result, result.views[0]) == (
+        "within a factor of 1.5 in 1 of 1; 1 more between samples too far apart to tell"
+    )
+    assert "| problem 1 | 10.0 | 12.0 to 40.0 |" in page.markdown([(single(), result)])
+    unknown = result_of([{}, {"value": 1}], [{"value": 1}, {}])
+    assert single().verdict(unknown, unknown.views[0]) == "the paper has no numbers to compare"
+
+
+def test_averages_agree_by_their_size_too():
+    averages = replace(pair(), by_size=True)
+    found = [averages.agrees({"factor": 3}, {"factor": here}) for here in (2.1, 1.9, 1.05, 4.6)]
+    assert found == [True, False, False, False]
+    # Of a range that begins at 12 %, no gain is another winner, though within the factor.
+    assert averages.agrees({"factor": 1.12}, {"factor": 1.0}) is False
+    assert averages.agrees({"ahead": 0.0}, {"factor": 1.0}) is True
+    result = result_of(factors(14.2, 26), factors(1.76, 20))
+    assert averages.verdict(result, result.views[0]) == (
+        "winner and size agree in 1 of 2; same winner in 2 of 2, factor within 20 % in 0 and within 1.5 in 1 of 2; "
+        "tree wins 2 published and 2 here"
+    )
+
+
 def test_a_verdict_counts_winners_and_near_factors():
     result = result_of([*factors(2, 3, 1), {}, *factors(2)], [*factors(2.2, 9, 1.5, 3), {}])
     assert pair().verdict(result, result.views[0]) == (
-        "same winner in 2 of 3, factor within 20 % in 1; tree wins 2 published and 3 here"
+        "same winner in 2 of 3, factor within 20 % in 1 and within 1.5 in 2 of 3; tree wins 2 published and 3 here"
     )
     unknown = result_of([{}, {}], factors(2, 1))
     assert pair().verdict(unknown, unknown.views[0]).startswith("tree wins 1 of 2; the paper has no")
@@ -127,8 +159,8 @@ def test_a_result_depends_on_its_arguments_and_files(tmp_path):
 def test_a_result_depends_on_all_that_its_source_imports():
     replayed = Path(parsons_simulated.__file__)
     names = {file.name for file in sources_of(replayed)}
-    assert {"parsons_simulated.py", "parsons.json", "platforms.py", "simulated.py", "tables.py"} <= names
-    assert "page.py" not in names, "it shows results only"
+    assert {"parsons_simulated.py", "parsons.json", "platforms.py", "simulated.py", "context.py"} <= names
+    assert not {"page.py", "tables.py"} & names, "they show results only"
 
 
 @pytest.mark.parametrize(
@@ -191,6 +223,22 @@ def test_the_page_needs_no_other_file():
     assert len(drawing.findall("circle")) == 4
 
 
+def test_the_summary_s_pictures_need_no_page():
+    plots = [Plot(f"Plot {i}", "x", "y", {"linear": [(1.0, 2.0), (8.0, 3.0)]}) for i in range(3)]
+    result = result_of(factors(2), factors(3))
+    drawn = Result(result.problems, result.published, result.views, [*plots, Plot("Nothing", "x", "y", {})])
+    ((path, svg),) = page.pictures([(pair(title="Table 3 <of> a paper"), drawn), (pair("table-4"), result)]).items()
+    assert path == "images/reproduced-traff-table-3.svg"
+    of = "{http://www.w3.org/2000/svg}"
+    picture = ElementTree.fromstring(svg)
+    assert picture.findtext(f"{of}title") == "Table 3 <of> a paper"
+    assert ".grid{" in picture.findtext(f"{of}style")
+    panels = picture.findall(f"{of}g")
+    assert [each.get("transform").split()[0] for each in panels] == ["translate(0", "translate(460", "translate(0"]
+    text = page.markdown([(pair(), drawn), (pair("table-4"), result)])
+    assert text.count("![") == text.count(f"![Table 3]({path})") == 1
+
+
 def test_a_plot_of_factors_has_a_point_for_each_known_one():
     result = result_of(factors(*range(1, 11)), [*factors(*range(2, 11)), {}])
     drawing = ElementTree.fromstring(charts.factors(pair(), result, result.views[0]))
@@ -202,17 +250,18 @@ def test_a_plot_of_factors_has_a_point_for_each_known_one():
 def test_the_summary_has_a_line_for_each_source_and_marks_what_differs():
     table = pair()
     text = page.markdown([(table, result_of(factors(2, 8), factors(8, 2), factors(0.5, 8)))])
-    assert "| Träff, Table 3 | own simulator: a machine | 2 of 2 | 4.00 | 4.00 |" in text
-    assert "| Träff, Table 3 | own simulator: a machine | 1 of 2 | 4.00 | 2.00 |" in text
+    assert "| same winner | within a factor of 1.5 |" in text
+    assert "| Träff, Table 3 | own simulator: a machine | 2 of 2 | 0 of 2 | 4.00 | 4.00 |" in text
+    assert "| Träff, Table 3 | own simulator: a machine | 1 of 2 | 1 of 2 | 4.00 | 2.00 |" in text
     assert "| problem 0 | 2.00 | 8.00 | 0.50 ✗ |" in text
     assert "| problem 1 | 8.00 | 2.00 | 8.00 |" in text
 
 
 def test_means_are_over_the_problems_that_both_have():
     text = page.markdown([(pair(), result_of([*factors(2), {}], factors(3, 12)))])
-    assert "| 1 of 1 | 2.00 | 3.00 |" in text
+    assert "| 1 of 1 | 1 of 1 | 2.00 | 3.00 |" in text
     text = page.markdown([(pair(), result_of([{}, {}], factors(3, 12)))])
-    assert "|  |  | 6.00 |" in text
+    assert "|  |  |  | 6.00 |" in text
 
 
 def test_the_document_has_all_numbers():
@@ -333,8 +382,22 @@ def test_problems_of_several_series_may_be_mixed_or_outside():
 ])  # fmt: skip
 def test_crossovers_agree_if_winners_follow_each_other_at_near_numbers(here, agree):
     result = swept(factors(4, 4, 0.25), here)
-    assert pair().compared_courses(result, result.views[0]) == [agree]
+    assert pair().compared_courses(result, result.views[0]) == ([agree], [])
     assert f"crossovers agree in {int(agree)} of 1 series" in pair().verdict(result, result.views[0])
+
+
+@pytest.mark.parametrize(("here", "text"), [
+    (factors(3, 3, 3), "; no series has a crossover, and in 1 of 1 the same contender wins throughout"),
+    (factors(0.3, 0.3, 0.3), "; no series has a crossover, and in 0 of 1 the same contender wins throughout"),
+    (factors(3, 3, 0.3), "; crossovers agree in 0 of 1 series that have one"),
+])  # fmt: skip
+def test_a_series_without_a_crossover_is_none_that_agrees(here, text):
+    result = swept(factors(4, 4, 4), here)
+    assert pair().verdict(result, result.views[0]).endswith(text)
+    both = swept(factors(4, 4, 0.25), here)
+    two = Result(both.problems * 2, [*both.published, *result.published], [View("own simulator", "x", here * 2)],
+                 sweeps=[Sweep("bytes", [(name, x) for name in "ab" for x in (1, 10, 100)])])  # fmt: skip
+    assert tuple(map(len, pair().compared_courses(two, two.views[0]))) == ((2, 0) if "agree in" in text else (1, 1))
 
 
 def test_pages_show_crossovers_beside_the_published():

@@ -15,7 +15,7 @@ import lab_rma
 from reproducing import context, named, run
 from tutti_reproduce import paznikov
 from tutti_reproduce.broadcast_samples import MEASURED, Lab
-from tutti_reproduce.tables import View
+from tutti_reproduce.tables import ABOVE, View
 
 RESULTS = ROOT / "docs" / "results"
 
@@ -59,6 +59,7 @@ def test_the_paper_s_tree_is_beside_linear_with_both_predictions(tmp_path):
         for model, key in (("LogP", "logp_us"), ("LogGP", "loggp_us")):
             assert found[f"{name}, {model}"] == pytest.approx(lines[measured][key] / 1000)
     assert lab.spread[cell] > 0
+    assert {"tree", "tree by notifications", "tree, LogGP"} <= result.plots[-1].lines.keys()
     for model, key in (("LogP", "logp_us"), ("LogGP", "loggp_us")):
         predicted = view_of(result.views, "own simulator", f"{model},").numbers[cell]
         assert predicted["linear"] == pytest.approx(lines["linear"][key] / 1000)
@@ -80,9 +81,9 @@ def test_the_lab_s_crossover_is_the_size_from_which_the_tree_stays_ahead(tmp_pat
     sampled(tmp_path, 8, 8, {2048: (2.0, 1.0), 16384: (1.0, 2.0)})
     result = run(named(paznikov.tables(context(tmp_path / "cache", tmp_path)), "crossovers"))
     lab = dict(zip(result.problems, view_of(result.views, "lab").numbers, strict=True))
-    assert lab["Gigabit Ethernet: KiB with p = 16"] == {"value": 8.0}
+    assert lab["Gigabit Ethernet: KiB with p = 16"] == {"value": 8.0, ABOVE: 4.0}
     assert lab["Gigabit Ethernet: KiB with p = 8"] == {}
-    assert lab["Gigabit Ethernet: p with 16 KiB"] == {"value": 16.0}
+    assert lab["Gigabit Ethernet: p with 16 KiB"] == {"value": 16.0, ABOVE: 8.0}
     assert lab["Gigabit Ethernet: p with 32 KiB"] == {}
     assert any("p = 8." in note for note in view_of(result.views, "lab").notes)
     # LogGP has the tree behind everywhere; the paper's networks have no row of these processes.
@@ -133,8 +134,11 @@ def test_of_several_mpis_the_heading_says_whose_cells_count(tmp_path):
 @pytest.mark.parametrize(("priced", "notes"), [(4.0, 1), (6.0, 0)])
 def test_predictions_without_the_windows_are_named(tmp_path, priced, notes):
     sampled(tmp_path, 16, 16, {2048: (1.0, 2.0)}, priced=priced)
+    sampled(tmp_path, 8, 8, {2048: (1.0, 2.0), 4096: (1.0, 2.0)}, priced=6.0)
     lab = Lab(context(tmp_path / "cache", tmp_path))
     assert len(lab.note(list(lab.lines))) == notes
+    for note in lab.note(list(lab.lines)):
+        assert note.startswith("In 1 of 3 cells, of 16 ranks on 16 nodes, the prediction")
 
 
 def test_the_lab_measures_what_figures_11_and_12_have(tmp_path, monkeypatch):

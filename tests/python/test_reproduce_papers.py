@@ -16,7 +16,8 @@ from tutti import Machine
 from tutti._engine import distribute
 from tutti.simgrid import platforms
 from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
-from tutti_reproduce.tables import Numbers, View, network, published
+from tutti_reproduce.context import Numbers, published
+from tutti_reproduce.tables import View, network
 
 
 @pytest.fixture(scope="module")
@@ -158,6 +159,12 @@ def test_the_published_results_are_those_of_the_command(paper, name, kept):
             assert after == pytest.approx(before, rel=1e-3)
 
 
+def test_times_are_minima_and_means_by_contender():
+    lines = [{"name": "native", "min_us": 1.0, "mean_us": 2.0}, {"name": "linear", "min_us": 3.0, "mean_us": 4.0}]
+    found = simulated.times_of({"rows": [{"algorithms": lines}]}, {"MPI_Gatherv": "native"})
+    assert found == [{"MPI_Gatherv": 1.0, "MPI_Gatherv, avg": 2.0}]
+
+
 @pytest.mark.parametrize("folder", ["bin", "lib/x86_64-linux-gnu/simgrid"])
 def test_results_depend_on_the_library_of_simgrid(tmp_path, folder):
     library = tmp_path / "lib/x86_64-linux-gnu/libsimgrid.so.3"
@@ -177,7 +184,7 @@ def test_results_depend_on_the_files_that_settings_name(tmp_path, monkeypatch):
     running = SimpleNamespace(front=lambda: program, smpimain=lambda: program, program=lambda name: program,
                               __file__=__file__)  # fmt: skip
     monkeypatch.setattr(simulated, "running", running)
-    monkeypatch.setattr(simulated, "minima", lambda *words: runs.append(1) or [{"native": len(runs)}])
+    monkeypatch.setattr(simulated, "times", lambda *words: runs.append(1) or [{"native": len(runs)}])
     file = tmp_path / "file"
     for number, name in enumerate(simulated.READ):
         monkeypatch.setenv(name, str(file))

@@ -12,7 +12,7 @@ from reproducing import context, named, needs_simgrid, run
 from tutti import Machine
 from tutti._engine import hierarchical_estimate
 from tutti_reproduce import parsons, parsons_simulated, simulated
-from tutti_reproduce.tables import published
+from tutti_reproduce.context import published
 
 
 def test_mpich_leaves_recursive_algorithms_at_512_kib():
@@ -33,6 +33,8 @@ def test_the_machine_of_2_5_from_several_senders(tmp_path):
     built_in, fitted = result.views
     assert all(each["factor"] < 2 for each in built_in.numbers)
     assert [each["factor"] for each in fitted.numbers] == pytest.approx([2.5] * 3, rel=0.01)
+    by_size = [table.name for table in parsons.tables(context(tmp_path)) if table.by_size]
+    assert by_size == ["averages", "senders"]
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce_scatter", "alltoallv"])
@@ -108,6 +110,21 @@ def test_simgrid_runs_the_algorithms_of_mpich(tmp_path, monkeypatch):
     assert parsons_simulated._settings("alltoallv", "mpich", 8) == ()
     assert parsons_simulated._settings("reduce_scatter", "mpich", 8) == (
         "smpi/reduce_scatter:ompi_basic_recursivehalving",)  # fmt: skip
+
+
+def test_averages_in_simgrid_are_over_the_cells_that_both_selections_have(tmp_path):
+    pair = (parsons.FLAT, "one sender")
+    both = {parsons.FLAT: 8.0, "flat, today's best": 4.0, "one sender": 2.0}
+    cells = {(64, 8): both, (512, 8): {parsons.FLAT: 20.0, "one sender": 1.0}}
+    closed, mpich, today = parsons._averages_in_simgrid(context(tmp_path), ["allgather"], pair, [cells])
+    assert (mpich.numbers, today.numbers) == ([{"factor": 4.0}], [{"factor": 2.0}])
+    assert "Over all that ran (allgather: 2 cells of up to 512 cores): allgather 12." in mpich.notes[0]
+    grid = parsons.grid("allgather", parsons_simulated.same_machine())
+    gains = {(cores, block): each[pair[0]] / each[pair[1]] for cores, block, each in grid}
+    assert closed.numbers == [{"factor": pytest.approx(mean(gains.values()))}]
+    assert closed.notes[1] == f"Over the cells of SimGrid's two views: allgather {gains[64, 8]:.3g}."
+    # Without SimGrid the closed form of its machine stays.
+    assert len(parsons._averages_in_simgrid(context(tmp_path), ["allgather"], pair, [{}])) == 1
 
 
 @needs_simgrid

@@ -8,8 +8,8 @@ import shutil
 import pytest
 from installed import ROOT
 from reproducing import context, named, needs_simgrid, run
-from tutti_reproduce import bhowmik, simulated
-from tutti_reproduce.tables import Numbers, published
+from tutti_reproduce import bhowmik, bhowmik_gains, simulated
+from tutti_reproduce.context import Numbers, published
 
 NETWORK = published("bhowmik")["network"]
 KILOBYTES = published("bhowmik")["kilobytes"]
@@ -83,13 +83,35 @@ def test_the_range_of_the_abstract_is_published(tmp_path, runs):
     assert theirs["recursive doubling: least gain"] == {"factor": 1.12}
     assert theirs["recursive doubling: largest gain"] == {"factor": 1.4}
     assert theirs["ring: largest gain"] == {"ahead": 0.0}
-    assert [view.source for view in result.views] == ["SimGrid"] * 6 + ["lab"]
+    assert table.by_size
+    assert [view.source for view in result.views] == ["SimGrid"] * 6 + ["lab", "closed form"]
     for view in result.views:
         least, largest = view.numbers[2]["factor"], view.numbers[3]["factor"]
         assert least <= largest
     # In blocks the paper's ring is the natural one.
     ring_blocks: list[Numbers] = result.views[0].numbers[:2]
     assert ring_blocks == [{"factor": 1.0}] * 2
+
+
+@pytest.mark.parametrize(("gains", "how"), [
+    ((1.13, 1.39), "13 to 39 %, which is within"), ((1.2, 3.2), "20 to 220 %, which overlaps"),
+    ((1.0, 1.05), "0 to 5 %, which is apart from"), ((1.5, 2.0), "50 to 100 %, which is apart from"),
+])  # fmt: skip
+def test_ranges_of_gains_are_beside_the_published_one(gains, how):
+    ends: list[Numbers] = [{}, {}, *({"factor": each} for each in gains)]
+    assert bhowmik_gains.beside(ends) == [f"Recursive doubling gains {how} the published 12 to 40 %."]
+    assert bhowmik_gains.beside([{}] * 4) == []
+
+
+def test_no_rate_between_the_switches_gives_bytes_the_published_gain_on_all_nodes():
+    # 4 nodes, 1 Gbit/s: 1 + 2 * 2 blocks of time with 2 pairs on the link, 2 + 2 with the first stage there.
+    assert bhowmik_gains.gain_of_bytes(4, 1) == pytest.approx(5 / 4)
+    assert bhowmik_gains.gain_of_bytes(16, 8) == 1
+    low, high = published("bhowmik")["gain"]
+    for rate in (each / 10 for each in range(1, 110)):
+        assert not all(low <= bhowmik_gains.gain_of_bytes(nodes, rate) <= high for nodes in (4, 8, 16))
+    largest = {rate: bhowmik_gains.gain_of_bytes(16, rate) for rate in bhowmik_gains.RATES}
+    assert min(largest, key=lambda rate: abs(largest[rate] - high)) == bhowmik_gains.NEAREST
 
 
 def test_the_lab_s_own_reordered_is_shown_where_it_was_measured(tmp_path):
@@ -136,5 +158,8 @@ def test_doubling_in_blocks_gains_what_the_abstract_says(tmp_path):
         assert low <= numbers["default"] / numbers["reordered"] <= high
         # The library's order must not slow a ring down, which is best in blocks.
         assert numbers["TUTTI_Comm_reorder"] == pytest.approx(numbers["default"], rel=0.01)
+    # Long messages: what bytes alone gain.
+    (long,) = bhowmik.of_the_mpi(of, "recursive_doubling", "gbe30-two-switches", blocks, [2048], NETWORK)
+    assert long["default"] / long["reordered"] == pytest.approx(bhowmik_gains.gain_of_bytes(4, 1), rel=0.005)
     # With ten times the rate an order saves latency alone.
     assert fast[0]["default"] / fast[0]["reordered"] > fast[1]["default"] / fast[1]["reordered"] > 1

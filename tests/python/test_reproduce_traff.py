@@ -11,7 +11,8 @@ from reproducing import context, named, run
 from tutti._engine import Call, Machine, distribute, distributions
 from tutti.simgrid import platforms
 from tutti_reproduce import simulated, traff, traff_costs
-from tutti_reproduce.tables import Result, Table, View, published
+from tutti_reproduce.context import published
+from tutti_reproduce.tables import Result, Table, View
 
 TABLES = published("traff")["tables"]
 
@@ -164,18 +165,24 @@ def test_each_table_runs_on_a_machine_that_holds_its_ranks(number):
     ("1", "qdr36x16", "native"), ("4", "vsc3-100x16", "native"), ("9", "vsc3-400x16", "binomial"),
 ])  # fmt: skip
 def test_simgrids_linear_gatherv_stands_for_linear_ones_only(tmp_path, monkeypatch, number, machine, gatherv):
-    runs, rows, steps = [], [], []
+    runs, rows, steps, padded = [], [], [], []
 
     def bench(of, words, algorithms, platform, ranks, ppn):
         given = dict(zip(words[1::2], words[2::2], strict=True))
+        if words[0] != "gatherv":
+            sizes = list(map(int, given["--block"].split(",")))
+            padded.append((words[0], platform.name, ranks, given.get("--root"), sizes))
+            return [dict.fromkeys(("MPI_Gather", "MPI_Gather, avg"), float(size)) for size in sizes]
         runs.append((algorithms["MPI_Gatherv"], platform.name, ranks, ppn, given["--repetitions"]))
         rows.extend((name, int(block)) for name in given["--distribution"].split(",")
                     for block in given["--block"].split(","))  # fmt: skip
-        return [dict.fromkeys(algorithms, 1.0)] * len(rows)
+        names = [each for name in algorithms for each in (name, f"{name}, avg")]
+        return [dict.fromkeys(names, 1.0) for _ in rows]
 
     monkeypatch.setattr(simulated, "bench", bench)
     done = partial(steps.append, 1)
-    view = traff._in_simgrid(context(tmp_path, Path("/none"), 6400), TABLES[number], done)
+    view, *others = traff._in_simgrid(context(tmp_path, Path("/none"), 6400), TABLES[number], done)
+    assert len(others) == (gatherv == "native")
     ranks = TABLES[number]["ranks"]
     # One start serves the whole table, whose rows it has in the sequence of the published ones.
     assert runs == [(gatherv, machine, ranks, 16, "2" if ranks == 560 else "1")]
@@ -183,6 +190,18 @@ def test_simgrids_linear_gatherv_stands_for_linear_ones_only(tmp_path, monkeypat
     assert len(steps) == 1
     assert ("stands for it" in view.notes[0]) == (gatherv == "binomial")
     assert len(view.numbers) == 30
+    # All blocks are padded to the largest, whose size an allreduce of one element finds.
+    (gather, agreement) = padded
+    largest = [max(distribute(name, ranks, block)) for name, block in traff._problems()]
+    assert gather == ("gather", machine, ranks, "half", sorted(set(largest)))
+    assert agreement == ("allreduce", machine, ranks, None, [1])
+    for numbers, size in zip(view.numbers, largest, strict=True):
+        assert numbers["MPI_Gather"] == numbers["MPI_Gather, avg"] == size
+        assert numbers["guideline (2)"] == numbers["guideline (2), avg"] == size + 1
+    # A gather takes longer than 1 us but for blocks of one element.
+    assert "by averages (1) 4 and 4, (2) 0 and 0, by minima (1) 4 and 4" in view.notes[0]
+    for other in others:
+        assert {"MPI_Gather", "guideline (2)"} <= other.numbers[0].keys()
 
 
 ALGORITHMS = ("native", "linear", traff_costs.TUW)
@@ -192,7 +211,7 @@ ALGORITHMS = ("native", "linear", traff_costs.TUW)
 def sample(folder: Path, machine: str, algorithms: tuple[str, ...], ranks: int, root: int,
            distributions: tuple[str, ...] = ("spikes", "same")) -> None:
     """A sample of a problem of each distribution: native takes 1 us, each next algorithm 1 us more."""
-    lines = [{"name": name, "min_us": float(us)} for us, name in enumerate(algorithms, 1)]
+    lines = [{"name": name, "min_us": float(us), "mean_us": us + 0.5} for us, name in enumerate(algorithms, 1)]
     rows = [{"distribution": name, "block": 10, "algorithms": lines} for name in distributions]
     about = {"algorithms": ", ".join(algorithms), "date": "2026-11-30T11:27:07Z", "ranks": str(ranks),
              "root": str(root), "repetitions": "1"}  # fmt: skip
@@ -202,20 +221,22 @@ def sample(folder: Path, machine: str, algorithms: tuple[str, ...], ranks: int, 
 
 def test_a_sample_serves_a_table_that_does_not_run(tmp_path):
     sample(tmp_path, "vsc3-100x16", ALGORITHMS, 1600, 800)
-    view = traff._in_simgrid(context(tmp_path, tmp_path, 560), TABLES["4"], lambda: None)
+    view, tuttis = traff._in_simgrid(context(tmp_path, tmp_path, 560), TABLES["4"], lambda: None)
     known = {"MPI_Gatherv": 1.0, "linear": 2.0, "TUW_Gatherv": 3.0}
-    wanted = [known if problem in (("same", 10), ("spikes", 10)) else {} for problem in traff._problems()]
-    assert view.numbers == wanted
+    known |= {f"{name}, avg": us + 0.5 for name, us in known.items()}
+    linear = {"MPI_Gatherv": 2.0, "MPI_Gatherv, avg": 2.5, "TUW_Gatherv": 3.0, "TUW_Gatherv, avg": 3.5}
+    for numbers, of in ((view.numbers, known), (tuttis.numbers, linear)):
+        assert numbers == [of if problem in (("same", 10), ("spikes", 10)) else {} for problem in traff._problems()]
     assert view.notes[0].startswith(
         "From a sample of 2026-11-30, 2 problems, made as docs/reproduce.md says; --simgrid-ranks 1600 runs all anew, "
-        "at the cost stated there. Minimum of repetitions: 1;"
+        "at the cost stated there. Minima and averages of repetitions: 1;"
     )
 
 
 def test_a_note_on_two_blocks_needs_their_numbers(tmp_path):
     for distribution, is_named in (("same", False), ("two_blocks", True)):
         sample(tmp_path, "vsc3-100x16", ALGORITHMS, 1600, 800, (distribution,))
-        view = traff._in_simgrid(context(tmp_path, tmp_path, 560), TABLES["4"], lambda: None)
+        view = traff._in_simgrid(context(tmp_path, tmp_path, 560), TABLES["4"], lambda: None)[0]
         # Rank 800 is the root, ranks 0 and 1,599 have blocks.
         assert ("1,597 for two_blocks" in view.notes[0]) == is_named == ("two_blocks" in view.notes[0])
 
@@ -223,11 +244,11 @@ def test_a_note_on_two_blocks_needs_their_numbers(tmp_path):
 def test_a_sample_of_other_algorithms_serves_no_table(tmp_path):
     sample(tmp_path, "vsc3-400x16", ALGORITHMS, 6400, 3200)
     of = context(tmp_path, tmp_path, 560)
-    assert traff._in_simgrid(of, TABLES["6"], lambda: None) is not None
-    assert traff._in_simgrid(of, TABLES["9"], lambda: None) is None  # its MPI_Gatherv is a binomial tree
+    assert traff._in_simgrid(of, TABLES["6"], lambda: None)
+    assert not traff._in_simgrid(of, TABLES["9"], lambda: None)  # its MPI_Gatherv is a binomial tree
 
 
 @pytest.mark.parametrize(("ranks", "root"), [(800, 400), (1600, 0)])
 def test_a_sample_of_other_ranks_or_of_another_root_serves_no_table(tmp_path, ranks, root):
     sample(tmp_path, "vsc3-100x16", ALGORITHMS, ranks, root)
-    assert traff._in_simgrid(context(tmp_path, tmp_path, 560), TABLES["4"], lambda: None) is None
+    assert traff._in_simgrid(context(tmp_path, tmp_path, 560), TABLES["4"], lambda: None) == []

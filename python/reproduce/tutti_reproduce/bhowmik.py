@@ -11,8 +11,9 @@ from typing import Any
 from tutti._engine import distances_from_text
 from tutti.console import count
 from tutti.simgrid import platforms
-from tutti_reproduce import simulated
-from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, libraries, published
+from tutti_reproduce import bhowmik_gains, simulated
+from tutti_reproduce.context import Context, Numbers, published
+from tutti_reproduce.tables import Plot, Result, Table, View, libraries
 
 CONTENDERS = ("default", "reordered")
 HEURISTICS = {"ring": ("nearest_next", "RMH"), "recursive_doubling": ("two_partners_each", "RDMH")}
@@ -328,8 +329,8 @@ def _gains(context: Context, done: Callable[[], None]) -> Result:
     problems = [f"{shape.replace('_', ' ')}: {end} gain" for shape in HEURISTICS for end in ("least", "largest")]
     theirs: list[Numbers] = [{"ahead": 0.0}, {"ahead": 0.0}, {"factor": low}, {"factor": high}]
     found = {shape: _mpi_views(context, shape, done) for shape in HEURISTICS}
-    views = [View("SimGrid", each[0].machine, _ends([view.numbers for view in each]))
-             for each in zip(*found.values(), strict=True)]  # fmt: skip
+    ends = {each[0].machine: _ends([view.numbers for view in each]) for each in zip(*found.values(), strict=True)}
+    views = [View("SimGrid", where, each, bhowmik_gains.beside(each)) for where, each in ends.items()]
     if views:
         views[0].notes.append(
             "MPI_Allgather with SimGrid's algorithms, 4 to 16 nodes, 1 KiB to 2 MiB. The abstract's range does not say "
@@ -338,8 +339,9 @@ def _gains(context: Context, done: Callable[[], None]) -> Result:
     lab = [_lab(context, shape, 8, document["kilobytes"]) for shape in HEURISTICS]
     measured = [[each for each in view.numbers if each] if view else [] for view in lab]
     if lab[0] and any(measured):
-        views.append(View("lab", f"8 nodes, {lab[0].machine}, Tutti's schedules", _ends(measured)))
-    return Result(problems, theirs, views)
+        here = _ends(measured)
+        views.append(View("lab", f"8 nodes, {lab[0].machine}, Tutti's schedules", here, bhowmik_gains.beside(here)))
+    return Result(problems, theirs, [*views, bhowmik_gains.closed_form()])
 
 
 def _order(done: Callable[[], None]) -> Result:
@@ -371,7 +373,7 @@ def tables(context: Context) -> list[Table]:
         for shape in HEURISTICS
     ]  # fmt: skip
     gains = Table("bhowmik", "gains", "Range of gains", CONTENDERS, "ms", runs * len(HEURISTICS),
-                  lambda done: _gains(context, done))  # fmt: skip
+                  lambda done: _gains(context, done), by_size=True)  # fmt: skip
     return [order] + [
         Table(
             "bhowmik", name,

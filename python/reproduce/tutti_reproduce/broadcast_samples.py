@@ -8,17 +8,13 @@ from typing import Any
 
 from tutti.console import count
 from tutti.statistics import quotient_interval
-from tutti_reproduce.tables import Context, Numbers, View, measured_with
+from tutti_reproduce.context import Context, Numbers
+from tutti_reproduce.tables import ABOVE, View, measured_with
 
 CONTENDERS = ("linear", "tree")
 MEASURED = {"linear": "linear", "tree": "paznikov:protocol=windows", "tree, notifications": "paznikov"}
 """The contenders of tutti-bench by their names here: the paper's system has the windows."""
 MODELS = {"LogP": "logp_us", "LogGP": "loggp_us"}
-_UNPRICED = (
-    "The predictions of the tree are those of its order with notifications: the samples are older than "
-    "the price of windows."
-)
-
 Cell = tuple[int, int, int]
 """Nodes, processes, bytes."""
 
@@ -80,12 +76,18 @@ class Lab:
         return {name: value for name, value in both.items() if value}
 
     def note(self, cells: Sequence[Cell | None]) -> list[str]:
-        """Which predictions of the cells are others' than their contenders'; empty if none."""
-        pairs = [[lines[name].get("loggp_us") for name in MEASURED if name != "linear"]
-                 for lines in (self.lines.get(cell, {}) for cell in cells if cell)
-                 if lines.keys() == MEASURED.keys()]  # fmt: skip
-        alike = any(windows is not None and windows == others for windows, others in pairs)
-        return [_UNPRICED] if alike else []
+        """In which of the cells predictions are others' than their contenders'; empty if in none."""
+        pairs = {cell: [lines[name].get("loggp_us") for name in MEASURED if name != "linear"]
+                 for cell in cells if cell and (lines := self.lines.get(cell, {})).keys() == MEASURED.keys()}  # fmt: skip
+        alike = [cell for cell, (windows, others) in pairs.items() if windows is not None and windows == others]
+        if not alike:
+            return []
+        shapes = sorted({cell[:2] for cell in alike})
+        where = ", ".join(f"{ranks} ranks on {count(nodes, 'node')}" for nodes, ranks in shapes)
+        return [
+            f"In {len(alike)} of {len(pairs)} cells, of {where}, the prediction of the tree is that of its order with "
+            "notifications: their samples are older than the price of windows."
+        ]
 
     def view(self, cells: Sequence[Cell | None], notes: Sequence[str] = ()) -> View:
         """Some of the cells are not measured."""
@@ -98,8 +100,8 @@ class Lab:
                     [*notes, *self.note(cells)], spread)  # fmt: skip
 
     def ahead_from(self, along: str, fixed: int, unit: int, kind: str = "") -> Numbers:
-        """The least measured size in units, or number of processes, from which the tree stays ahead;
-        empty if it does not.
+        """The least measured size in units, or number of processes, from which the tree stays ahead, and
+        the one before, which the crossover is above, or 0; empty if it does not.
 
         Args:
             along: "size" or "processes".
@@ -108,12 +110,15 @@ class Lab:
             kind: ", LogP" or ", LogGP" for the predictions.
         """
         ahead: Numbers = {}
+        behind = 0.0
         sizes = sorted({cell[2] for cell in self.lines})
         cells = ([(size / unit, self.cell(fixed, size)) for size in sizes] if along == "size" else
                  [(float(p), self.cell(p, fixed * unit)) for p in self.processes()])  # fmt: skip
         for x, cell in cells:
             numbers = self.numbers(cell)
             linear, tree = (numbers.get(name + kind) for name in CONTENDERS)
-            if linear and tree:
-                ahead = (ahead or {"value": x}) if tree < linear else {}
+            if linear and tree and tree < linear:
+                ahead = ahead or {"value": x, ABOVE: behind}
+            elif linear and tree:
+                ahead, behind = {}, x
         return ahead

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from html import escape
 
 from tutti_reproduce.tables import Plot, Result, Table, View
@@ -10,6 +11,11 @@ from tutti_reproduce.tables import Plot, Result, Table, View
 COLOURS = ("#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#0a7ea4", "#bf3989", "#57606a")
 _FEWEST = 8
 """Fewer factors are read from the rows."""
+STYLE = (
+    "svg text{font:11px system-ui,sans-serif;fill:#333}svg .title{font-weight:600;font-size:12px}"
+    ".grid{stroke:#e4e7eb}"
+)
+"""Of all plots, as CSS."""
 _WIDE, _HIGH, _LEFT, _RIGHT, _TOP, _BOTTOM = 460, 300, 52, 12, 28, 42
 
 
@@ -55,7 +61,12 @@ def _label(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _frame(plot: Plot, x: Axis, y: Axis, high: int) -> str:
+def _svg(title: str, high: int, drawn: str) -> str:
+    return f'<svg viewBox="0 0 {_WIDE} {high}" role="img" aria-label="{escape(title)}">{drawn}</svg>'
+
+
+def _frame(plot: Plot, x: Axis, y: Axis) -> str:
+    """Title, axes and grid."""
     bottom = _HIGH - _BOTTOM
     grid = "".join(
         f'<line x1="{x.at(tick):.1f}" x2="{x.at(tick):.1f}" y1="{_TOP}" y2="{bottom}" class="grid"/>'
@@ -68,7 +79,6 @@ def _frame(plot: Plot, x: Axis, y: Axis, high: int) -> str:
     )
     middle = (_TOP + bottom) / 2
     return (
-        f'<svg viewBox="0 0 {_WIDE} {high}" role="img" aria-label="{escape(plot.title)}">'
         f'<text x="{_LEFT}" y="17" class="title">{escape(plot.title)}</text>{grid}'
         f'<text x="{(_LEFT + _WIDE - _RIGHT) / 2}" y="{bottom + 31}" text-anchor="middle">'
         f"{escape(plot.x_label)}</text>"
@@ -85,11 +95,35 @@ def _same_colour(names: list[str]) -> dict[str, int]:
 
 
 def lines(plot: Plot) -> str:
-    """A plot of lines with their points, and a legend below. A line `A, x` of the same quantity as a line
-    A, such as `LIN, lab`, has its colour and hollow points without a line."""
+    """A plot of lines with their points, which say what they are, and a legend below; empty without points.
+    A line `A, x` of the same quantity as a line A, such as `LIN, lab`, has its colour and hollow points
+    without a line."""
+    drawn, high = _lines(plot, hints=True)
+    return _svg(plot.title, high, drawn) if drawn else ""
+
+
+def sheet(title: str, plots: Sequence[Plot]) -> str:
+    """A picture of plots, two side by side, for a file of its own; empty without points."""
+    panels = [panel for plot in plots if (panel := _lines(plot, hints=False))[0]]
+    if not panels:
+        return ""
+    drawn, y = "", 0
+    for row in range(0, len(panels), 2):
+        beside = panels[row : row + 2]
+        drawn += "".join(f'<g transform="translate({i * _WIDE} {y})">{text}</g>' for i, (text, _) in enumerate(beside))
+        y += max(high for _, high in beside) + 8
+    wide = _WIDE * min(2, len(panels))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {y}" width="{wide}" height="{y}" role="img">'
+        f'<title>{escape(title)}</title><style>{STYLE}</style><rect width="{wide}" height="{y}" fill="#fff"/>{drawn}</svg>\n'
+    )
+
+
+def _lines(plot: Plot, *, hints: bool) -> tuple[str, int]:
+    """What lines() draws, with hints at points or without, and its height; empty without points."""
     points = [point for line in plot.lines.values() for point in line]
     if not points:
-        return ""
+        return "", 0
     x = Axis([a for a, _ in points], _LEFT, _WIDE - _RIGHT, plot.log_x)
     y = Axis([b for _, b in points], _HIGH - _BOTTOM, _TOP, plot.log_y)
     drawn = legend = ""
@@ -106,8 +140,8 @@ def lines(plot: Plot) -> str:
             drawn += f'<polyline points="{path}" fill="none" stroke-width="1.6" {style}/>'
         fill = f'fill="none" stroke="{colour}"' if only_points else f'fill="{colour}"'
         drawn += "".join(
-            f'<circle cx="{x.at(a):.1f}" cy="{y.at(b):.1f}" r="{3.2 if only_points else 2.4}" {fill}>'
-            f"<title>{escape(name)}: {a:g}, {b:.3g}</title></circle>"
+            f'<circle cx="{x.at(a):.1f}" cy="{y.at(b):.1f}" r="{3.2 if only_points else 2.4}" {fill}'
+            + (f"><title>{escape(name)}: {a:g}, {b:.3g}</title></circle>" if hints else "/>")
             for a, b in line
         )
         width = 34 + 6.3 * len(name)
@@ -121,7 +155,7 @@ def lines(plot: Plot) -> str:
             legend += f'<line {ends} stroke-width="2" {style}/>'
         legend += f'<text x="{column + 22}" y="{at}">{escape(name)}</text>'
         column += width
-    return _frame(plot, x, y, _HIGH + 16 + 15 * row) + drawn + legend + "</svg>"
+    return _frame(plot, x, y) + drawn + legend, _HIGH + 16 + 15 * row
 
 
 def factors(table: Table, result: Result, view: View) -> str:
@@ -144,4 +178,4 @@ def factors(table: Table, result: Result, view: View) -> str:
         for problem, a, b in pairs
     )
     diagonal = f'<line x1="{x.begin}" y1="{y.begin}" x2="{x.end}" y2="{y.end}" stroke="#8c959f"/>'
-    return _frame(plot, x, y, _HIGH) + diagonal + dots + "</svg>"
+    return _svg(plot.title, _HIGH, _frame(plot, x, y) + diagonal + dots)

@@ -15,7 +15,8 @@ from rich.progress import Progress
 from tutti.console import Refusal, console, why_not_writable, write
 from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
 from tutti_reproduce.cache import Cache, default_folder
-from tutti_reproduce.tables import Context, Table
+from tutti_reproduce.context import Context
+from tutti_reproduce.tables import Table
 
 _ALL = "all"
 _WITH_MACHINE = ("traff", "parsons")
@@ -69,7 +70,7 @@ def reproduce(
     output: Annotated[
         Path,
         typer.Option(
-            metavar="FOLDER", help="Write reproduced.html, reproduced.md and reproduced.json here."
+            metavar="FOLDER", help="Write reproduced.html, reproduced.md with its images, and reproduced.json here."
         ),
     ] = Path(),
     simgrid_ranks: Annotated[
@@ -138,10 +139,13 @@ def reproduce(
             reproduced.append((each, each.run(lambda: progress.advance(total))))
     for name, text in (("html", page.html), ("md", page.markdown), ("json", page.document)):
         write(output / f"reproduced.{name}", text(reproduced), "--output")
+    for path, svg in page.pictures(reproduced).items():
+        (output / path).parent.mkdir(exist_ok=True)
+        write(output / path, svg, "--output")
     out = console()
     for each, result in reproduced:
         out.print(f"[bold]{each.title}[/]")
         for view in result.views:
             out.print(f"  {view.heading}: {each.verdict(result, view)}")
-    out.print(f"{output / 'reproduced.html'}, .md, .json; {kept.hits} of "
+    out.print(f"{output / 'reproduced.html'}, .md with images, .json; {kept.hits} of "
               f"{kept.hits + kept.misses} results were known")  # fmt: skip

@@ -10,7 +10,8 @@ from typing import Any
 
 from tutti.console import count
 from tutti_reproduce import charts
-from tutti_reproduce.tables import AHEAD, EVEN, NEAR, Numbers, Result, Sweep, Table, View
+from tutti_reproduce.context import Numbers
+from tutti_reproduce.tables import ABOVE, AHEAD, EVEN, NEAR, Result, Sweep, Table, View
 
 Reproduced = tuple[Table, Result]
 
@@ -24,8 +25,8 @@ _STYLE = (
     "td:first-child,th:first-child{text-align:left}td.differs{background:#fdecea}"
     "th.source{text-align:center;border-left:2px solid #bbb}td.first,th.first{border-left:2px solid #bbb}"
     ".plots{display:flex;flex-wrap:wrap;gap:1em}.plots svg{width:460px;max-width:100%}"
-    "svg text{font:11px system-ui,sans-serif;fill:#333}svg .title{font-weight:600;font-size:12px}"
-    ".grid{stroke:#e4e7eb}details{overflow-x:auto}.note{color:#555;margin:.2em 0 .2em 1.2em}"
+    f"{charts.STYLE}details{{overflow-x:auto}}"
+    ".note{color:#555;margin:.2em 0 .2em 1.2em}"
     "nav{columns:2;font-size:14px}h2{margin-top:2.2em}"
 )
 _READ = (
@@ -33,7 +34,8 @@ _READ = (
     "names another one, the other papers' the links' rates that these name. All else, such as latencies, is "
     "assumed; headings and notes name the assumed and the fitted numbers. Times within "
     f"{100 * (EVEN - 1):.0f} % count as even, within {100 * (AHEAD - 1):.0f} % where a paper has only the side of a "
-    f"crossover (Paznikov); single values agree within a factor of {NEAR:g}."
+    f"crossover (Paznikov); single values agree within a factor of {NEAR:g}, averages and ends of ranges if "
+    "winners are equal too. A crossover between two samples counts only if both of these, or none between them, are so near."
 )
 PAPERS = {
     "traff": "Träff 2017: irregular gathers",
@@ -52,17 +54,17 @@ def _number(value: float) -> str:
 def _names(table: Table, numbers: list[Numbers]) -> list[str]:
     """The names of a source's columns: its contenders, then the factor."""
     names = dict.fromkeys(name for each in numbers for name in each)
-    shown = [name for name in names if name not in ("factor", "ahead", "value")]
+    shown = [name for name in names if name not in ("factor", "ahead", "value", ABOVE)]
     if table.contenders is None:
         return [*shown, table.unit]
     return [*shown, " / ".join(table.contenders)]
 
 
 def _factor(table: Table, numbers: Numbers) -> str:
-    """The factor or value; the winner where only that is known."""
+    """The factor or value, or what encloses it; the winner where only that is known."""
     factor = table.factor(numbers)
     if factor is not None:
-        return _number(factor)
+        return f"{_number(numbers[ABOVE])} to {_number(factor)}" if ABOVE in numbers else _number(factor)
     return (table.winner(numbers) or "") if numbers else ""
 
 
@@ -177,22 +179,25 @@ def html(reproduced: Sequence[Reproduced]) -> str:
     )
 
 
+def _share(agreeing: list[bool]) -> str:
+    return f"{sum(agreeing)} of {len(agreeing)}" if agreeing else ""
+
+
 def _summary(reproduced: Sequence[Reproduced]) -> str:
     text = (
-        "| table | source | agreeing problems | factor published | factor here |\n"
-        "| --- | --- | ---: | ---: | ---: |\n"
+        f"| table | source | same winner | within a factor of {NEAR:g} | factor published | factor here |\n"
+        "| --- | --- | ---: | ---: | ---: | ---: |\n"
     )
     for table, result in reproduced:
         author = PAPERS[table.paper].split()[0]
         for view in result.views:
-            compared = table.compared(result, view)
-            agreeing = f"{sum(compared)} of {len(compared)}" if compared else ""
+            same, near = (_share(table.compared(result, view, by)) for by in (table.same_winner, table.near))
             pairs = list(zip(result.published, view.numbers, strict=True))
             # Where the paper has some factors, the means are over the problems that both have.
             pairs = [pair for pair in pairs if all(map(table.factor, pair))] or pairs
             means = [table.mean_factor([pair[i] for pair in pairs]) for i in (0, 1)]
             cells = " | ".join(f"{mean:.2f}" if mean else "" for mean in means)
-            text += f"| {author}, {table.title} | {view.heading} | {agreeing} | {cells} |\n"
+            text += f"| {author}, {table.title} | {view.heading} | {same} | {near} | {cells} |\n"
     return text
 
 
@@ -224,10 +229,21 @@ def _markdown_crossovers(table: Table, result: Result) -> str:
     return text
 
 
+def pictures(reproduced: Sequence[Reproduced]) -> dict[str, str]:
+    """The plots of each table that has some as one SVG, by the path beside the summary."""
+    drawn = {_picture(table): charts.sheet(table.title, result.plots) for table, result in reproduced}
+    return {path: svg for path, svg in drawn.items() if svg}
+
+
+def _picture(table: Table) -> str:
+    return f"images/reproduced-{table.paper}-{table.name}.svg"
+
+
 def markdown(reproduced: Sequence[Reproduced]) -> str:
-    """The summary: a line for each table and source, then the factors of each problem."""
+    """The summary: a line for each table and source, then the factors of each problem, and pictures()."""
+    drawn = pictures(reproduced)
     text = (
-        "# Published tables, reproduced\n\n`tutti reproduce` writes this summary, a page with plots and "
+        "# Published tables, reproduced\n\n`tutti reproduce` writes this summary with its pictures, a page with "
         "all times (`reproduced.html`), and the numbers\n([reproduced.json](reproduced.json)). "
         f"{_READ}\n\n**Factor**: the geometric mean of the first "
         "contender's time over the second's.\n\n" + _summary(reproduced)
@@ -239,6 +255,8 @@ def markdown(reproduced: Sequence[Reproduced]) -> str:
             for i, view in enumerate(result.views):
                 text += f"- ({chr(97 + i)}) **{view.heading}**: {table.verdict(result, view)}.\n"
                 text += "".join(f"  {note}\n" for note in view.notes)
+            if _picture(table) in drawn:
+                text += f"\n![{table.title}]({_picture(table)})\n"
             text += "\n" + _markdown_crossovers(table, result)
             if len(result.problems) <= _MOST_ROWS:
                 text += _markdown_rows(table, result)

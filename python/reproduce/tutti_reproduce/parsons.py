@@ -11,21 +11,18 @@ from tutti._engine import Machine, hierarchical_estimate, machine_from_text
 from tutti.console import count
 from tutti.workload import machine_of
 from tutti_reproduce import parsons_simulated
+from tutti_reproduce.context import Context, Numbers, published
 from tutti_reproduce.parsons_simulated import mpich_shape
-from tutti_reproduce.tables import (
-    Context,
-    Numbers,
-    Plot,
-    Result,
-    Table,
-    View,
-    libraries,
-    measured_with,
-    published,
-)
+from tutti_reproduce.tables import Plot, Result, Table, View, libraries, measured_with
 
 FLAT = "flat, MPICH's"
 _CRAY = "Cray XE6, 32 ranks per node"
+_BEST = "flat, today's best"
+_TODAY = (
+    "The same cells. The fastest of the choices of MPICH, Open MPI, MVAPICH2 and Intel MPI in each cell, as SimGrid has "
+    "them; without Intel MPI's reduce_scatter, which returns wrong data there, and beyond 64 cores without the "
+    "alltoallvs of Open MPI and Intel MPI, which end with a segmentation fault."
+)
 
 
 def _own_note(*senders: int) -> str:
@@ -193,20 +190,40 @@ def _averages(context: Context, machine: Machine, done: Callable[[], None]) -> R
     views.append(View("own simulator", f"{_CRAY}, MPICH's selection", [_mean(found, *pair) for found in own],
                       [f"{_listed(theirs, own)}. {_own_note(1)}"]))  # fmt: skip
     there = [parsons_simulated.in_simgrid(context, collective, done) for collective in theirs]
-    for slow, what in (("flat, MPICH's", "MPICH's selection"), ("flat, today's best", "best selection of today")):
-        means = [_mean(found, slow, "one sender") for found in there]
-        if any(means):
-            known = [{cell: each for cell, each in found.items() if slow in each} for found in there]
-            views.append(View("SimGrid", f"{_CRAY}, {what}", means, [f"{_listed(theirs, known)}."]))
-    if views[-1].machine.endswith("today"):
-        views[-1].notes.append(
-            "The fastest of the choices of MPICH, Open MPI, MVAPICH2 and Intel MPI in each cell, as SimGrid has "
-            "them; without Intel MPI's reduce_scatter, which returns wrong data there, and beyond 64 cores without "
-            "the alltoallvs of Open MPI and Intel MPI, which end with a segmentation fault."
-        )
+    views += _averages_in_simgrid(context, list(theirs), pair, there)
     note = "Over the MPI's own; times include waiting for a core."
     views += _lab_view(context, list(theirs), "native", "leaders=1", note)
     return Result(list(theirs), [{"factor": factor} for factor in theirs.values()], views)
+
+
+def _averages_in_simgrid(
+    context: Context, names: list[str], pair: tuple[str, str], there: list[parsons_simulated.Cells]
+) -> list[View]:
+    """The means over MPICH's choices and over the best of today, of the cells that have both; and of all
+    cells in closed form on the same machine."""
+    same = parsons_simulated.same_machine()
+    closed = [dict(_by_cell(context.result(grid, name, same))) for name in names]
+    gains = sorted((each[pair[0]] / each[pair[1]], cell) for cells in closed for cell, each in cells.items())
+    ends = " to ".join(f"{gain:.3g} ({block:,} bytes on {cores:,} cores)" for gain, (cores, block) in (gains[0], gains[-1]))
+    cray = View("closed form", f"{_CRAY}, MPICH's selection", [_mean(cells, *pair) for cells in closed],
+                [f"SimGrid's machine, all {len(closed[0])} cells of up to 65,536 cores; cells gain from {ends}."])
+    common = [{cell: each for cell, each in cells.items() if _BEST in each} for cells in there]
+    if not any(common):
+        return [cray]
+
+    def means(of: list[parsons_simulated.Cells]) -> str:
+        factors = ((name, _mean(cells, *pair)) for name, cells in zip(names, of, strict=True))
+        return ", ".join(f"{name} {mean['factor']:.3g}" for name, mean in factors if mean)
+
+    known = [{cell: of[cell] for cell in cells} for cells, of in zip(common, closed, strict=True)]
+    cray.notes.append(f"Over the cells of SimGrid's two views: {means(known)}.")
+    return [
+        cray,
+        View("SimGrid", f"{_CRAY}, MPICH's selection", [_mean(cells, *pair) for cells in common],
+             [f"The cells that the next view has too: {_listed(names, common)}. Over all that ran ("
+              f"{_listed(names, there)}): {means(there)}."]),
+        View("SimGrid", f"{_CRAY}, best selection of today", [_mean(cells, _BEST, pair[1]) for cells in common], [_TODAY]),
+    ]  # fmt: skip
 
 
 def _senders(context: Context, machine: Machine, done: Callable[[], None]) -> Result:
@@ -357,10 +374,10 @@ def tables(context: Context) -> list[Table]:
     return [
         Table("parsons", "averages", "Average speedups of hierarchical collectives",
               ("flat", "hierarchical"), "factor", len(names) + sum(own.values()) + all_there,
-              lambda done: _averages(context, machine, done)),
+              lambda done: _averages(context, machine, done), by_size=True),
         Table("parsons", "senders", "Average further speedups of several senders",
               ("one sender", "several senders"), "factor", len(names) + all_there + sum(fewer.values()),
-              lambda done: _senders(context, machine, done)),
+              lambda done: _senders(context, machine, done), by_size=True),
         *(
             Table("parsons", name, f"{name}, 64 to 65,536 cores",
                   (FLAT, "several senders"), "us", 1 + own[name] + there[name] + fewer[name],

@@ -11,7 +11,7 @@ from statistics import geometric_mean
 from tutti._engine import Call, Distances, HierarchicalProblem, Machine, distances_from_text, machine_from_text
 from tutti.simgrid import platforms
 from tutti_reproduce import simulated
-from tutti_reproduce.tables import Context, Numbers, published
+from tutti_reproduce.context import Context, Numbers, published
 
 PLATFORM = "xe6-64x32"
 MPICH_LONG = 524288
@@ -112,7 +112,8 @@ def _in_simgrid(
             words += [] if collective == "allgather" else ["--distribution", "same"]
             numbers = simulated.bench(context, words, algorithms, machine, cores, document["cores_of_a_node"],
                                       selector, configuration=settings)  # fmt: skip
-            found |= {(cores, block): each for block, each in zip(blocks, numbers, strict=True)}
+            found |= {(cores, block): {name: each[name] for name in algorithms}
+                      for block, each in zip(blocks, numbers, strict=True)}  # fmt: skip
         done()
     return found
 

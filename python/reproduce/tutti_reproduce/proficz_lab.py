@@ -7,7 +7,8 @@ from statistics import mean
 from typing import Any
 
 from tutti.statistics import half_width, quotient_interval
-from tutti_reproduce.tables import EVEN, Context, Numbers, View, libraries, side
+from tutti_reproduce.context import Context, Numbers
+from tutti_reproduce.tables import EVEN, View, libraries, side
 
 FLOAT = 4
 RATES = (1000, 100)
@@ -91,6 +92,32 @@ def undecided_note(pairs: list[tuple[list[float], list[float]]]) -> str:
     if open_ones and min(counts) < REPETITIONS:
         text += f"; with {REPETITIONS} repetitions and the same deviations {still}"
     return f"{text}."
+
+
+def counted(winners: list[list[str]], names: tuple[str, ...]) -> str:
+    """How often each of the names is among the winners, the most frequent first: "SLS 3, LS 1"."""
+    wins = {name: sum(name in each for each in winners) for name in names}
+    return ", ".join(f"{name} {wins[name]}" for name in sorted(names, key=lambda name: -wins[name]))
+
+
+def maybe_fastest(run: dict[str, list[float]]) -> list[str]:
+    """The fastest algorithm by means, and all that may be: the interval of their time over its has 1."""
+    least = min(run, key=lambda name: mean(run[name]))
+    return [name for name, each in run.items()
+            if mean(each) / mean(run[least]) - quotient_interval(each, run[least]) <= 1]  # fmt: skip
+
+
+def fastest_note(context: Context, cells: list[Cell], rate: int, names: tuple[str, ...]) -> list[str]:
+    """In how many cells with all algorithms each one may be the fastest; empty without such cells."""
+    known = samples(context, cells[0][0], rate)
+    runs = [known[size, delay].run for _, size, delay, ranks in cells if ranks == 48 and (size, delay) in known]
+    whole = [{name: run[name] for name in names} for run in runs if run.keys() >= set(names)]
+    if not whole:
+        return []
+    return [
+        f"Fastest, or not excluded by the 95 % interval of its time over the fastest's, of {len(whole)} cells: "
+        f"{counted([maybe_fastest(each) for each in whole], names)}."
+    ]
 
 
 def view(

@@ -12,7 +12,7 @@ from typing import Any
 from tutti.refusal import Refusal
 from tutti.simgrid import running
 from tutti.simgrid.platforms import Platform
-from tutti_reproduce.tables import Context, Numbers
+from tutti_reproduce.context import Context, Numbers
 
 READ = ("TUTTI_DISTANCES", "TUTTI_MACHINE", "TUTTI_RULES")
 """The settings that name files which runs read."""
@@ -22,12 +22,12 @@ _PATIENCE = 7200
 """Seconds after which a run of up to 560 ranks is given up; more ranks take time with their square."""
 
 
-def minima(
+def times(
     words: Sequence[str], algorithms: Mapping[str, str], machine: Platform, ranks: int, ppn: int,
     selector: str, taken: Sequence[int], distances: str, settings: Mapping[str, str],
     configuration: Sequence[str] = (),
 ) -> list[Numbers]:  # fmt: skip
-    """The shortest times of each row in microseconds.
+    """The shortest times of each row in microseconds, and the means: times_of().
 
     Args:
         words: arguments of tutti-bench.
@@ -51,14 +51,24 @@ def minima(
         timeout = _PATIENCE * max(1.0, (ranks / 560) ** 2)
         defaults = {name: text for name, text in _DEFAULTS.items() if name not in os.environ}
         running.output(job, {**defaults, **settings, **named}, timeout=timeout)
-        return minima_of(json.loads(file.read_text()), algorithms)
+        return times_of(json.loads(file.read_text()), algorithms)
 
 
-def minima_of(document: Mapping[str, Any], algorithms: Mapping[str, str]) -> list[Numbers]:
-    """The shortest times of each row of a result of tutti-bench in microseconds, by the names of the
-    contenders; `algorithms` has the algorithm of each name."""
-    rows = ({line["name"]: line["min_us"] for line in row["algorithms"]} for row in document["rows"])
-    return [{name: least[algorithm] for name, algorithm in algorithms.items()} for least in rows]
+def times_of(document: Mapping[str, Any], algorithms: Mapping[str, str]) -> list[Numbers]:
+    """Microseconds of each row of a result of tutti-bench by the names of the contenders: the shortest
+    times, and as "NAME, avg" the means; `algorithms` has the algorithm of each name."""
+    found = []
+    for row in document["rows"]:
+        lines = {line["name"]: line for line in row["algorithms"]}
+        least = {name: lines[algorithm]["min_us"] for name, algorithm in algorithms.items()}
+        means = {average(name): lines[algorithm]["mean_us"] for name, algorithm in algorithms.items()}
+        found.append(least | means)
+    return found
+
+
+def average(name: str) -> str:
+    """The name of a contender's mean times beside its shortest."""
+    return f"{name}, avg"
 
 
 def _libraries(smpimain: Path) -> list[Path]:
@@ -74,7 +84,7 @@ def bench(
     ranks: int, ppn: int, selector: str = "ompi", taken: Sequence[int] = (), distances: str = "",
     configuration: Sequence[str] = (),
 ) -> list[Numbers]:  # fmt: skip
-    """What minima() returns, kept by all that it depends on, the libraries and the files that settings
+    """What times() returns, kept by all that it depends on, the libraries and the files that settings
     name included."""
     front, smpimain = running.front(), running.smpimain()
     settings = {name: value for name, value in os.environ.items() if name.startswith("TUTTI")}
@@ -82,7 +92,7 @@ def bench(
              smpimain, *_libraries(smpimain),
              *(Path(settings.get(name, "")) for name in READ)]  # fmt: skip
     found: list[Numbers] = context.result(
-        minima, list(words), dict(algorithms), machine, ranks, ppn, selector, list(taken), distances,
+        times, list(words), dict(algorithms), machine, ranks, ppn, selector, list(taken), distances,
         settings, list(configuration), of=files,
     )  # fmt: skip
     return found

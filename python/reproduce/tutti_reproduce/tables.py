@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
-from tutti import _engine, bench, mpis
-from tutti_reproduce.cache import Cache, content_of, sources_of
+from tutti import _engine, mpis
+from tutti_reproduce.context import Numbers
 
 EVEN = 1.1
 """Factors between 1 / EVEN and EVEN count as even."""
 AHEAD = 1.02
 """The same where the paper has only the side of a crossover: who is ahead, by however little."""
 NEAR = 1.5
-"""Single numbers within this factor of the published one agree."""
+"""Single numbers and averages within this factor of the published one agree."""
 CLOSE = 1.2
 """Factors within this factor of the published one are close."""
+ABOVE = "above"
+"""The name in Numbers of what a `value` exceeds, if samples enclose it: it is above that, and at most itself."""
 OLDER = {"library": "Open MPI v4.1.4", "rate": "1 Gbit/s"}
 """What older samples of the lab were measured with and do not say."""
-
-Numbers = dict[str, float]
-"""The numbers of one problem by contender. The name `factor` is the first contender's time over the
-second's where the times are unknown; `ahead` says no more than who wins: 1 the second contender, -1
-the first, 0 neither; `value` is the number of a table without contenders. Empty: no numbers."""
 
 
 def side(factor: float, even: float = EVEN) -> int:
@@ -132,6 +126,19 @@ class Result:
     sweeps: list[Sweep] = field(default_factory=list)
 
 
+Comparison = Callable[[Numbers, Numbers], "bool | None"]
+"""Whether published numbers and those of a source agree; None if that is unknown."""
+
+
+def _on_courses(crossing: list[bool], others: list[bool]) -> str:
+    """What a verdict says of courses, given which agree."""
+    same = f"{sum(others)} of {len(others)}"
+    if not crossing:
+        return f"; no series has a crossover, and in {same} the same contender wins throughout" if others else ""
+    text = f"; crossovers agree in {sum(crossing)} of {len(crossing)} series that have one"
+    return f"{text}; in {same} others the same contender wins throughout" if others else text
+
+
 @dataclass(frozen=True)
 class Table:
     """A published table or figure and how to reproduce it.
@@ -145,6 +152,7 @@ class Table:
         steps: the number of results that it computes.
         run: computes the result; calls its argument after each step.
         even: factors between 1 / even and even count as even.
+        by_size: whether factors must agree by their size too, as averages and ends of ranges do.
     """
 
     paper: str
@@ -155,6 +163,7 @@ class Table:
     steps: int
     run: Callable[[Callable[[], None]], Result]
     even: float = EVEN
+    by_size: bool = False
 
     def factor(self, numbers: Numbers) -> float | None:
         """The first contender's number over the second's, or the single value; None if unknown."""
@@ -175,13 +184,28 @@ class Table:
             return None
         return ("even", second, first)[side(factor, self.even)]
 
-    def agrees(self, published: Numbers, here: Numbers) -> bool | None:
-        """Whether the winners are equal or the values near; None if one is unknown."""
-        if self.contenders is None:
-            a, b = self.factor(published), self.factor(here)
-            return None if not a or not b else max(a / b, b / a) <= NEAR
+    def same_winner(self, published: Numbers, here: Numbers) -> bool | None:
+        """Whether the winners are equal; None if one is unknown."""
         names = self.winner(published), self.winner(here)
         return None if None in names else names[0] == names[1]
+
+    def near(self, published: Numbers, here: Numbers) -> bool | None:
+        """Whether the factors or values are near; None if one is unknown, or not known well enough."""
+        theirs, ours = self.factor(published), self.factor(here)
+        if not theirs or not ours:
+            return None
+        # Of a value that samples enclose, both ends are near, or all in between are not.
+        ends = [here.get(ABOVE, ours), ours]
+        if all(theirs <= NEAR * end and end <= NEAR * theirs for end in ends):
+            return True
+        return False if NEAR * ends[1] < theirs or ends[0] >= NEAR * theirs or ends[0] == ends[1] else None
+
+    def agrees(self, published: Numbers, here: Numbers) -> bool | None:
+        """Whether the winners are equal or the values near, or both (`by_size`); None if one is unknown."""
+        if self.contenders is None:
+            return self.near(published, here)
+        same = self.same_winner(published, here)
+        return same and self.near(published, here) is not False if self.by_size else same
 
     def course(self, sweep: Sweep, points: list[tuple[float, int]], numbers: list[Numbers]) -> Course | None:
         """Who wins along a series, by winners and not by what is even; between them the crossover is
@@ -228,45 +252,58 @@ class Table:
             found += not low <= theirs <= high
         return found
 
-    def compared(self, result: Result, view: View) -> list[bool]:
-        """For each problem that both know, whether they agree."""
+    def compared(self, result: Result, view: View, by: Comparison | None = None) -> list[bool]:
+        """For each problem that both know, whether they agree; `by`: same_winner or near alone."""
         pairs = zip(result.published, view.numbers, strict=True)
-        known = (self.agrees(published, here) for published, here in pairs)
+        known = ((by or self.agrees)(published, here) for published, here in pairs)
         return [each for each in known if each is not None]
 
-    def compared_courses(self, result: Result, view: View) -> list[bool]:
-        """For each series whose course both know, whether they agree."""
-        found = []
+    def compared_courses(self, result: Result, view: View) -> tuple[list[bool], list[bool]]:
+        """Whether courses agree, for each series whose course both know: of those with a crossover, published
+        or here, and of the others."""
+        crossing: list[bool] = []
+        others: list[bool] = []
         for sweep in result.sweeps:
             theirs, ours = (self.courses(sweep, of) for of in (result.published, view.numbers))
-            found += [a.agrees(b) for name, a in theirs.items() if a and (b := ours[name])]
-        return found
+            for name, course in theirs.items():
+                if course and (here := ours[name]):
+                    (crossing if course.changes or here.changes else others).append(course.agrees(here))
+        return crossing, others
 
     def verdict(self, result: Result, view: View) -> str:
         """Whether the shape agrees, in one sentence."""
-        compared = self.compared(result, view)
         if self.contenders is None:
-            return f"within a factor of {NEAR:g} in {sum(compared)} of {len(compared)}"
-        second = self.contenders[1]
-        if not compared:
+            return self._verdict_on_values(result, view)
+        second, same = self.contenders[1], self.compared(result, view, self.same_winner)
+        if not same:
             winners = [winner for numbers in view.numbers if (winner := self.winner(numbers))]
             return f"{second} wins {winners.count(second)} of {len(winners)}; the paper has no numbers to compare"
         both = [[self.winner(numbers) for numbers in pair] for pair in
                 zip(result.published, view.numbers, strict=True)]  # fmt: skip
         published, here = (sum(pair[i] == second for pair in both if None not in pair) for i in (0, 1))
+        text = f"same winner in {sum(same)} of {len(same)}"
+        if self.by_size:
+            text = f"winner and size agree in {sum(self.compared(result, view))} of {len(same)}; {text}"
+        if view.spread and not all(same):
+            text += f" (beyond doubt another one in {self.doubtless(result, view)})"
         pairs = [(self.factor(a), self.factor(b)) for a, b in
                  zip(result.published, view.numbers, strict=True)]  # fmt: skip
-        known_factors = [max(a / b, b / a) for a, b in pairs if a and b]
-        close = sum(each <= CLOSE for each in known_factors)
-        text = f"same winner in {sum(compared)} of {len(compared)}"
-        if view.spread and not all(compared):
-            text += f" (beyond doubt another one in {self.doubtless(result, view)})"
-        if known_factors:
-            text += f", factor within {100 * (CLOSE - 1):.0f} % in {close}"
+        if factors := [max(a / b, b / a) for a, b in pairs if a and b]:
+            close, near = (sum(each <= within for each in factors) for within in (CLOSE, NEAR))
+            text += f", factor within 20 % in {close} and within {NEAR:g} in {near} of {len(factors)}"
         text += f"; {second} wins {published} published and {here} here"
-        if courses := self.compared_courses(result, view):
-            text += f"; crossovers agree in {sum(courses)} of {len(courses)} series"
-        return text
+        return text + _on_courses(*self.compared_courses(result, view))
+
+    def _verdict_on_values(self, result: Result, view: View) -> str:
+        """The verdict on single values."""
+        near = self.compared(result, view)
+        pairs = zip(result.published, view.numbers, strict=True)
+        known = sum(None not in map(self.factor, pair) for pair in pairs)
+        if not known:
+            return "the paper has no numbers to compare"
+        text = f"within a factor of {NEAR:g} in {sum(near)} of {len(near)}"
+        rest = known - len(near)
+        return f"{text}; {rest} more between samples too far apart to tell" if rest else text
 
     def mean_factor(self, numbers: list[Numbers]) -> float | None:
         """The geometric mean of the known factors of contenders."""
@@ -274,49 +311,6 @@ class Table:
         if self.contenders is None or not factors:
             return None
         return math.exp(sum(map(math.log, factors)) / len(factors))
-
-
-@dataclass(frozen=True)
-class Context:
-    """What all papers need.
-
-    Attributes:
-        cache: keeps the results.
-        machine: the file of --machine; None: each paper's own network, or the built-in machine.
-        samples: the folder with the lab's samples.
-        simgrid_ranks: tables of more ranks do not run in SimGrid; 0 for none.
-    """
-
-    cache: Cache
-    machine: Path | None
-    samples: Path
-    simgrid_ranks: int = 0
-
-    def result(self, compute: Callable[..., Any], *arguments: Any, of: Sequence[Path] = ()) -> Any:
-        """The result of a function, kept by its name, its arguments, and the contents of its source
-        file and all that this imports of Tutti's, with the published numbers, of the engine, and of
-        other files that it depends on."""
-        source = Path(compute.__code__.co_filename)
-        files = [Path(_engine.__file__), *sources_of(source), *of]
-        key = [*map(content_of, files), compute.__name__, arguments]
-        known = json.loads(json.dumps(key, default=_text))
-        return self.cache.get(known, lambda: compute(*arguments))
-
-    def documents(self, pattern: str, schema: str = bench.SCHEMA) -> list[dict[str, Any]]:
-        """The samples whose file names match, by name. Raises Refusal if one has another schema."""
-        return [bench.read(path, schema) for path in sorted(self.samples.glob(pattern))]
-
-
-def _text(argument: Any) -> str:
-    """What identifies an argument that is no JSON."""
-    return argument.__name__ if callable(argument) else str(argument)
-
-
-def published(paper: str) -> dict[str, Any]:
-    """The published numbers of a paper, from its file beside this one."""
-    text = resources.files("tutti_reproduce").joinpath(f"{paper}.json").read_text()
-    document: dict[str, Any] = json.loads(text)
-    return document
 
 
 def libraries(documents: Iterable[dict[str, Any]]) -> str:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from tutti._engine import Call, Machine, distribute
-from tutti_reproduce.tables import Numbers
+from tutti_reproduce.context import Numbers
 
 INT = 4
 """Bytes of the paper's elements."""
