@@ -14,7 +14,8 @@ inline constexpr int buffer_kinds = 16;
 /// A kind of buffers in words, e.g. "scattered, in place".
 [[nodiscard]] std::string buffer_kind_name(int kind);
 
-/// True for the kinds in which ranks pass MPI_IN_PLACE, where MPI permits it.
+/// True for the kinds in which ranks pass MPI_IN_PLACE, where MPI permits it; in reductions with
+/// mixed buffers only some of them do.
 [[nodiscard]] constexpr bool is_in_place(int kind) { return kind % 2 == 1; }
 
 /// Blocks of these sizes for the pairs of ranks of an alltoallv (see Call::pairs): what a rank
@@ -22,9 +23,10 @@ inline constexpr int buffer_kinds = 16;
 [[nodiscard]] std::vector<Bytes> one_way_pairs(const std::vector<Bytes>& sizes);
 
 /// The buffers of all ranks in a kind below `buffer_kinds`: contiguous; scattered; both with
-/// messages that copies pack; of datatypes that are not contiguous, on both sides or one; or a mix
-/// of these by rank. Each with and without MPI_IN_PLACE. These are what an executor's planner may
-/// ask for (see PrivateComm::traits_of).
+/// messages that copies pack, the scattered ones beside typed buffers of the own blocks of odd
+/// ranks; of datatypes that are not contiguous, on both sides or one; or a mix of these by rank.
+/// Each with and without MPI_IN_PLACE. These are what an executor's planner may ask for (see
+/// PrivateComm::traits_of).
 [[nodiscard]] std::vector<BufferLayout> buffers_of(const Specification& specification,
                                                    const Call& call, int kind);
 /// The kinds that differ for a call.

@@ -27,8 +27,11 @@ constexpr std::array<std::array<const char*, 2>, 6> grouped_shapes = {{{"4", "/2
                                                                        {"2x4", "/round_robin:2"},
                                                                        {"7", "/3"},
                                                                        {"6", "/4"}}};
-/// The kinds of sizes: 3 equal blocks with vectors of 2 lengths; more than the irregular ones.
-constexpr int size_kinds = 6;
+/// The kinds of sizes: 3 equal blocks with vectors of 2 lengths; more than the irregular ones. One
+/// has more bytes than an int counts.
+constexpr std::size_t size_kinds = 6;
+constexpr std::size_t large_kind = 3;
+constexpr Bytes large_factor = (Bytes{1} << 32) + 1;
 
 /// Adds every sequence of positive numbers with the sum p, as text.
 void add_compositions(int p, const std::string& text, std::vector<std::string>& shapes) {
@@ -71,6 +74,9 @@ Call sized_call(Collective collective, int p, Rank root, std::size_t turn) {
     constexpr std::array<Bytes, 3> blocks = {5, 1, 0};
     call.sizes.assign(ranks, blocks[turn % blocks.size()]);
   }
+  if (turn % size_kinds == large_kind) {
+    for (Bytes& bytes : call.sizes) bytes *= large_factor;
+  }
   if (collective == Collective::alltoallv) call.pairs = one_way_pairs(call.sizes);
   if (collective == Collective::barrier) call.sizes.assign(ranks, 0);
   if (block_kind(collective) == BlockKind::parts || reduces(collective)) {
@@ -89,7 +95,7 @@ class HierarchicalSweep {
 
   void run(const Nodes& nodes, std::span<const int> numbers_of_leaders = all_leaders) {
     // Roots alternate sizes; without roots every kind of size is used.
-    const int calls = has_root(collective_) ? nodes.p() : size_kinds;
+    const int calls = has_root(collective_) ? nodes.p() : static_cast<int>(size_kinds);
     for (const int leaders : numbers_of_leaders) {
       if (leaders > nodes.most()) break;
       for (int i = 0; i < calls; ++i) {
@@ -104,12 +110,14 @@ class HierarchicalSweep {
   SweepResult done() { return std::move(result_); }
 
  private:
-  /// Checks 1 to 3 chunks, with and without MPI_IN_PLACE, and direct use of the buffers of all
-  /// ranks or some.
+  /// Checks up to 4 chunks, where each half of node memory is used again, with and without
+  /// MPI_IN_PLACE, and direct use of the buffers of all ranks or some.
   void run(const Call& call, const Nodes& nodes, HierarchicalOptions options) {
     Call both_ways = call;
     both_ways.pairs.clear();
-    for (options.chunks = 1; options.chunks <= 3; ++options.chunks) {
+    const int two_or_three = 2 + static_cast<int>(turn_ / size_kinds % 2);
+    for (const int chunks : {1, two_or_three, 4}) {
+      options.chunks = chunks;
       options.in_place = false;
       check(call, nodes, options);
       options.in_place = true;

@@ -21,8 +21,10 @@ enum class Buffers : std::uint8_t {
   mixed
 };
 constexpr std::array buffer_names = {
-    "contiguous", "packed messages", "scattered",     "scattered, packed messages",
-    "typed",      "typed to send",   "typed results", "mixed"};
+    "contiguous",    "packed messages",
+    "scattered",     "scattered, packed messages, typed own blocks of odd ranks",
+    "typed",         "typed to send",
+    "typed results", "mixed"};
 static_assert(2 * buffer_names.size() == buffer_kinds);
 
 BufferLayout layout_of(const Specification& specification, const Call& call, Rank rank,
@@ -39,13 +41,22 @@ BufferLayout layout_of(const Specification& specification, const Call& call, Ran
     traits.padding = typed ? call.unit : 0;
     return layout;
   }
-  const bool has_send = collective != Collective::bcast;
-  traits.send_contiguous = !(has_send && (typed || buffers == Buffers::typed_send));
-  traits.receive_contiguous = !typed && buffers != Buffers::typed_receive;
+  const bool at_root = rank == call.root;
+  // The buffer of a rank's own block where the other one has the blocks of all.
+  const bool typed_own =
+      buffers == Buffers::scattered_packed && blocks == BlockKind::ranks && rank % 2 == 1;
+  const bool sends =
+      is_scatter(collective) ? at_root : collective != Collective::bcast && !traits.in_place;
+  const bool receives =
+      is_scatter(collective) ? !traits.in_place : !is_gather(collective) || at_root;
+  traits.send_contiguous = !sends || !(typed || buffers == Buffers::typed_send ||
+                                       (typed_own && !is_scatter(collective)));
+  traits.receive_contiguous = !receives || !(typed || buffers == Buffers::typed_receive ||
+                                             (typed_own && is_scatter(collective)));
   if (blocks == BlockKind::parts) return layout;
   layout.scattered = buffers == Buffers::scattered || buffers == Buffers::scattered_packed;
   const bool packs = buffers == Buffers::packed || buffers == Buffers::scattered_packed;
-  const bool at_side = !has_root(collective) || rank == call.root;
+  const bool at_side = !has_root(collective) || at_root;
   traits.packs_blocks = packs && blocks == BlockKind::ranks && at_side;
   const bool as_numbered =
       specification.order == OrderName::natural || specification.order == OrderName::rotated;
@@ -73,9 +84,11 @@ std::vector<BufferLayout> buffers_of(const Specification& specification, const C
   const auto buffers = static_cast<Buffers>(kind / 2);
   std::vector<BufferLayout> all;
   for (Rank rank = 0; rank < call.p(); ++rank) {
+    const bool mixes = buffers == Buffers::mixed;
     const auto alone = static_cast<Buffers>(rank % static_cast<int>(Buffers::mixed));
-    all.push_back(layout_of(specification, call, rank, buffers == Buffers::mixed ? alone : buffers,
-                            is_in_place(kind)));
+    const bool in_place = !mixes || !reduces(call.collective) || rank % 4 == 0 || rank % 4 == 3;
+    all.push_back(layout_of(specification, call, rank, mixes ? alone : buffers,
+                            is_in_place(kind) && in_place));
   }
   return all;
 }

@@ -35,6 +35,11 @@ constexpr int all_kinds_max_p = 8;
 
 /// Small sizes make segments, thresholds and half-performance lengths of a few bytes count.
 constexpr Bytes average_block = 6;
+/// More bytes than an int counts; up to this p a size of equal blocks.
+constexpr Bytes large_block = Bytes{1} << 40;
+constexpr int max_large_p = 4;
+/// Several parts where their number follows from the size. Smaller vectors have one.
+constexpr Bytes some_parts = 60'000;
 
 std::vector<std::vector<Bytes>> irregular_sizes(int p) {
   std::vector<std::vector<Bytes>> all;
@@ -43,7 +48,7 @@ std::vector<std::vector<Bytes>> irregular_sizes(int p) {
   }
   all.push_back(std::vector<Bytes>(index(p), 0));
   all.push_back(all.back());
-  all.back()[index(p / 3)] = Bytes{1} << 40;
+  all.back()[index(p / 3)] = large_block;
   // Many zeros among small and large blocks.
   std::mt19937_64 random(static_cast<std::uint64_t>(p));
   all.emplace_back();
@@ -54,17 +59,22 @@ std::vector<std::vector<Bytes>> irregular_sizes(int p) {
   return all;
 }
 
-std::vector<std::vector<Bytes>> sizes_for(Collective collective, int p) {
-  if (is_irregular(collective)) return irregular_sizes(p);
-  const auto ranks = index(p);
-  if (block_kind(collective) == BlockKind::none) return {std::vector<Bytes>(ranks, 0)};
-  if (block_kind(collective) == BlockKind::parts) {
-    // Fewer bytes than parts, as many, and more.
-    return {std::vector<Bytes>(ranks, 0), std::vector<Bytes>(ranks, 1),
-            std::vector<Bytes>(ranks, average_block), std::vector<Bytes>(ranks, 100)};
+std::vector<std::vector<Bytes>> sizes_for(const Specification& specification, int p) {
+  const Algorithm& algorithm = *specification.algorithm;
+  if (is_irregular(algorithm.collective)) return irregular_sizes(p);
+  const BlockKind kind = block_kind(algorithm.collective);
+  std::vector<Bytes> blocks = {0};
+  if (algorithm.takes("parts") && specification.parameters.parts == 0) {
+    blocks = {some_parts};
+  } else if (kind != BlockKind::none) {
+    blocks = {0, 1, average_block};
+    // With this one there are vectors of fewer bytes than parts, as many, and more.
+    if (kind == BlockKind::parts) blocks.push_back(100);
   }
-  return {std::vector<Bytes>(ranks, 0), std::vector<Bytes>(ranks, 1),
-          std::vector<Bytes>(ranks, average_block)};
+  if (kind != BlockKind::none && p <= max_large_p) blocks.push_back(large_block);
+  std::vector<std::vector<Bytes>> all;
+  for (const Bytes block : blocks) all.emplace_back(index(p), block);
+  return all;
 }
 
 /// Arrivals: simultaneous, rising, falling, with one late rank, and random with ties.
@@ -147,7 +157,7 @@ class Sweep {
 
   /// `seed` determines the sizes, root and other values of a sampled unit.
   void run(const Unit& unit, std::size_t seed) {
-    const auto all_sizes = sizes_for(unit.specification.algorithm->collective, unit.p);
+    const auto all_sizes = sizes_for(unit.specification, unit.p);
     const auto patterns = unit.specification.needs_arrivals() ? arrival_patterns(unit.p)
                                                               : std::vector<std::vector<double>>(1);
     if (unit.sampled) {
@@ -170,7 +180,7 @@ class Sweep {
                          unit.specification.runner == Runner::background;
     for (Rank root = 0; root < roots_of(unit); ++root) {
       for (std::size_t pattern = 0; pattern < patterns.size(); ++pattern) {
-        const std::size_t turn = (index(root) + pattern) % all_sizes.size();
+        const std::size_t turn = (index(root + unit.p) + pattern) % all_sizes.size();
         for (std::size_t i = 0; i < all_sizes.size(); ++i) {
           if (!in_turn || i == turn)
             run_half_performance_lengths(unit, root, all_sizes[i], patterns[pattern]);
@@ -350,7 +360,7 @@ std::vector<Specification> variations(const Algorithm& algorithm) {
     spec.parameters.threshold = std::max<Bytes>(bytes, -1);
   });
   all.vary("arrivals", {false, true}, &Parameters::arrivals);
-  all.vary("parts", {1, 3, 20}, &Parameters::parts);
+  all.vary("parts", {0, 1, 3, 20}, &Parameters::parts);
   all.vary("carry", {0, 8, max_carried, all_carried}, &Parameters::carry);
   all.add_nodes();
   all.vary("protocol", {Notifications::messages, Notifications::windows}, &Parameters::protocol);

@@ -50,13 +50,13 @@ struct SweepResult {
 using SweepProgress = std::function<void(double done, std::string_view at)>;
 
 /// Verifies every collective and algorithm with every runner and variation of its parameters, for
-/// every p and root, with sizes equal, zero, one huge, random, and those of all distributions. All
-/// orders take part but single heuristics, for which `distance` stands, and fewer where an
-/// algorithm has parts. Orders by arrival use simultaneous, rising, falling and random arrivals,
-/// and one late rank; orders by distance use random matrices. With these and the background runner,
-/// sizes alternate. Then verifies the programs that the schedules become, for all kinds of buffers
-/// if p is at most 8, else for one kind of each case; they are those that a planner makes (a test
-/// compares them). Takes minutes with the default options.
+/// every p and root, with sizes equal, zero, one huge (for few ranks all), random, and those of all
+/// distributions. All orders take part but single heuristics, for which `distance` stands, and
+/// fewer where an algorithm has parts. Orders by arrival use simultaneous, rising, falling and
+/// random arrivals, and one late rank; orders by distance use random matrices. With these and the
+/// background runner, sizes alternate. Then verifies the programs that the schedules become, for
+/// all kinds of buffers if p is at most 8, else for one kind of each case; they are those that a
+/// planner makes (a test compares them). Takes minutes with the default options.
 [[nodiscard]] SweepResult sweep(const SweepOptions& options, const SweepProgress& progress = {});
 
 /// The points of an algorithm's space that the sweep visits.
@@ -64,7 +64,7 @@ using SweepProgress = std::function<void(double done, std::string_view at)>;
 
 /// Verifies the programs of `collective` for every distribution of up to `max_p` ranks over nodes,
 /// mapped in blocks, round-robin and shuffled, and for some shapes of up to 2 max_p + 1 ranks, some
-/// with groups. Covers every root, up to 4 leaders, 8 if a node has as many ranks, 1 to 3 chunks,
+/// with groups. Covers every root, up to 4 leaders, 8 if a node has as many ranks, 1 to 4 chunks,
 /// with and without MPI_IN_PLACE and direct use of the buffers of all ranks or some, and operations
 /// that commute and that do not; sizes alternate. A call must be refused exactly if an operation
 /// does not commute and ranks of a node are not consecutive. Then verifies each inner call with the

@@ -287,6 +287,8 @@ TEST_P(EveryReduction, CombinesWhatItShouldAndChangesNothingElse) {
   for (const Algorithm& algorithm : all_algorithms()) {
     if (algorithm.collective != GetParam()) continue;
     for (const Specification& spec : variations(algorithm)) {
+      // Vectors of these sizes have one part then.
+      if (algorithm.takes("parts") && spec.parameters.parts == 0) continue;
       for (const int p : numbers_of_ranks) {
         if (!HasFailure()) cases += run_all(spec, p);
       }
