@@ -4,7 +4,7 @@
 #include <tutti/tutti.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -28,14 +28,14 @@ constexpr unsigned patience = 60;
 constexpr int faulty_rank = 2;
 
 /// Files that rank 0 reads: a fictitious machine on which node memory gains, and a rule that
-/// selects it for an allgather of 8 bytes and more.
+/// selects it for a bcast of 8 bytes and more.
 class MadeUpFiles {
  public:
   explicit MadeUpFiles(int rank) {
     if (rank != 0) return;
     name("TUTTI_MACHINE", "latency 1e-3\nlocal_latency 1e-2\nsignal 1e-9\n");
     name("TUTTI_RULES", R"x({"schema": "tutti-rules-1", "rules": [
-        {"collective": "allgather", "bytes": "8..inf", "use": "hierarchical(native)"}]})x");
+        {"collective": "bcast", "bytes": "8..inf", "use": "hierarchical(native)"}]})x");
   }
 
  private:
@@ -78,21 +78,30 @@ class Heard {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Gathers `count` numbers from each rank; checks all if `whole`, for calls in which no rank fails.
+/// Gathers a number from each rank; checks all if `whole`, for calls in which no rank fails.
 /// `sent`: the count of what this rank sends; none: `count`.
 int gather(MPI_Comm comm, int count, bool whole = true, std::optional<int> sent = {}) {
   int rank = 0;
   int p = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &p);
-  const auto block = static_cast<std::size_t>(std::max(count, 1));
-  const std::vector<int> own(block, rank);
-  std::vector<int> all(block * static_cast<std::size_t>(p), -1);
+  std::vector<int> all(static_cast<std::size_t>(p), -1);
   const int code =
-      TUTTI_Allgather(own.data(), sent.value_or(count), MPI_INT, all.data(), count, MPI_INT, comm);
-  for (std::size_t i = 0; i < all.size() && whole; ++i) {
-    expect(all[i] == static_cast<int>(i / block), "wrong data");
+      TUTTI_Allgather(&rank, sent.value_or(count), MPI_INT, all.data(), count, MPI_INT, comm);
+  for (int from = 0; from < p && whole; ++from) {
+    expect(all[static_cast<std::size_t>(from)] == from, "wrong data");
   }
+  return code;
+}
+
+/// Sends numbers from rank 0, which each rank with a valid count checks.
+int cast(MPI_Comm comm, int count = 2) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  constexpr std::array sent = {1, 2};
+  std::array<int, 2> numbers = rank == 0 ? sent : std::array{-1, -1};
+  const int code = TUTTI_Bcast(numbers.data(), count, MPI_INT, 0, comm);
+  expect(count < 0 || numbers == sent, "wrong data");
   return code;
 }
 
@@ -106,24 +115,27 @@ int failing_iprobe(int, int, MPI_Comm, int*, MPI_Status*) {
   return MPI_ERR_OTHER;
 }
 
-std::string last(MPI_Comm comm) { return tutti::test::last_run(comm, "allgather"); }
+std::string last(MPI_Comm comm, const char* collective = "allgather") {
+  return tutti::test::last_run(comm, collective);
+}
 
 /// A rank with invalid arguments asks the others whether a rule holds for the size of the call.
 void ask_in_vain(int rank) {
   const Heard comm;
-  expect(gather(comm.get(), 2) == MPI_SUCCESS, "a first call");
-  expect(last(comm.get()).starts_with("hierarchical(native,leaders=1): rules"), "no rule decided");
+  expect(cast(comm.get()) == MPI_SUCCESS, "a first call");
+  expect(last(comm.get(), "bcast").starts_with("hierarchical(native,leaders=1): rules"),
+         "no rule decided");
   if (rank == faulty_rank) {
     const Faulty functions([](tutti::MpiFunctions& all) { all.Iprobe = failing_iprobe; });
-    expect(gather(comm.get(), -1, false) != MPI_SUCCESS, "no error");
+    expect(cast(comm.get(), -1) != MPI_SUCCESS, "no error");
     expect(heard == 1, "the handler heard not one error");
   } else {
     int token = 0;
     MPI_Recv(&token, 1, MPI_INT, faulty_rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    expect(gather(comm.get(), 2, false) == MPI_SUCCESS, "an error of another rank");
+    expect(cast(comm.get()) == MPI_SUCCESS, "an error of another rank");
   }
   for (int call = 0; call < 3; ++call) {
-    expect(gather(comm.get(), 2) == MPI_SUCCESS, "an error after it");
+    expect(cast(comm.get()) == MPI_SUCCESS, "an error after it");
   }
 }
 
@@ -331,7 +343,6 @@ int main(int argc, char** argv) {
   waits_in("ask_in_vain");
   ask_in_vain(rank);
   TUTTI_Algorithm_set("allgather", "hierarchical(native)", nullptr, nullptr);
-  setenv("TUTTI_RULES", "none", 1);
   waits_in("find_nodes");
   find_nodes();
   waits_in("leave_no_room_for_sizes");
