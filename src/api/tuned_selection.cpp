@@ -39,12 +39,16 @@ class TunedSelection::MpiAgreement final : public Agreement {
       if (error != MPI_SUCCESS) return selection_.is_closed_ ? MPI_SUCCESS : error;
       selection_.may_agree_ = true;
     }
-    // Starts of persistent requests wait for no rank: calls with arrivals keep the time themselves.
-    const bool may_wait = !state_.has_arrivals;
-    notes.push_back({may_wait ? selection_.clock_.due(state_.tuner.spent()) : 0, 0});
+    // Calls with arrivals keep the time themselves.
+    notes.push_back({may_wait() ? selection_.clock_.due(state_.tuner.spent()) : 0, 0});
     notes.push_back({TuningClock::cost_of_node(), 0});
     return state_.notes.begin(communicator.handle(), std::move(notes));
   }
+
+  int wait() override { return state_.notes.is_pending() ? state_.notes.wait() : MPI_SUCCESS; }
+
+  /// Starts of persistent requests wait for no rank.
+  [[nodiscard]] bool may_wait() const override { return !state_.has_arrivals; }
 
   int end(std::vector<MaxAndSum>& combined) override {
     int error = state_.notes.end(combined);
@@ -259,7 +263,7 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
   if (state->tuner.call() == 0) {
     const double began = monotonic_seconds();
     error = start(*state);
-    charge_since(began, *state);
+    state->tuner.charge(look_since(began));
   }
   if (error == MPI_SUCCESS && state->tuner.agrees()) error = agree(*state);
   if (error != MPI_SUCCESS) return deferred;
@@ -318,13 +322,13 @@ int TunedSelection::agree(State& state) {
     state.latest = class_by_mean(found, state.latest, state.mean, state.started);
     state.mean = found;
   }
-  charge_since(began, state);
+  tuner.charge_agreement(look_since(began));
   return error;
 }
 
-void TunedSelection::charge_since(double began, State& state) {
+Nanoseconds TunedSelection::look_since(double began) {
   looked_at_ = monotonic_seconds();
-  state.tuner.charge(nanoseconds(looked_at_ - began));
+  return nanoseconds(looked_at_ - began);
 }
 
 void TunedSelection::end_agreements() {

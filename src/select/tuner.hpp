@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/types.hpp"
+#include "select/agreement_time.hpp"
 #include "select/exploration_budget.hpp"
 #include "select/tuning_case.hpp"
 
@@ -40,6 +41,10 @@ class Agreement {
   /// Begins to combine this rank's notes with those of all ranks. Does not wait for them.
   /// Collective. Returns an error.
   virtual int begin(std::vector<MaxAndSum> notes) = 0;
+  /// May a rank wait for the others where an agreement begins?
+  [[nodiscard]] virtual bool may_wait() const { return true; }
+  /// Waits until what has begun could end at once. Collective. Returns an error.
+  virtual int wait() { return 0; }
   /// Sets `combined` to the result, note by note. Collective. Returns an error.
   virtual int end(std::vector<MaxAndSum>& combined) = 0;
   /// How many candidates calls of a class have, the MPI's own included. Asked again only after
@@ -124,7 +129,10 @@ class Tuner {
   void reopen();
   /// From now on all calls run the MPI's own.
   void stop() { is_stopped_ = true; }
-  /// Adds what the begin or the end of an agreement, or looking at a noted call, took at this rank.
+  /// Adds what agree() took at this rank. Where calls hide what a reduction takes, it counts as
+  /// long as one that waited: see AgreementTime.
+  void charge_agreement(Nanoseconds elapsed);
+  /// Adds what looking at a noted call took at this rank.
   void charge(Nanoseconds elapsed) { own_cost_ += elapsed; }
 
   /// The number of the call that has begun.
@@ -235,6 +243,8 @@ class Tuner {
   std::uint64_t reopened_at_ = never;  ///< in this window; its calls explore no more
   std::uint64_t lag_ = 0;              ///< calls between a window and its agreement
   std::array<Note, window> notes_{};
+  AgreementTime agreement_time_;
+  bool waits_ = false;                           ///< the latest agreement waited for its end
   Nanoseconds own_cost_ = 0;                     ///< as charged at this rank, not combined yet
   Nanoseconds resolution_ = without_clock;       ///< the shortest time that the clock measures
   Nanoseconds race_resolution_ = without_clock;  ///< when the races began

@@ -51,12 +51,24 @@ std::vector<MaxAndSum> Tuner::notes(Nanoseconds creation, Nanoseconds clock_erro
 }
 
 int Tuner::agree(Agreement& ranks, Nanoseconds creation, Nanoseconds clock_error) {
-  const bool begins = begins_agreement();
-  std::vector<MaxAndSum> combined;
-  int error = begins ? ranks.begin(notes(creation, clock_error)) : ranks.end(combined);
-  if (error == 0 && !begins) error = conclude(combined, ranks);
+  int error = 0;
+  if (begins_agreement()) {
+    waits_ = ranks.may_wait() && agreement_time_.begin();
+    error = ranks.begin(notes(creation, clock_error));
+    if (error == 0 && waits_) error = ranks.wait();
+  } else {
+    std::vector<MaxAndSum> combined;
+    error = ranks.end(combined);
+    if (error == 0) error = conclude(combined, ranks);
+  }
   is_stopped_ = error != 0;
   return error;
+}
+
+void Tuner::charge_agreement(Nanoseconds elapsed) {
+  const bool begins = begins_agreement();
+  if (begins && waits_) agreement_time_.add(elapsed);
+  charge(begins ? std::max(elapsed, agreement_time_.expected()) : elapsed);
 }
 
 WindowCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {

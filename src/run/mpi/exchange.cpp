@@ -82,6 +82,12 @@ int Combination::begin(MPI_Comm comm, std::vector<MaxAndSum> mine) {
   return error;
 }
 
+int Combination::wait() {
+  const int error = wait_yielding(pending_->request);
+  if (error != MPI_SUCCESS) leak(pending_);
+  return error;
+}
+
 /// To wait may free the communicator, and this object with it.
 int Combination::end(std::vector<MaxAndSum>& combined) {
   std::unique_ptr<Pending> ended = std::move(pending_);

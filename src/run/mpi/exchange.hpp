@@ -94,6 +94,8 @@ class Combination {
   /// Begins, with this rank's numbers: as many on all ranks. Nothing may be pending.
   int begin(MPI_Comm comm, std::vector<MaxAndSum> mine);
   [[nodiscard]] bool is_pending() const { return pending_ != nullptr; }
+  /// Waits for the ranks that have not begun; end() is to follow. Something must be pending.
+  int wait();
   /// Waits for the ranks that have not begun. Something must be pending.
   int end(std::vector<MaxAndSum>& combined);
 

@@ -88,6 +88,7 @@ class Simulation : public CombiningAgreement {
     double bursts = 0;      // probability that the next 8 calls take 3 times as long
     double spread = 0.3;    // of arrivals, in units of the MPI's own time
     double agreement = 0.02 * native_seconds;
+    double hidden = 0;  // what agreements take of the calls after them, unless they wait
     double set_up = 0;  // more, for the first call of a candidate
     double creation = 0;
     int created_candidates = std::numeric_limits<int>::max();  // up to this one need creation
@@ -106,6 +107,10 @@ class Simulation : public CombiningAgreement {
     }
   }
 
+  int wait() override {
+    waits_ = true;
+    return 0;
+  }
   double cost_of_listing(SizeClass) override { return options_.listing; }
   int candidates(SizeClass size_class) override {
     created_ += options_.listing / options_.p;
@@ -246,17 +251,18 @@ class Simulation : public CombiningAgreement {
       if (!agrees) continue;
       const auto creation = static_cast<Nanoseconds>(options_.creation);
       ASSERT_EQ(tuner.agree(*this, creation, options_.clock_error), 0);
-      if (ends) {
-        tuner.charge(static_cast<Nanoseconds>(options_.agreement + created_ * options_.p));
-      }
+      const double reduction = waits_ ? options_.hidden : 0;
+      const double elapsed = ends ? options_.agreement + created_ * options_.p : reduction;
+      tuner.charge_agreement(static_cast<Nanoseconds>(elapsed));
     }
+    waits_ = false;
     if (ends) count_agreement();
   }
 
   void count_agreement() {
     ++agreements_;
     spent_when_agreed_ = spent_;
-    lost_ += options_.agreement + created_;
+    lost_ += options_.agreement + options_.hidden + created_;
     created_ = 0;
     check_price();
   }
@@ -328,8 +334,8 @@ class Simulation : public CombiningAgreement {
   }
 
   void check_price() {
-    worst_ = std::max(
-        worst_, lost_ - gained_ - options_.budget * spent_ - largest_ - 2 * options_.agreement);
+    const double agreements = 2 * (options_.agreement + options_.hidden);
+    worst_ = std::max(worst_, lost_ - gained_ - options_.budget * spent_ - largest_ - agreements);
   }
 
   struct Class {
@@ -351,6 +357,7 @@ class Simulation : public CombiningAgreement {
   int uninformed_ = -1;
   int burst_calls_left_ = 0;
   bool reopens_ = false;
+  bool waits_ = false;      // the agreement that has begun
   int calls_of_learn_ = 0;  // of all ranks
   double created_ = 0;
   int agreements_ = 0;

@@ -34,6 +34,19 @@ TEST(Tuner, LosesNoMoreThanTheBudgetAndOneCall) {
   }
 }
 
+/// Ranks see a thousandth of a reduction; the calls after it take the rest.
+TEST(Tuner, PaysForWhatCallsHideOfAgreements) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    Simulation simulation({.agreement = 0.001 * native_seconds, .hidden = 0.7 * native_seconds},
+                          {{4, draw(random, native_seconds)}}, seed);
+    for (int call = 0; call < 20000; ++call) simulation.call(4);
+    EXPECT_LE(simulation.worst_excess(), 0) << "seed " << seed;
+    EXPECT_NEAR(simulation.tuner().lost(), simulation.lost(), 0.2 * simulation.lost());
+    EXPECT_GE(simulation.runs(1), 1);
+  }
+}
+
 TEST(Tuner, GainsOfExploredCallsPayForOthers) {
   // The slow candidates of the small class lose more than the budget of the time of all calls.
   Simulation::Options options;
