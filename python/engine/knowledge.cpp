@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <optional>
 #include <tuple>
 
 #include "algorithms/staging.hpp"
@@ -18,37 +17,33 @@ namespace {
 /// The protocols of all ranks, and what they learn.
 class Protocols {
  public:
-  Protocols(const Specification& spec, const Call& call) {
-    if (spec.knowledge() == Knowledge::tree_neighbours) construct_trees(spec, call);
+  Protocols(const Specification& spec, const Call& call) : problems_(spec, call) {
+    if (spec.knowledge() == Knowledge::tree_neighbours) construct_trees(call);
     const bool subtrees = spec.knowledge() == Knowledge::subtree_sizes;
     if (!subtrees && spec.knowledge() != Knowledge::all_sizes) return;
-    const Order order =
-        subtrees ? order_of(spec, call.p(), call.root, {nullptr, &call.arrivals, &call.rank_order})
-                 : Order::rotated(call.p(), call.root);
+    const Order order = subtrees ? problems_.order() : Order::rotated(call.p(), call.root);
     const int k = subtrees ? spec.parameters.k : 2;
     sizes_.resize(call.sizes.size(), subtrees ? std::vector<Bytes>() : call.sizes);
     for (Rank rank = 0; rank < call.p(); ++rank) {
       const auto at = static_cast<std::size_t>(rank);
       TreeEdges edges = knomial_edges(order, k, rank);
       all.push_back(subtrees ? subtree_sizes(std::move(edges), call.sizes[at],
-                                             growth_of(spec, call).heaviest(), sizes_[at])
+                                             problems_.growth().heaviest(), sizes_[at])
                              : all_sizes(std::move(edges), sizes_[at]));
     }
   }
 
  private:
-  void construct_trees(const Specification& spec, const Call& call) {
-    const Growth growth = growth_of(spec, call);
-    tree_.emplace(growth, call.sizes);
+  void construct_trees(const Call& call) {
     grown_.resize(call.sizes.size());
     for (Rank rank = 0; rank < call.p(); ++rank) {
       const auto at = static_cast<std::size_t>(rank);
-      all.push_back(construct_tree(growth, rank, call.sizes[at],
-                                   rank == call.root ? &*tree_ : nullptr, grown_[at]));
+      all.push_back(construct_tree(problems_.growth(), rank, call.sizes[at],
+                                   rank == call.root ? problems_.tree() : nullptr, grown_[at]));
     }
   }
 
-  std::optional<OrderedTree> tree_;
+  Problems problems_;
   std::vector<GrownTree> grown_;
   std::vector<std::vector<Bytes>> sizes_;
 

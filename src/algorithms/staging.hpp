@@ -45,7 +45,7 @@ inline constexpr Bytes default_staging = Bytes{64} << 20;
 
 /// The neighbours of position `me` in such a tree, from the results of subtree_sizes(): the bytes
 /// of its own block, and the bytes that pass through each of its children, smallest subtrees first.
-/// `growth` is that of the tree (growth_of). Ranks in the result are positions.
+/// `growth` is that of the tree (ProblemMaker). Ranks in the result are positions.
 [[nodiscard]] TreeNeighbours fixed_position(const Growth& growth, Position me, Bytes own,
                                             const std::vector<Bytes>& children);
 

@@ -6,8 +6,6 @@
 #include "algorithms/staging.hpp"
 #include "lowering/lower.hpp"
 #include "protocols/fixed_tree.hpp"
-#include "shapes/informed.hpp"
-#include "shapes/knomial.hpp"
 
 namespace tutti {
 
@@ -17,11 +15,6 @@ void append(std::vector<std::int64_t>& words, const Subtree& subtree) {
   words.insert(words.end(), {subtree.root, subtree.blocks.begin, subtree.blocks.end, subtree.bytes,
                              subtree.ready, static_cast<std::int64_t>(subtree.holes.size())});
   for (const BlockRange& hole : subtree.holes) words.insert(words.end(), {hole.begin, hole.end});
-}
-
-/// What this rank knows of the sizes of a gather or scatter.
-Knowledge knowledge_of(const CallProblem& problem) {
-  return problem.sizes_exchanged ? Knowledge::all_sizes : problem.specification->knowledge();
 }
 
 template <class Element>
@@ -68,6 +61,7 @@ std::size_t bytes_of(const Plan& plan) {
 int Planner::prepare(const CallProblem& problem, const Plan*& plan) {
   const Collective collective = problem.collective();
   key_.describe(problem);
+  learned_ = {};
   if (is_gather_or_scatter(collective) && is_irregular(collective)) {
     if (const int error = acquire(problem)) return error;
   }
@@ -76,7 +70,26 @@ int Planner::prepare(const CallProblem& problem, const Plan*& plan) {
   return 0;
 }
 
-/// Completes `key_` by this rank's knowledge, and puts a grown tree into `tree_`.
+/// From `key_`. Kept for calls alike, because the root of a gatherv or scatterv along a tree needs
+/// the central tree in every call.
+const ProblemMaker& Planner::maker(const CallProblem& problem) {
+  if (maker_ && maker_->key == key_) return maker_->maker;
+  const Specification& specification = *problem.specification;
+  const KnownCall known = {
+      .specification = specification,
+      .p = problem.p,
+      .root = problem.root,
+      .unit = problem.unit,
+      .order = order_of(specification, problem.p, problem.root,
+                        {&key_.sizes.by_rank, problem.arrivals, problem.rank_order}),
+      .ready = problem.ready,
+      .half_performance_length = settings_.half_performance_length,
+      .memory = settings_.staging};
+  maker_.emplace(KeptMaker{key_, ProblemMaker(known, key_.sizes)});
+  return maker_->maker;
+}
+
+/// Completes `key_` and `learned_` by this rank's knowledge.
 int Planner::acquire(const CallProblem& problem) {
   if (problem.sizes_exchanged) return 0;
   switch (problem.specification->knowledge()) {
@@ -98,20 +111,18 @@ int Planner::acquire(const CallProblem& problem) {
 /// The root computes from all sizes what its children should send or receive, and which further
 /// ranks become its children because they are too heavy for those between.
 int Planner::learn_subtrees(const CallProblem& problem) {
-  const Specification& spec = *problem.specification;
-  const Order order = order_for(problem);
-  const Growth growth = growth_for(problem);
-  TreeEdges edges = knomial_edges(order, spec.parameters.k, problem.rank);
+  const ProblemMaker& known = maker(problem);
+  TreeEdges edges = knomial_edges(known.order(), problem.specification->parameters.k, problem.rank);
   std::vector<Bytes> received;
   const int error =
-      run_(subtree_sizes(std::move(edges), key_.sizes.own, growth.heaviest(), received));
+      run_(subtree_sizes(std::move(edges), key_.sizes.own, known.growth().heaviest(), received));
   if (!problem.at_root() || error != 0) {
-    key_.known.assign(received.begin(), received.end());
+    key_.known = learned_.subtrees = std::move(received);
     return error;
   }
-  tree_ = OrderedTree(growth, by_position(key_.sizes.by_rank, order)).neighbours(0);
+  const std::vector<Subtree> children = known.tree()->neighbours(0).children;
   const bool are_equal =
-      std::equal(received.begin(), received.end(), tree_.children.begin(),
+      std::equal(received.begin(), received.end(), children.begin(),
                  [](Bytes bytes, const Subtree& child) { return bytes == child.bytes; });
   return are_equal ? 0 : count_mismatch;
 }
@@ -130,145 +141,29 @@ int Planner::learn_sizes(const CallProblem& problem, std::vector<Bytes>& sizes) 
 /// shows which subtrees a threshold or a promotion moves to it. It takes part in the construction
 /// because the others need it.
 int Planner::construct_tree(const CallProblem& problem) {
-  const Growth growth = growth_for(problem);
-  if (problem.at_root() && (!root_tree_ || root_tree_->key != key_)) {
-    root_tree_.emplace(RootTree{key_, OrderedTree(growth, key_.sizes.by_rank)});
-  }
+  const ProblemMaker& known = maker(problem);
   GrownTree grown;
-  Protocol construction = tutti::construct_tree(
-      growth, problem.rank, key_.sizes.own, problem.at_root() ? &root_tree_->tree : nullptr, grown);
+  Protocol construction =
+      tutti::construct_tree(known.growth(), problem.rank, key_.sizes.own, known.tree(), grown);
   if (const int error = run_(std::move(construction))) return error;
-  if (problem.at_root()) {
-    if (!grown.is_accepted) return count_mismatch;
-    tree_ = root_tree_->tree.neighbours(problem.rank);
-    return 0;
-  }
-  tree_ = std::move(grown.neighbours);
-  key_.known.push_back(tree_.parent);
-  append(key_.known, tree_.self);
-  for (const Subtree& child : tree_.children) append(key_.known, child);
+  if (problem.at_root()) return grown.is_accepted ? 0 : count_mismatch;
+  learned_.tree = std::move(grown.neighbours);
+  key_.known.push_back(learned_.tree.parent);
+  append(key_.known, learned_.tree.self);
+  for (const Subtree& child : learned_.tree.children) append(key_.known, child);
   return 0;
 }
 
-Plan Planner::build(const CallProblem& problem) const {
-  Problem whole;
-  whole.collective = problem.collective();
-  whole.p = problem.p;
-  whole.rank = problem.rank;
-  whole.root = problem.root;
-  whole.parameters = problem.specification->parameters;
-  whole.order = order_for(problem);
-  whole.sizes = sizes_of(problem, whole.order);
-  whole.tree = tree_of(problem, whole);
-  Specification specification = *problem.specification;
-  if (is_gather_or_scatter(whole.collective)) {
-    const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
-    const bool knows_bytes = knows_all || !is_irregular(whole.collective);
-    const Bytes bytes = knows_bytes ? key_.sizes.total(problem.p) : 0;
-    specification = within(specification, problem.p, bytes, settings_.staging);
-  }
+Plan Planner::build(const CallProblem& problem) {
+  const ProblemMaker& known = maker(problem);
+  const Problem whole = known.at(problem.rank, key_.sizes, learned_);
   Plan plan;
   plan.key = key_;
   plan.order = whole.order;
-  plan.program = lower(schedule_of(specification, whole), whole, key_.sizes.own, problem.traits);
-  if (specification != *problem.specification) plan.instead = specification;
+  plan.program =
+      lower(schedule_of(known.specification(), whole), whole, key_.sizes.own, problem.traits);
+  if (known.specification() != *problem.specification) plan.instead = known.specification();
   return plan;
-}
-
-/// Sizes by rank may sort ranks if all ranks know the same ones.
-Order Planner::order_for(const CallProblem& problem) const {
-  const Specification& spec = *problem.specification;
-  const Collective collective = problem.collective();
-  const bool takes_order = spec.algorithm->takes("order");
-  if (takes_order && spec.needs_arrivals() && problem.arrivals == nullptr) {
-    return Order::rotated(problem.p, problem.root);
-  }
-  const std::vector<Bytes>* sizes = nullptr;
-  std::vector<Bytes> equal;
-  if (takes_order && spec.order == OrderName::by_size) {
-    const bool rooted = is_gather_or_scatter(collective);
-    const bool by_rank = is_irregular(collective) && block_kind(collective) == BlockKind::ranks;
-    const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes ||
-                           (problem.at_root() && knowledge_of(problem) == Knowledge::nothing);
-    if (rooted && by_rank && !knows_all) {
-      return Order::natural(problem.p, problem.root);  // a leaf of a linear shape
-    }
-    if (!by_rank) equal.assign(index(problem.p), key_.sizes.own);
-    sizes = by_rank ? &key_.sizes.by_rank : &equal;
-  }
-  return order_of(spec, problem.p, problem.root, {sizes, problem.arrivals, problem.rank_order});
-}
-
-Sizes Planner::sizes_of(const CallProblem& problem, const Order& order) const {
-  const Collective collective = problem.collective();
-  const CallSizes& sizes = key_.sizes;
-  if (block_kind(collective) == BlockKind::parts) {
-    return Sizes::parts(sizes.each / problem.unit, problem.unit, 1);
-  }
-  if (!is_irregular(collective)) return Sizes::equal(sizes.each);
-  if (is_gather_or_scatter(collective)) return sizes_known_to(problem, order);
-  return block_kind(collective) == BlockKind::ranks
-             ? Sizes::all(sizes.by_rank, order)
-             : Sizes::pairs(sizes.sent, sizes.received, order, problem.rank);
-}
-
-/// The sizes of a gather or scatter of varying sizes that this rank knows.
-Sizes Planner::sizes_known_to(const CallProblem& problem, const Order& order) const {
-  const Knowledge knowledge = knowledge_of(problem);
-  const bool counts_suffice =
-      knowledge == Knowledge::nothing || knowledge == Knowledge::subtree_sizes;
-  if (knowledge == Knowledge::all_sizes || (counts_suffice && problem.at_root())) {
-    return Sizes::all(key_.sizes.by_rank, order);
-  }
-  const Position me = order.position_of(problem.rank);
-  std::vector<Sizes::Known> known = {{{me, me + 1}, key_.sizes.own}};
-  if (knowledge == Knowledge::subtree_sizes) {
-    const Knomial tree(problem.p, problem.specification->parameters.k);
-    std::size_t child = 0;
-    for (const Position position : tree.children(me)) {
-      known.push_back({tree.subtree(position), key_.known[child++]});
-    }
-  }
-  return Sizes::some(std::move(known));
-}
-
-Growth Planner::growth_for(const CallProblem& problem) const {
-  return growth_of(*problem.specification, problem.p, problem.root,
-                   settings_.half_performance_length, problem.ready, settings_.staging);
-}
-
-/// The neighbours in the tree of a bcast or reduction by arrivals, in a grown tree, or in a
-/// k-nomial one from which subtrees may be cut off; else none.
-TreeNeighbours Planner::tree_of(const CallProblem& problem, const Problem& whole) const {
-  const Specification& spec = *problem.specification;
-  if (is_gather_or_scatter(whole.collective)) {
-    if (spec.algorithm->staging != Staging::subtrees) return {};
-    return grown_tree(problem, whole.order);
-  }
-  if (!spec.follows_arrivals()) return {};
-  const std::vector<Bytes> at_once(index(problem.p), 0);
-  return informed_tree(
-      problem.ready ? *problem.ready : at_once, problem.root,
-      settings_.half_performance_length + whole.vector_bytes())[index(problem.rank)];
-}
-
-TreeNeighbours Planner::grown_tree(const CallProblem& problem, const Order& order) const {
-  const Growth growth = growth_for(problem);
-  const bool is_fixed = is_fixed_tree(*problem.specification);
-  const Position me = order.position_of(problem.rank);
-  const auto in_ranks = [&](const TreeNeighbours& tree) {
-    return is_fixed ? in_order(tree, order) : tree;
-  };
-  if (!is_irregular(problem.collective())) {
-    if (is_fixed && key_.sizes.own * problem.p <= growth.heaviest()) return {};
-    return in_ranks(OrderedTree(growth, key_.sizes.own).neighbours(me));
-  }
-  if (knowledge_of(problem) == Knowledge::all_sizes) {
-    return in_ranks(OrderedTree(growth, by_position(key_.sizes.by_rank, order)).neighbours(me));
-  }
-  if (problem.at_root() || !is_fixed) return in_ranks(tree_);
-  return in_ranks(
-      fixed_position(growth, me, key_.sizes.own, {key_.known.begin(), key_.known.end()}));
 }
 
 }  // namespace tutti

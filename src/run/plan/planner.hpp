@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/problems.hpp"
+#include "algorithms/problem_maker.hpp"
 #include "core/order.hpp"
 #include "lowering/program.hpp"
 #include "protocols/tree_construction.hpp"
@@ -111,26 +111,20 @@ class Planner {
   int acquire(const CallProblem& problem);
   int learn_subtrees(const CallProblem& problem);
   int construct_tree(const CallProblem& problem);
-  [[nodiscard]] Plan build(const CallProblem& problem) const;
-  [[nodiscard]] Order order_for(const CallProblem& problem) const;
-  [[nodiscard]] Sizes sizes_of(const CallProblem& problem, const Order& order) const;
-  [[nodiscard]] Sizes sizes_known_to(const CallProblem& problem, const Order& order) const;
-  [[nodiscard]] Growth growth_for(const CallProblem& problem) const;
-  [[nodiscard]] TreeNeighbours tree_of(const CallProblem& problem, const Problem& whole) const;
-  [[nodiscard]] TreeNeighbours grown_tree(const CallProblem& problem, const Order& order) const;
+  const ProblemMaker& maker(const CallProblem& problem);
+  [[nodiscard]] Plan build(const CallProblem& problem);
 
-  /// The root's tree for the sizes it was last called with.
-  struct RootTree {
-    PlanKey key;
-    OrderedTree tree;
+  struct KeptMaker {
+    PlanKey key;  ///< as it was when the maker was needed
+    ProblemMaker maker;
   };
 
   PlanSettings settings_;
   RunProtocol run_;
   PlanCache cache_;
-  PlanKey key_;          ///< of the current call; its memory is kept
-  TreeNeighbours tree_;  ///< of the current call
-  std::optional<RootTree> root_tree_;
+  PlanKey key_;      ///< of the current call; its memory is kept
+  Learned learned_;  ///< in the current call
+  std::optional<KeptMaker> maker_;
 };
 
 }  // namespace tutti

@@ -101,8 +101,9 @@ TEST(FixedPosition, EqualsTheCentralTreeInThousandsOfCases) {
     const int p = 1 + below(70);
     Specification specification = *tutti::specification(Collective::gatherv, "knomial");
     specification.parameters.k = 2 + below(4);
-    const Growth growth =
-        growth_of(specification, p, 0, 0, nullptr, below(3) == 0 ? 0 : 1 + below(300));
+    const Bytes memory = below(3) == 0 ? 0 : 1 + below(300);
+    const ProblemMaker known({.specification = specification, .p = p, .memory = memory}, {});
+    const Growth& growth = known.growth();
     std::vector<Bytes> sizes;
     for (int rank = 0; rank < p; ++rank) sizes.push_back(below(4) == 0 ? 0 : below(60));
     const OrderedTree central(growth, sizes);

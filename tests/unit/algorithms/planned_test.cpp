@@ -36,7 +36,8 @@ class PlannedCall {
       std::swap(call_.rank_order[0], *std::ranges::find(call_.rank_order, call_.root));
     }
     if (!specification.needs_distances()) call_.rank_order.clear();
-    if (!specification.needs_arrivals()) call_.arrivals.clear();
+    if (!specification.needs_arrivals() || below(4) == 0) call_.arrivals.clear();
+    are_exchanged_ = specification.knowledge() != Knowledge::nothing && below(4) == 0;
     call_.half_performance_length = below(8);
     call_.memory = below(2) * below(60);
     const std::vector<int> kinds = distinct_kinds(specification, call_);
@@ -80,7 +81,7 @@ class PlannedCall {
         sizes.sent.push_back(call_.pair(rank, other));
         sizes.received.push_back(call_.pair(other, rank));
       }
-    } else if (!has_root(collective) || rank == call_.root) {
+    } else if (!has_root(collective) || rank == call_.root || are_exchanged_) {
       sizes.by_rank = call_.sizes;
     }
     return sizes;
@@ -95,6 +96,7 @@ class PlannedCall {
     problem.root = call_.root;
     problem.traits = traits;
     problem.sizes = &sizes;
+    problem.sizes_exchanged = are_exchanged_;
     problem.unit = call_.unit;
     const bool knows_order = rank == call_.root || specification_.order_matters_everywhere();
     if (!call_.arrivals.empty() && knows_order) problem.arrivals = &call_.arrivals;
@@ -111,6 +113,7 @@ class PlannedCall {
 
   Specification specification_;
   Call call_;
+  bool are_exchanged_ = false;  ///< the sizes, before the call
   int kind_ = 0;
 };
 

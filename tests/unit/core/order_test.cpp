@@ -96,16 +96,30 @@ TEST(Order, OfASpecificationFollowsTheArrivals) {
             (std::vector<Rank>{2, 5, 6, 7, 0, 3, 1, 4}));
 }
 
-TEST(Order, WithoutArrivalsIsThatOfEqualOnes) {
-  const std::vector<double> equal(11, 5.5);
-  for (const char* text :
-       {"linear:order=arrival", "knomial:k=3,order=arrival", "binomial:order=late_leaf"}) {
+TEST(Order, WithoutItsDataIsOneThatAllRanksKnow) {
+  const std::vector<double> none;
+  for (const char* text : {"linear:order=arrival", "knomial:k=3,order=arrival",
+                           "binomial:order=late_leaf", "binomial:order=distance"}) {
     const Specification spec = *specification(Collective::gather, text);
-    const std::vector<Rank> expected = listed(order_of(spec, 11, 4, {nullptr, &equal}));
-    const std::vector<double> none;
+    const std::vector<Rank> expected = listed(Order::rotated(11, 4));
     EXPECT_EQ(listed(order_of(spec, 11, 4, {})), expected);
     EXPECT_EQ(listed(order_of(spec, 11, 4, {nullptr, &none})), expected);
   }
+  const Specification ring = *specification(Collective::allgather, "ring:order=arrival");
+  EXPECT_EQ(listed(order_of(ring, 3, 0, {nullptr, &none})), (std::vector<Rank>{0, 1, 2}));
+  const Specification sized = *specification(Collective::gatherv, "linear:order=by_size");
+  EXPECT_EQ(listed(order_of(sized, 11, 4, {})), listed(Order::natural(11, 4)));
+  const std::vector<Bytes> sizes = {5, 1, 9, 3};
+  EXPECT_EQ(listed(order_of(sized, 4, 1, {&sizes})), (std::vector<Rank>{1, 2, 0, 3}));
+}
+
+TEST(Order, BySizeOfEqualBlocksNeedsNoSizes) {
+  const std::vector<Bytes> equal(11, 5);
+  const auto order = [](Collective collective, const Expected& expected) {
+    return listed(
+        order_of(*specification(collective, "knomial:k=3,order=by_size"), 11, 4, expected));
+  };
+  EXPECT_EQ(order(Collective::gather, {}), order(Collective::gatherv, {&equal}));
 }
 
 }  // namespace
