@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "algorithms/problems.hpp"
+#include "algorithms/problem_maker.hpp"
 #include "api/communicator.hpp"
 #include "api/rma.hpp"
 #include "select/selection.hpp"
@@ -62,8 +62,7 @@ std::vector<Rank> RmaComm::order_for(const Specification& specification, Bytes b
     rank_order = distances_->found_alone(specification, system_->rank(), bytes);
   }
   const std::vector<double> delays = system_->delays();
-  const std::vector<Bytes> sizes(delays.size(), bytes);
-  return order_of(specification, system_->p(), system_->rank(), {&sizes, &delays, &rank_order})
+  return order_of(specification, system_->p(), system_->rank(), {nullptr, &delays, &rank_order})
       .ranks();
 }
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "algorithms/problems.hpp"
+#include "algorithms/problem_maker.hpp"
 #include "lowering/lower.hpp"
 #include "run/mpi/types.hpp"
 
@@ -40,20 +40,18 @@ std::int64_t combination_of(MPI_Op op, MPI_Datatype type) {
 
 void RmaOperation::start(const Nodes& nodes, Rank rank, RmaWindow& window,
                          RmaNotifications& notifications) {
-  const int p = nodes.p();
   const Specification specification = control_.specification();
-  Problem problem;
-  problem.collective = specification.algorithm->collective;
-  problem.p = p;
-  problem.rank = rank;
-  problem.root = control_.root;
-  problem.order =
-      listed_.empty() ? order_of(specification, p, problem.root, {}) : Order::listed(listed_);
-  problem.nodes = &nodes;
-  problem.sizes = block_kind(problem.collective) == BlockKind::parts
-                      ? Sizes::parts(control_.region.bytes, 1, 1)
-                      : Sizes::equal(control_.region.bytes);
-  problem.parameters = specification.parameters;
+  const Rank root = control_.root;
+  CallSizes sizes;
+  sizes.each = control_.region.bytes;
+  const ProblemMaker known({.specification = specification,
+                            .p = nodes.p(),
+                            .root = root,
+                            .order = listed_.empty() ? order_of(specification, nodes.p(), root, {})
+                                                     : Order::listed(listed_),
+                            .nodes = &nodes},
+                           sizes);
+  const Problem problem = known.at(rank);
   program_ = lower(schedule_of(specification, problem), problem, control_.region.bytes, {});
   staging_.resize(static_cast<std::size_t>(program_.scratch));
   flows_to_root_ = tutti::flows_to_root(problem.collective);
