@@ -89,7 +89,10 @@ int main(int argc, char** argv) {
   }
   double sum = 0;
   MPI_Reduce(&time, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, WORLD);
-  if (rank == 0) printf("%s %.1f ns\n", names[collective], sum / p / calls * 1e9);
+  const double mean = sum / p;
+  if (rank == 0) {
+    printf("%s %.1f ns, total %.3f s\n", names[collective], mean / calls * 1e9, mean);
+  }
   MPI_Finalize();
   return 0;
 }
