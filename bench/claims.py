@@ -77,8 +77,8 @@ def fft(folder: Path) -> Figures:
     return {"gain": runs["native"] / runs["auto"]}
 
 
-ONE_LEADER = "leaders=1"
-"""In the names of hierarchical specifications, which earlier samples spell in another way."""
+ONE_LEADER = "level=node,leaders=1"
+"""How the samples name hierarchical(native,leaders=1)."""
 
 
 def node_memory(folder: Path) -> Figures:
@@ -86,8 +86,8 @@ def node_memory(folder: Path) -> Figures:
     for name, shape, collective, contender in (
         ("allgather", "8x6", "allgather", ONE_LEADER), ("alltoallv", "8x6", "alltoallv", ONE_LEADER),
         ("bcast", "8x6", "bcast", ONE_LEADER), ("gather", "8x6", "gather", ONE_LEADER),
-        ("large", "4x12", "alltoallv", ONE_LEADER), ("allreduce", "8x6", "allreduce", "leaders="),
-        ("reduce_scatter", "8x6", "reduce_scatter", "leaders="),
+        ("large", "4x12", "alltoallv", ONE_LEADER), ("allreduce", "8x6", "allreduce", "level=node"),
+        ("reduce_scatter", "8x6", "reduce_scatter", "level=node"),
     ):  # fmt: skip
         cells = rows(folder, f"lab-levels-*-{shape}-{collective}")
         found |= extremes(name, [quotient(lines, "native", line) for _, lines in cells

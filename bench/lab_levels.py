@@ -49,7 +49,7 @@ Lines = dict[str, dict[str, Any]]
 
 def specifications(per_node: int) -> list[str]:
     """The hierarchical specifications; a node has at most as many leaders as ranks."""
-    return [f"hierarchical(native,leaders={k})" for k in LEADERS if k <= max(per_node, 1)]
+    return [f"native:level=node,leaders={k}" for k in LEADERS if k <= max(per_node, 1)]
 
 
 @app.command()

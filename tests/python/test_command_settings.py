@@ -66,6 +66,7 @@ def test_run_checks_every_setting_before_the_program_starts(
     ("setting", "accepted"),
     [
         ("TUTTI_HIERARCHY=nodes", "expected auto, flat, hierarchical or"),
+        ("TUTTI_LEVEL=nodes", "expected auto, flat, hierarchical or"),
         ("TUTTI_MACHINE=/nope", "expected built-in or a file that tutti-bench machine wrote"),
         ("TUTTI_VERBOSE=oui", "expected on, 1, true, yes or off, 0, false, no"),
         ("TUTTI_EXPLORE=2", "expected a number from 0 to 1"),
