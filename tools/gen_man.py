@@ -95,7 +95,9 @@ def command_page() -> str:
     lines += paragraphs(root.help or "")
     lines += [".SH COMMANDS"]
     for name in root.list_commands(context):
-        lines += described(f"tutti {name}", root.get_command(context, name), context)
+        command = root.get_command(context, name)
+        if not command.hidden:
+            lines += described(f"tutti {name}", command, context)
     lines += [".SH ENVIRONMENT"]
     for setting in tutti.settings():
         text = f"{setting.meaning}. Accepted: {setting.accepted}. Default: {setting.default}."

@@ -19,7 +19,7 @@ def test_help_names_every_command(command):
     assert shown.status == 0
     for name, entry in cli.COMMANDS.items():
         row = re.search(rf"^\W*{name} .*{re.escape(entry.line[:40])}", shown.out, re.MULTILINE)
-        assert row is not None, name
+        assert (row is None) == entry.hidden, name
         assert command(name, "--help").status == 0
     assert command().status == 0
     assert command("--version").out == f"tutti {tutti.__version__}\n"
