@@ -22,7 +22,7 @@ from lab_page import numbers
 from rich.progress import Progress
 from tutti_lab import state
 from tutti_lab.layout import show_rate
-from tutti_reproduce.tables import published
+from tutti_reproduce.context import published
 
 from tutti.bench import read
 from tutti.refusal import Refusal
