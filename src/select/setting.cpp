@@ -16,7 +16,9 @@ constexpr int max_leaders = 64;
 constexpr std::string_view opening = "hierarchical(";
 constexpr std::string_view leaders_key = "leaders=";
 
+/// `auto` is an alias for the 1 leader that there is without a number.
 bool read_leaders(std::string_view text, int& leaders) {
+  if (text == "auto") text = "1";
   return read_number(text, leaders) && leaders >= 1 && leaders <= max_leaders;
 }
 

@@ -89,6 +89,7 @@ class Simulation : public CombiningAgreement {
     double spread = 0.3;    // of arrivals, in units of the MPI's own time
     double agreement = 0.02 * native_seconds;
     double hidden = 0;  // what agreements take of the calls after them, unless they wait
+    bool may_wait = true;
     double set_up = 0;  // more, for the first call of a candidate
     double creation = 0;
     int created_candidates = std::numeric_limits<int>::max();  // up to this one need creation
@@ -107,7 +108,9 @@ class Simulation : public CombiningAgreement {
     }
   }
 
+  [[nodiscard]] bool may_wait() const override { return options_.may_wait; }
   int wait() override {
+    EXPECT_TRUE(options_.may_wait);
     waits_ = true;
     return 0;
   }

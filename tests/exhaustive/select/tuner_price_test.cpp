@@ -47,6 +47,14 @@ TEST(Tuner, PaysForWhatCallsHideOfAgreements) {
   }
 }
 
+TEST(Tuner, IsChargedWithWhatRanksSeeWhereNoneMayWait) {
+  Simulation simulation({.agreement = 0.001 * native_seconds, .may_wait = false},
+                        {{4, {native_seconds, 1.3 * native_seconds}}}, 1);
+  for (int call = 0; call < 2000; ++call) simulation.call(4);
+  EXPECT_LE(simulation.worst_excess(), 0);
+  EXPECT_NEAR(simulation.tuner().lost(), simulation.lost(), 0.2 * simulation.lost());
+}
+
 TEST(Tuner, GainsOfExploredCallsPayForOthers) {
   // The slow candidates of the small class lose more than the budget of the time of all calls.
   Simulation::Options options;

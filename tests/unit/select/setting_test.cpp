@@ -27,6 +27,7 @@ TEST(SettingText, FormerSpellingsAreAccepted) {
   const auto now = [](const char* text) { return to_text(*setting(Collective::gather, text)); };
   EXPECT_EQ(now("native:level=node"), "hierarchical(native,leaders=1)");
   EXPECT_EQ(now("knomial:leaders=3,k=4,level=node"), "hierarchical(knomial:k=4,leaders=3)");
+  EXPECT_EQ(now("hierarchical(linear,leaders=auto)"), "hierarchical(linear,leaders=1)");
   EXPECT_EQ(now("native:level=auto"), "native:hierarchy=auto");
   EXPECT_EQ(now("native:level=flat"), "native");
   EXPECT_EQ(now("auto:level=auto"), "auto");
