@@ -79,11 +79,11 @@ class Agreement {
 /// and what ranks have agreed on. Numbers are those of the collective and count every call, so that
 /// a rank with invalid arguments, which does not know the class, stays in step. Calls in a window
 /// of 8 are noted. After a window all ranks combine their notes in one agreement: a reduction that
-/// begins before the first call that follows and ends 4 calls later, so that ranks hardly wait. Some
-/// wait at once, to show what they take: see AgreementTime. Where requests end after later ones have
-/// begun, it begins up to 64 calls later. Then they evaluate the notes alike and plan the next
-/// window. Where nothing is left to explore, the budget pays for learning what further candidates
-/// need. Where ranks may wait for nobody, it pays for a common clock first.
+/// begins before the first call that follows and ends 4 calls later, so that ranks hardly wait.
+/// Some wait at once, to show what they take: see AgreementTime. Where requests end after later
+/// ones have begun, it begins up to 64 calls later. Then they evaluate the notes alike and plan the
+/// next window. Where nothing is left to explore, the budget pays for learning what further
+/// candidates need. Where ranks may wait for nobody, it pays for a common clock first.
 ///
 /// Loss is what explored calls take beyond the mean of the MPI's own by the criterion, plus what
 /// agreements and looking at noted calls take. A window begins once the loss and the next agreement
