@@ -263,7 +263,8 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
   if (state->tuner.call() == 0) {
     const double began = monotonic_seconds();
     error = start(*state);
-    state->tuner.charge(look_since(began));
+    begin_inspection();
+    state->tuner.charge(nanoseconds(looked_at_ - began));
   }
   if (error == MPI_SUCCESS && state->tuner.agrees()) error = agree(*state);
   if (error != MPI_SUCCESS) return deferred;
@@ -322,13 +323,9 @@ int TunedSelection::agree(State& state) {
     state.latest = class_by_mean(found, state.latest, state.mean, state.started);
     state.mean = found;
   }
-  tuner.charge_agreement(look_since(began));
+  begin_inspection();
+  tuner.charge_agreement(nanoseconds(looked_at_ - began));
   return error;
-}
-
-Nanoseconds TunedSelection::look_since(double began) {
-  looked_at_ = monotonic_seconds();
-  return nanoseconds(looked_at_ - began);
 }
 
 void TunedSelection::end_agreements() {

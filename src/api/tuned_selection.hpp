@@ -137,7 +137,6 @@ class TunedSelection : NotCopied {
   int start(State& state);
   int start_class(State& state, const Rule& kept);
   int agree(State& state);
-  Nanoseconds look_since(double began);
   const Decision& select(const std::shared_ptr<State>& state, const CallSize& size, int& error);
   Decision& decision_of(State& state, std::optional<SizeClass> size_class, int candidate);
   void add_learned(const State& state, Rules& rules) const;
