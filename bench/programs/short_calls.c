@@ -2,8 +2,11 @@
  * not timed, over all ranks: what the OSU micro-benchmarks time, with a finer resolution.
  *
  *   mpicc -O2 bench/programs/short_calls.c -o short_calls
- *   mpirun -n 2 ./short_calls allreduce [CALLS] [BYTES OF A BCAST BEFORE ALL CALLS; none without]
- *   tutti run -- mpirun -n 2 ./short_calls allreduce
+ *   mpirun -n 2 ./short_calls allreduce [CALLS] [BYTES OF A BCAST BEFORE ALL CALLS; 0: none]
+ * [pairs] tutti run -- mpirun -n 2 ./short_calls allreduce
+ *
+ * With `pairs` each rank first sends a message to every other one, so that the MPI has connections
+ * between all of them.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -54,6 +57,16 @@ static void call(int collective) {
   }
 }
 
+static void connect_pairs(int rank, int p) {
+  for (int source = 0; source < p; ++source) {
+    for (int target = 0; target < p; ++target) {
+      if (source == target) continue;
+      if (rank == source) MPI_Send(from, 1, MPI_INT, target, 0, WORLD);
+      if (rank == target) MPI_Recv(to, 1, MPI_INT, source, 0, WORLD, MPI_STATUS_IGNORE);
+    }
+  }
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0;
@@ -64,8 +77,11 @@ int main(int argc, char** argv) {
   while (collective < all && (argc < 2 || strcmp(argv[1], names[collective]) != 0)) ++collective;
   const int calls = argc > 2 ? atoi(argv[2]) : 200000;
   const int before = argc > 3 ? atoi(argv[3]) : 0;
-  if (collective == all || calls < 1 || p > max_ranks || before < 0) {
-    if (rank == 0) fprintf(stderr, "expected COLLECTIVE [CALLS] [BYTES], at most 64 ranks\n");
+  const int pairs = argc > 4 && strcmp(argv[4], "pairs") == 0;
+  if (collective == all || calls < 1 || p > max_ranks || before < 0 || (argc > 4 && !pairs)) {
+    if (rank == 0) {
+      fprintf(stderr, "expected COLLECTIVE [CALLS] [BYTES] [pairs], at most 64 ranks\n");
+    }
     MPI_Finalize();
     return 1;
   }
@@ -79,6 +95,7 @@ int main(int argc, char** argv) {
     MPI_Bcast(data, before, MPI_CHAR, 0, WORLD);
     free(data);
   }
+  if (pairs) connect_pairs(rank, p);
   double time = 0;
   for (int i = -warm_up; i < calls; ++i) {
     const double began = MPI_Wtime();
