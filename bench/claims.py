@@ -43,12 +43,24 @@ def extremes(name: str, values: list[float]) -> Figures:
 
 
 def tree(folder: Path) -> Figures:
-    """A row of the reproduced tables: simulated times and, with a gap, by closed form."""
+    """A row of the reproduced tables: simulated times, with a gap by closed form, and those published.
+
+    SimGrid and the papers have the tree of the paper, TUW_Gatherv, in place of ordered_tree.
+    """
     tables = read(folder / "reproduced.json", "tutti-reproduced-1")["tables"]
-    table = next(each for each in tables if (each["paper"], each["name"]) == ("traff", "table-1"))
-    row = table["views"][0]["numbers"][table["problems"].index("decreasing 100")]
-    grown = row["ordered_tree"]
-    return {"grown": grown, "times": row["linear"] / grown, "gap_times": row["gap"] / grown}
+    of_name = {table["name"]: table for table in tables if table["paper"] == "traff"}
+    first = of_name["table-1"]
+    row = first["problems"].index("decreasing 100")
+    own, simgrid = (next(view["numbers"][row] for view in first["views"] if view["source"] == source)
+                    for source in ("own simulator", "SimGrid"))  # fmt: skip
+    published = {
+        mpi: of_name[name]["published"][row]
+        for mpi, name in (("nec", "table-1"), ("mvapich", "table-2"), ("openmpi", "table-3"))
+    }
+    grown = own["ordered_tree"]
+    papers = {mpi: each["MPI_Gatherv"] / each["TUW_Gatherv"] for mpi, each in published.items()}
+    return papers | {"grown": grown, "times": own["linear"] / grown, "gap_times": own["gap"] / grown,
+                     "simgrid": simgrid["MPI_Gatherv"] / simgrid["TUW_Gatherv"]}  # fmt: skip
 
 
 def on_two_cores(folder: Path, mpi: str, name: str) -> Figures:
@@ -74,7 +86,9 @@ def late_ranks(folder: Path) -> Figures:
 def fft(folder: Path) -> Figures:
     times = read(folder / "lab-fft-openmpi-8.json", "tutti-lab-fft/1")["times"]
     runs = {name: mean(run for _, run, *_ in each) for name, each in times.items()}
-    return {"gain": runs["native"] / runs["auto"]}
+    totals = {name: mean(total for total, *_ in each) for name, each in times.items()}
+    fall = 100 * (1 - totals["auto"] / totals["native"])
+    return {"gain": runs["native"] / runs["auto"], "fall": fall}
 
 
 ONE_LEADER = "level=node,leaders=1"
@@ -122,12 +136,15 @@ def defaults(folder: Path) -> Figures:
         return other / native
 
     *_, (_, largest) = rows(folder, "selection-openmpi-8x1-bcast")
+    *_, (_, of_mpich) = rows(folder, "selection-mpich5-8x1-bcast")
+    native = {mpi: median(lines["native"]["samples_us"]) for mpi, lines in (("openmpi", largest), ("mpich", of_mpich))}
     programs = {name: ratio(f"program-{name}") for name in ("tracers", "mixed", "silicon")}
     programs["tracers_rules"] = ratio("program-tracers", "rules")
     learned = ratio("place-learned-openmpi-8")
     broadcasts = ratio("place-learned-openmpi-8-bcast")
     return programs | {"bcast": quotient(largest, "native", "auto"), "learned": learned,
-                       "broadcasts": broadcasts}  # fmt: skip
+                       "broadcasts": broadcasts, "mpich": native["openmpi"] / native["mpich"],
+                       "mpich_auto": quotient(of_mpich, "auto", "native")}  # fmt: skip
 
 
 FIGURES: dict[str, Callable[[Path], Figures]] = {

@@ -32,7 +32,7 @@ def test_the_page_of_claims_is_that_of_the_samples(tmp_path):
     assert page.read_text() == (RESULTS / "claims.md").read_text()
 
 
-@pytest.mark.parametrize("figure", ["93 us", "takes 4.8 times", "463 times", "148 ms", "3.7 times", "150 ms"])
+@pytest.mark.parametrize("figure", ["93 us", "takes 4.8 to 12 times", "463 times", "148 ms", "3.7 times", "150 ms"])
 def test_a_changed_figure_is_found(figure, tmp_path):
     assert LISTED.count(figure) == 1
     page = tmp_path / "README.md"
