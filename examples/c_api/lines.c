@@ -1,7 +1,10 @@
 /* Gathers lines of different lengths by Tutti's C API.
  *
- *     mpicc -o lines lines.c -ltutti-mpich     (or -ltutti-openmpi)
+ *     L=/opt/tutti     where Tutti is installed
+ *     mpicc -o lines lines.c -I$L/include -L$L/lib -ltutti-openmpi -Wl,-rpath,$L/lib
  *     mpirun -n 5 ./lines [algorithm]
+ *
+ * Errors of MPI and of TUTTI_Gatherv end the program, by the communicator's error handler.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -48,7 +51,9 @@ int main(int argc, char** argv) {
   if (rank == 0) {
     char what[256];
     int length = sizeof what;
-    TUTTI_Algorithm_last(MPI_COMM_WORLD, "gatherv", what, &length);
+    if (TUTTI_Algorithm_last(MPI_COMM_WORLD, "gatherv", what, &length) != MPI_SUCCESS) {
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     printf("%.*s%s\n", total, text, what);
   }
   free(text);
