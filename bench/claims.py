@@ -43,7 +43,7 @@ def extremes(name: str, values: list[float]) -> Figures:
 
 
 def tree(folder: Path) -> Figures:
-    """A row of the reproduced tables: simulated times, with a gap by closed form, and those published.
+    """A row of the reproduced tables: simulated, with a gap by closed form, and as published.
 
     SimGrid and the papers have the tree of the paper, TUW_Gatherv, in place of ordered_tree.
     """
@@ -137,13 +137,13 @@ def defaults(folder: Path) -> Figures:
 
     *_, (_, largest) = rows(folder, "selection-openmpi-8x1-bcast")
     *_, (_, of_mpich) = rows(folder, "selection-mpich5-8x1-bcast")
-    native = {mpi: median(lines["native"]["samples_us"]) for mpi, lines in (("openmpi", largest), ("mpich", of_mpich))}
+    openmpi, mpich = (median(lines["native"]["samples_us"]) for lines in (largest, of_mpich))
     programs = {name: ratio(f"program-{name}") for name in ("tracers", "mixed", "silicon")}
     programs["tracers_rules"] = ratio("program-tracers", "rules")
     learned = ratio("place-learned-openmpi-8")
     broadcasts = ratio("place-learned-openmpi-8-bcast")
     return programs | {"bcast": quotient(largest, "native", "auto"), "learned": learned,
-                       "broadcasts": broadcasts, "mpich": native["openmpi"] / native["mpich"],
+                       "broadcasts": broadcasts, "mpich": openmpi / mpich,
                        "mpich_auto": quotient(of_mpich, "auto", "native")}  # fmt: skip
 
 

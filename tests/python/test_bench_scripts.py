@@ -16,7 +16,6 @@ from installed import ROOT
 sys.path.append(str(ROOT / "bench"))
 
 import compare_builds
-import lab_default
 import lab_fft
 import lab_grid
 import lab_job
@@ -150,7 +149,6 @@ MEASURE = {
     ),
     "lab-place-%s-8-1-small.json": lambda *of, **by: lab_place.measure(*of, seeds="1", largest=16, **by),
     "lab-rma-%s-2x1.json": lambda *of, **by: lab_rma.measure(*of, shapes="2x1", **by),
-    "default-%s-48x1-gatherv.json": lab_default.measure,
     "selection-%s-8x1-bcast.json": lambda *of, **by: lab_selection.measure(*of, collective=["bcast"], **by),
 }
 """By the name of a file with results: the script that measures it."""
@@ -161,9 +159,8 @@ def lab(monkeypatch):
     """A lab of 1 Gbit/s in which every job writes RESULTS."""
     for name in ("TUTTI_DISTANCES", "TUTTI_MACHINE"):
         monkeypatch.setenv(name, "")
-    monkeypatch.setattr(lab_default, "CASES", lab_default.CASES[:1])
     monkeypatch.setattr(lab_job.state, "load", lambda: State(Layout(48, 10**9), complete=True))
-    for module in (lab_default, lab_grid, lab_job, lab_levels, lab_place, lab_rma, lab_selection):
+    for module in (lab_grid, lab_job, lab_levels, lab_place, lab_rma, lab_selection):
         monkeypatch.setattr(module, "run_in_lab", lambda path, *_, **__: path.write_text(json.dumps(RESULTS)))
 
 
@@ -175,7 +172,7 @@ def test_files_are_named_after_the_mpi_and_those_of_another_one_are_refused(lab,
     others = [path.name for path in tmp_path.iterdir() if "mpich" not in path.name]
     machines = sorted(path.name for path in tmp_path.glob("machine-*"))
     assert not others and all(machine.endswith("-1000mbit") for machine in machines)
-    assert len(machines) == (0 if name.startswith(("lab-place", "default", "selection")) else 2)
+    assert len(machines) == (0 if name.startswith(("lab-place", "selection")) else 2)
     with pytest.raises(typer.BadParameter, match="expected a --label beside --mpi /opt/bin/mpiexec"):
         MEASURE[name](tmp_path, mpi="/opt/bin/mpiexec")
     is_free = name.startswith("selection")  # its page divides the names otherwise
@@ -252,13 +249,6 @@ def test_machines_of_labs_with_other_links_are_others(lab, tmp_path, monkeypatch
         lab_job.use_machine(tmp_path, "mpich", "8x1", "tutti-bench", nodes=8)
     names = ["100mbit", "100mbit-2x100mbit", "100mbit-2x10mbit"]
     assert {path.name for path in tmp_path.iterdir()} == {f"machine-mpich-8x1-{name}" for name in names}
-
-
-def test_the_page_of_the_default_has_every_mpi(tmp_path, capsys):
-    for name in ("", "mpich-"):
-        shutil.copy(ROOT / "docs/results/default-8x6-gatherv.json", tmp_path / f"default-{name}8x6-gatherv.json")
-    lab_default.page(tmp_path)
-    assert capsys.readouterr().out.count("## MPI_Gatherv, 8 nodes of 6") == 2
 
 
 # The selection

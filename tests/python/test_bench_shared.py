@@ -1,4 +1,4 @@
-"""What scripts of bench/ share: default settings, the end of runs, and refusals in one line."""
+"""What scripts of bench/ share: the end of runs, and refusals in one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from installed import ROOT
 sys.path.append(str(ROOT / "bench"))
 
 import compare_builds
-import lab_default
 import lab_fft
 import lab_grid
 import lab_job
@@ -39,25 +38,6 @@ RESULTS = ROOT / "docs" / "results"
 def lab(monkeypatch):
     """A lab of 1 Gbit/s."""
     monkeypatch.setattr(lab_job.state, "load", lambda: State(Layout(48, 10**9), complete=True))
-
-
-@pytest.mark.parametrize("status", [0, 3])
-def test_a_failed_case_on_one_machine_is_said_and_not_done(tmp_path, monkeypatch, capsys, status):
-    for name in lab_default.MANY_RANKS:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(lab_default, "CASES", lab_default.CASES[-1:])
-    launcher = tmp_path / "mpirun"
-    launcher.write_text(
-        "#!/bin/sh\nfor last; do :; done\n"
-        f"echo $OMPI_ALLOW_RUN_AS_ROOT $OMPI_MCA_rmaps_base_oversubscribe >$last; echo no slots >&2; exit {status}\n"
-    )
-    launcher.chmod(0o755)
-    with pytest.raises(typer.Exit) if status else contextlib.nullcontext() as ended:
-        lab_default.measure(tmp_path, mpirun=str(launcher))
-    texts = [path.read_text() for path in tmp_path.glob("default-*.json")]
-    assert texts == ([] if status else ["1 1\n"])
-    if ended:
-        assert ended.value.exit_code == status and "no slots" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("preloaded", [True, False])
@@ -157,9 +137,7 @@ def test_a_page_without_the_marker_is_refused_in_one_line(script, tmp_path):
     assert ended.stderr == f"{script}.py: no marker in {page}: {lab_page.MARKER}\n"
 
 
-@pytest.mark.parametrize(
-    "script", [lab_default, lab_grid, lab_levels, lab_place, lab_programs, lab_rma, lab_selection]
-)
+@pytest.mark.parametrize("script", [lab_grid, lab_levels, lab_place, lab_programs, lab_rma, lab_selection])
 def test_a_mistyped_folder_leaves_the_page_as_it_was(tmp_path, script):
     page = tmp_path / "page.md"
     page.write_text(f"# By hand\n\n{lab_page.MARKER}\n\nnumbers\n")

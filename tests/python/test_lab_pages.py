@@ -12,7 +12,6 @@ from installed import ROOT
 RESULTS = ROOT / "docs" / "results"
 PUBLISHED = {
     "compare_builds": ("builds.json", "builds.md"),
-    "lab_default": (".", "default.md"),
     "lab_selection": (".", "selection.md"),
     "lab_fft": ("lab-fft-openmpi-8.json", "fft.md"),
     "lab_grid": (".", "arrival-lab.md"),
