@@ -13,14 +13,14 @@ another MPI, lab or number of repetitions are refused.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import re
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import SETTLE, err, is_measured, label_of, run_in_lab, shape_of, use_machine
+from lab_job import err, is_measured, label_of, run_in_lab, shape_of, use_machine
 from lab_page import numbers
 from rich.progress import Progress
 
@@ -41,7 +41,8 @@ REPETITIONS = 40
 WARMUP = 3
 REST = "2ms"
 """The pause after each call, so that ranks that have left it do not delay others on shared cores."""
-SLOWER = 1.05
+LEADERS_OF = re.compile(r"leaders=(\d+)\)?$")
+"""The end of a hierarchical specification; earlier samples have native:level=node,leaders=2."""
 app = typer.Typer(add_completion=False)
 
 Lines = dict[str, dict[str, Any]]
@@ -49,13 +50,19 @@ Lines = dict[str, dict[str, Any]]
 
 def specifications(per_node: int) -> list[str]:
     """The hierarchical specifications; a node has at most as many leaders as ranks."""
-    return [f"native:level=node,leaders={k}" for k in LEADERS if k <= max(per_node, 1)]
+    return [f"hierarchical(native,leaders={k})" for k in LEADERS if k <= max(per_node, 1)]
+
+
+def leaders_of(name: str) -> int | None:
+    """The leaders of a hierarchical call by its specification; None for other contenders."""
+    found = LEADERS_OF.search(name)
+    return int(found[1]) if found else None
 
 
 @app.command()
 def measure(
     folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
-    shapes: Annotated[str, typer.Option(help="Nodes x ranks on each, separated by commas.")] = "8x6,48x1,4x12",
+    shapes: Annotated[str, typer.Option(help="Nodes x ranks on each, separated by commas.")] = "8x6,4x12",
     mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
     label: Annotated[str, typer.Option(help="Name of the MPI in file names; default: --mpi.")] = "",
     collectives: Annotated[str, typer.Option(help="Collectives, separated by commas.")] = ",".join(COLLECTIVES),
@@ -63,7 +70,7 @@ def measure(
     budget: Annotated[str, typer.Option(help="Time for each row, e.g. 4s.")] = "4s",
     program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench",
 ) -> None:
-    """Measure native, hierarchical with 1, 2 and 4 leaders, and `auto`."""
+    """Measure native, and hierarchical with 1, 2 and 4 leaders."""
     label = label_of(label, mpi)
     folder.mkdir(parents=True, exist_ok=True)
     sizes = numbers("--blocks", blocks, int)
@@ -80,14 +87,14 @@ def measure(
             if not is_measured(path, mpi, repetitions=REPETITIONS):
                 ranks = nodes * per_node
                 totals = [size if collective in OF_ALL else size * ranks for size in sizes]
-                algorithms = ["native", *specifications(per_node), "auto"]
+                algorithms = ["native", *specifications(per_node)]
                 run_in_lab(path, [
                     program, collective, "--quiet", "--bytes", ",".join(map(str, totals)),
                     *(["--root", "first"] if collective in ("bcast", "gather", "reduce") else []),
                     *(["--distribution", "random"] if collective == "alltoallv" else []),
                     *(["--distribution", "same"] if collective == "reduce_scatter" else []),
                     "--repetitions", str(REPETITIONS), "--budget", budget, "--warmup", str(WARMUP),
-                    "--rest", REST, "--settle", str(SETTLE),
+                    "--rest", REST,
                     *(word for each in algorithms for word in ("--algorithm", each)), "--json",
                 ], **job)  # fmt: skip
             progress.advance(task)
@@ -107,15 +114,15 @@ class Table:
         for row in document["rows"]:
             of_all = self.collective in OF_ALL
             block = row["bytes"] if of_all else round(row["bytes"] / ranks)
-            self.rows[block] = {line["name"]: line for line in row["algorithms"]}
-            native = self.rows[block]["native"]
+            named = {line["name"]: line for line in row["algorithms"]}
+            native = named["native"]
+            # Samples of earlier versions have `auto` too, which selected otherwise then.
+            self.rows[block] = {name: line for name, line in named.items()
+                                if name == "native" or leaders_of(name) is not None}  # fmt: skip
             # Some files have only the bound for the actual arrivals.
             of_arrivals = native["median_us"] / native["ratio_to_bound"]
             self.bounds[block] = row.get("bound_together_us", of_arrivals)
-        self.names = list(next(iter(self.rows.values())))
-
-    def ours(self) -> list[str]:
-        return [name for name in self.names if name not in ("native", "auto")]
+        self.ours = [name for name in next(iter(self.rows.values())) if name != "native"]
 
     def gains(self, name: str, samples: slice = COMPARING) -> list[float]:
         """The ratio of native to `name`, in rows where native is not near the bound."""
@@ -124,42 +131,28 @@ class Table:
                 if min(len(line["samples_us"]) for line in lines.values()) > 1
                 and median(lines["native"]["samples_us"][SELECTING]) > NEAR_BOUND * self.bounds[block]]  # fmt: skip
 
-    def slower(self) -> Iterator[list[str]]:
-        """The rows in which `auto` takes more than 5 % longer than native."""
-        for block, lines in sorted(self.rows.items()):
-            auto = lines["auto"]
-            ratio = auto["ratio_to_native"]
-            if ratio["median"] > SLOWER:
-                known = None not in (ratio["low"], ratio["high"])  # otherwise too few repetitions
-                interval = f"{ratio['low']:.2f} to {ratio['high']:.2f}" if known else "-"
-                certain = known and ratio["low"] > SLOWER
-                yield [self.mpi, self.title(), str(block), f"{ratio['median']:.2f}", interval,
-                       lab_page.ran(auto["ran"]), "yes" if certain else ""]  # fmt: skip
-
     def title(self) -> str:
         return f"{self.collective}, {self.shape.replace('x', ' nodes of ')}"
 
     def text(self) -> list[str]:
-        others = self.names[1:]
         rows = []
         for block, row in sorted(self.rows.items()):
             native = row["native"]["median_us"]
-            gains = (f"{native / row[name]['median_us']:.2f}" for name in others)
+            gains = (f"{native / row[name]['median_us']:.2f}" for name in self.ours)
             rows.append([str(block), f"{native / 1000:.3g}", f"{native / self.bounds[block]:.2f}", *gains])
-        rows.append(["mean", "", "", *(_mean(self.gains(name)) for name in others)])
-        titles = [">bytes", ">native, ms", ">native / bound", *(f">`{name.removeprefix('native:')}`" for name in others)]
-        return [f"### {self.title()}", "", *lab_page.table(titles, rows), "", self._verdict(), ""]
+        rows.append(["mean", "", "", *(_mean(self.gains(name)) for name in self.ours)])
+        titles = [">bytes", ">native, ms", ">native / bound", *(f">{_leaders(name)}" for name in self.ours)]
+        return [f"### {self.title()}", "", *lab_page.table(titles, rows), "",
+                f"{self._repetitions()} repetitions.", ""]  # fmt: skip
 
     def _repetitions(self) -> str:
         counts = sorted({len(row["native"]["samples_us"]) for row in self.rows.values()})
         return " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
 
-    def _verdict(self) -> str:
-        worst = min(row["native"]["median_us"] / row["auto"]["median_us"]
-                    for row in self.rows.values())  # fmt: skip
-        ran = sorted({lab_page.ran(row["auto"]["ran"]) for row in self.rows.values()})
-        return (f"{self._repetitions()} repetitions. `auto` ran {', '.join(ran)}; its"
-                f" worst cell is {worst:.2f} of native's speed.")  # fmt: skip
+
+def _leaders(name: str) -> str:
+    count = leaders_of(name)
+    return f"{count} leader" if count == 1 else f"{count} leaders"
 
 
 def _mean(gains: list[float]) -> str:
@@ -171,31 +164,18 @@ def _targets(tables: list[Table]) -> list[str]:
     for table in tables:
         if table.collective not in TARGETS:
             continue
-        gains = {name: table.gains(name, SELECTING) for name in table.ours()}
+        gains = {name: table.gains(name, SELECTING) for name in table.ours}
         means = {name: geometric_mean(each) for name, each in gains.items() if each}
         if not means:
             continue
         best = max(means, key=lambda name: means[name])
         rows.append([
             table.collective, table.shape, table.mpi,
-            f"{geometric_mean(table.gains(best)):.2f} with `{best.removeprefix('native:')}`",
-            _mean(table.gains("auto")), f"{TARGETS[table.collective]:.0f}",
+            f"{geometric_mean(table.gains(best)):.2f} with {_leaders(best)}",
+            f"{TARGETS[table.collective]:.0f}",
         ])  # fmt: skip
-    titles = ["collective", "shape", "MPI", ">best mean gain", ">`auto`", ">target"]
+    titles = ["collective", "shape", "MPI", ">best mean gain", ">target"]
     return [*lab_page.table(titles, rows), ""]
-
-
-def _slower(tables: list[Table]) -> list[str]:
-    """The table of rows in which `auto` takes more than 5 % longer than native."""
-    cells = sum(len(table.rows) for table in tables)
-    found = [row for table in tables for row in table.slower()]
-    if not found:
-        return [f"In none of {cells} rows did `auto` take longer than native by more than 5 %.", ""]
-    certain = sum("yes" in row for row in found)
-    return [f"In {len(found)} of {cells} rows `auto` took longer than native by more than 5 %,"
-            f" in {certain} of them beyond doubt (the whole interval):", "",
-            *lab_page.table(["MPI", "collective", ">bytes", ">`auto` / native", "95 %", "ran", "beyond doubt"],
-                            found), ""]  # fmt: skip
 
 
 @app.command()
@@ -207,7 +187,7 @@ def page(
     tables = [Table(path) for path in lab_page.files(folder, "lab-levels-*-*x*-*.json")]
     first = tables[0].metadata
     lines = [f"Machine: {first['processor']}, {first['cores of a node']} cores for all nodes"
-             " together.", "", *_targets(tables), *_slower(tables)]  # fmt: skip
+             " together.", "", *_targets(tables)]  # fmt: skip
     mpi = ""
     for table in tables:
         if table.mpi != mpi:

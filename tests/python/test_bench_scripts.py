@@ -183,14 +183,6 @@ def test_files_are_named_after_the_mpi_and_those_of_another_one_are_refused(lab,
         MEASURE[name](tmp_path, mpi="mpich")
 
 
-def test_auto_explores_flat_algorithms_too_before_it_is_measured(lab, tmp_path, monkeypatch):
-    ran = []
-    monkeypatch.setattr(lab_levels, "run_in_lab", lambda path, words, **job: ran.append(words))
-    lab_levels.measure(tmp_path, shapes="2x1", collectives="allreduce")
-    (words,) = ran
-    assert words[words.index("--settle") + 1] == str(lab_job.SETTLE)
-
-
 def test_results_of_other_options_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(mpis, "find", lambda program, chosen: OPENMPI4)
     path = tmp_path / "results.json"

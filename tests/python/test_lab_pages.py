@@ -50,14 +50,15 @@ def test_noise_that_selects_leaders_does_not_enter_their_mean(tmp_path):
         return {"name": name, "samples_us": list(samples), "median_us": sum(samples) / len(samples), "ran": "",
                 "ratio_to_native": ratio, "ratio_to_bound": 2}  # fmt: skip
 
-    lines = [line("native", 100, 50, 100, 50), line("native:level=node,leaders=1", 50, 100, 50, 100),
+    lines = [line("native", 100, 50, 100, 50), line("hierarchical(native,leaders=1)", 50, 100, 50, 100),
              line("native:level=node,leaders=2", 100, 50, 100, 50), line("auto", 100, 50, 100, 50)]  # fmt: skip
     row = {"bytes": 8, "bound_together_us": 60, "algorithms": lines}
     metadata = {"ranks": "4", "processor": "one", "cores of a node": "4", "library": "an MPI"}
     document = {"schema": "tutti-bench/1", "metadata": metadata, "rows": [row]}
     (tmp_path / "lab-levels-openmpi-2x2-allgather.json").write_text(json.dumps(document))
     page = write_page("lab_levels", tmp_path).stdout
-    assert "| allgather | 2x2 | openmpi | 0.50 with `level=node,leaders=1` | **1.00** | 2 |" in page
+    assert "| allgather | 2x2 | openmpi | 0.50 with 1 leader | 2 |" in page
+    assert "| bytes | native, ms | native / bound | 1 leader | 2 leaders |" in page
 
 
 @pytest.fixture
