@@ -156,26 +156,22 @@ FIGURES: dict[str, Callable[[Path], Figures]] = {
 Folder = Annotated[Path, typer.Argument(help="Folder of the samples.")]
 
 
-Pages = Annotated[
-    list[Path], typer.Argument(help="The page of all claims, then pages with some of them.")
-]
+Pages = Annotated[list[Path], typer.Argument(help="The pages that have all claims together.")]
 
 
 @app.command()
 def check(folder: Folder, pages: Pages) -> None:
     """Fail if a list of results has a figure that differs from the samples or belongs to no claim."""
     texts = [claim["text"].format_map(FIGURES[claim["figures"]](folder)) for claim in CLAIMS]
-    wrong = []
-    for number, listing in enumerate(pages):
-        listed = listing.read_text().partition("<!-- claims -->")[2].partition("<!-- /claims -->")[0]
-        left = " ".join(re.sub(r"\]\([^)]*\)|[\[*]", "", listed).split())
-        missing = [text for text in texts if text not in left]
+    listings = [page.read_text().partition("<!-- claims -->")[2].partition("<!-- /claims -->")[0]
+                for page in pages]  # fmt: skip
+    listed = [" ".join(re.sub(r"\]\([^)]*\)|[\[*]", "", text).split()) for text in listings]
+    wrong = [f"no list says: {text}" for text in texts if not any(text in left for left in listed)]
+    for page, left in zip(pages, listed, strict=True):
         for text in texts:
             left = left.replace(text, "")
-        if number == 0:
-            wrong += [f"{listing} does not say: {text}" for text in missing]
         if not wrong and re.search(r"\d", left):
-            wrong.append(f"{listing} has figures of no claim: {left}")
+            wrong.append(f"{page} has figures of no claim: {left}")
     if wrong:
         typer.echo("\n".join(wrong), err=True)
         raise typer.Exit(1)

@@ -37,7 +37,7 @@ def test_a_changed_figure_is_found(figure, tmp_path):
     assert LISTED.count(figure) == 1
     page = tmp_path / "README.md"
     page.write_text(PAGE.replace(figure, re.sub(r"\d", "8", figure, count=1)))
-    ended = run("check", RESULTS, page)
+    ended = run("check", RESULTS, page, README)
     assert ended.returncode == 1
     assert figure in ended.stderr
 
@@ -56,7 +56,7 @@ def test_samples_of_another_mpi_are_of_no_claim(tmp_path):
     for line in document["rows"][-1]["algorithms"]:
         line["samples_us"] = [each if line["name"] == "native" else 9 * each for each in line["samples_us"]]
     (folder / "lab-rma-mpich5-48x1.json").write_text(json.dumps(document))
-    ended = run("check", folder, folder / "README.md")
+    ended = run("check", folder, folder / "README.md", README)
     assert ended.returncode == 0, ended.stderr
 
 
@@ -67,6 +67,6 @@ def test_a_changed_sample_is_found(tmp_path):
     for line in document["rows"][-1]["algorithms"]:
         line["samples_us"] = [2 * each for each in line["samples_us"]]
     samples.write_text(json.dumps(document))
-    ended = run("check", folder, folder / "README.md")
+    ended = run("check", folder, folder / "README.md", README)
     assert ended.returncode == 1
     assert "in 300 ms" in ended.stderr
