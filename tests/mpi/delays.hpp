@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <random>
 #include <string>
 #include <vector>
@@ -45,9 +46,12 @@ inline void compute(Context& context, MPI_Comm comm, const DelayCase& delay_case
   usleep(delay / 2);
 }
 
+inline constexpr std::array equal_sizes = {40, 0, 1, 700, 20000};
+
+/// The sizes of the call with this number: the shapes in turn; equal sizes for gather and scatter.
 inline std::vector<int> units_for(Kind kind, int p, unsigned call, std::mt19937& random) {
-  constexpr int equal[] = {40, 0, 1, 700, 20000};
-  if (!is_irregular(kind)) return std::vector<int>(static_cast<std::size_t>(p), equal[call % 5]);
+  const int size = equal_sizes[call % equal_sizes.size()];
+  if (!is_irregular(kind)) return std::vector<int>(static_cast<std::size_t>(p), size);
   const auto& shapes = size_shapes();
   return sizes(shapes[call % shapes.size()], p, random);
 }

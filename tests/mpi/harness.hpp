@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -110,6 +111,12 @@ class Watchdog {
   Context& context_;
   std::jthread thread_;
 };
+
+/// The root of the j-th call where this many sizes take turns. Any p successive calls that begin at
+/// a multiple of p have all roots; no pair of root and size comes again before all others did.
+[[nodiscard]] inline int root_of_call(int j, int p, int sizes) {
+  return (j + j / std::lcm(p, sizes)) % p;
+}
 
 /// The name of a temporary file, equal on all ranks. Collective.
 [[nodiscard]] std::string temporary_name(const std::string& what);

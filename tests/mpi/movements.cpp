@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -63,19 +64,21 @@ void check(Context& context, Movement m, const std::string& specification) {
 
 void sweep(Context& context, Motion motion) {
   const bool native = context.options().native;
-  constexpr int scales[] = {40, 0, 1, 700, 3, 12000};
+  constexpr int scales[] = {40, 1, 700, 3, 12000};
+  constexpr int count = std::size(scales);
   const OwnComm comm;
   for (const std::string& specification : specifications(setting_of(motion), native)) {
     const Forced forced(setting_of(motion), specification, native);
     context.expect_empty(forced.error());
     if (!forced.error().empty()) continue;
     std::mt19937 random(static_cast<unsigned>(std::hash<std::string>()(specification)));
-    const int calls = std::max(comm.size(), 6) * context.options().effort;
-    for (int j = 0; j < calls; ++j) {
+    // The last call has no data.
+    const int calls = std::max(comm.size(), count) * context.options().effort;
+    for (int j = 0; j <= calls; ++j) {
       // Pairs are many: their blocks are smaller.
-      const int scale = scales[j % 6] / (has_pairs(motion) ? 4 : 1);
+      const int scale = j == calls ? 0 : scales[j % count] / (has_pairs(motion) ? 4 : 1);
       Movement m = draw(motion, comm.get(), comm.size(), scale, random);
-      m.root = (j + j / 6) % comm.size();
+      m.root = root_of_call(j, comm.size(), count);
       check(context, m, specification);
       context.expect_empty(forced.wrongly_ran(comm.get()));
     }

@@ -45,7 +45,8 @@ void sweep_values(Context& context, const std::string& collective) {
     int turn = static_cast<int>(random() % 420);  // each of 3, 4, 5 and 7 has its own turns
     for (const Values& values : Values::all()) {
       constexpr std::array counts = {5, 0, 1, 64, 17};
-      Reduction reduction{collective, comm.get(), turn % comm.size(), {}, &values};
+      const int root = root_of_call(turn, comm.size(), static_cast<int>(counts.size()));
+      Reduction reduction{collective, comm.get(), root, {}, &values};
       reduction.counts =
           counts_of(collective, counts[static_cast<std::size_t>(turn) % 5], comm.size());
       reduction.in_place = turn % 3 == 1;
