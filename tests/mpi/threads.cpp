@@ -106,7 +106,7 @@ void combine(Context& context, MPI_Comm comm, unsigned seed) {
 
 void reductions(Context& context) {
   const bool native = context.options().native;
-  if (!context.threads()) return context.skip("needs MPI_THREAD_MULTIPLE");
+  if (!context.threads()) return context.fail("the MPI does not grant MPI_THREAD_MULTIPLE");
   // Makes the types before the threads.
   if (Values::all().empty()) return context.fail("there are no values");
   const Forced reduce("reduce", "chain", native);
