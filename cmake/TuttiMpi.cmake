@@ -21,8 +21,13 @@ endfunction()
 
 # Splits the output of `wrapper -show` into options of the compiler and of the linker.
 function(tutti_import_mpi flavour wrapper)
-  execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE
+    RESULT_VARIABLE failed ERROR_QUIET)
   separate_arguments(words UNIX_COMMAND "${line}")
+  if(failed OR NOT words)
+    message(FATAL_ERROR "TUTTI_MPICC_${flavour}=${wrapper}: expected a compiler wrapper of MPICH or "
+      "Open MPI, but \"${wrapper} -show\" prints no command of a compiler")
+  endif()
   list(POP_FRONT words)
   add_library(mpi_${flavour} INTERFACE)
   set(link_words)
@@ -52,6 +57,14 @@ function(tutti_import_mpi flavour wrapper)
     $<TARGET_PROPERTY:mpi_${flavour},INTERFACE_INCLUDE_DIRECTORIES>)
   target_compile_definitions(mpi_headers_${flavour} INTERFACE
     $<TARGET_PROPERTY:mpi_${flavour},INTERFACE_COMPILE_DEFINITIONS>)
+endfunction()
+
+# The mpirun beside a flavour's compiler wrapper: TUTTI_MPIRUN_F, in the cache.
+function(tutti_find_mpirun flavour)
+  cmake_path(GET TUTTI_MPICC_${flavour} PARENT_PATH folder)
+  cmake_path(GET TUTTI_MPICC_${flavour} EXTENSION LAST_ONLY suffix)
+  find_program(TUTTI_MPIRUN_${flavour} NAMES mpirun${suffix} mpirun mpiexec
+    HINTS ${folder} NO_DEFAULT_PATH DOC "mpirun of ${flavour}")
 endfunction()
 
 # Installs the Python package with a flavour into the build tree, and sets its wrapper.
