@@ -6,6 +6,9 @@ import shutil
 import subprocess
 
 import pytest
+from conftest import FRONT, ROOT
+
+pytestmark = pytest.mark.alone
 
 APART = 5000  # seconds
 CALLS = 60
@@ -39,3 +42,8 @@ def test_calls_are_compared_on_a_common_clock(mpi, elsewhere, settings):
     native = case["candidates"][0]
     assert native["calls"] > 2
     assert 0 < native["median"] < LATE_BY / 2, "by elapsed times, or by odd ranks alone, it would be longer"
+
+
+def test_an_exchange_of_arrivals_may_end_while_its_clocks_are_to_be_compared(mpi, elsewhere):
+    program = mpi.compile("clock_ends.c", f"-I{ROOT}/include", FRONT)
+    mpi.run(elsewhere, program, settings={"TUTTI_EXPLORE": "0.5"}, report=False).check_correct()
