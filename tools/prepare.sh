@@ -175,17 +175,19 @@ On other systems: a C++20 compiler, CMake 3.22, Ninja, Python 3.10 with venv, an
   hash -r
 }
 
-# Installs the Python packages of the command; the argument "test" adds those of the tests.
+# Installs the Python packages of the command; the argument "test" adds those of the tests. A copy of
+# each list in .venv says that its packages are there, so that a second run needs no network.
 python_packages() {
   "$venv/bin/python" -m pip install --quiet -r "$1"
 }
 prepare_python() {
-  local part lists=("$root/tools/requirements-command.txt")
+  local list lists=("$root/tools/requirements-command.txt")
   [[ ${1:-} == test ]] && lists+=("$root/tools/requirements.txt")
   [[ -x $venv/bin/python ]] || step "make .venv" "${PYTHON:-python3}" -m venv "$venv"
-  for part in "${lists[@]}"; do
-    "$venv/bin/python" "$root/tools/has_requirements.py" "$part" 2>/dev/null ||
-      step "install Python packages" python_packages "$part"
+  for list in "${lists[@]}"; do
+    cmp -s "$list" "$venv/${list##*/}" && continue
+    step "install Python packages" python_packages "$list"
+    cp "$list" "$venv"
   done
 }
 

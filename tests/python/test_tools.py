@@ -24,7 +24,6 @@ check_layers = load("check_layers")
 check_words = load("check_words")
 check_symbols = load("check_symbols")
 gen_docs = load("gen_docs")
-has_requirements = load("has_requirements")
 
 
 def plant(root, path, text):
@@ -184,10 +183,25 @@ def test_entries_join_literals_and_keep_commas_inside_them():
     assert list(gen_docs.entries(text, "A")) == [["x", "one, two", "f(1)"], ["y", "", "z"]]
 
 
-def test_absent_packages_are_named():
-    assert has_requirements.missing("pytest>=1 # runs this\n\nno-such-package==2\n") == [
-        "no-such-package"
-    ]
+def test_packages_are_installed_once_and_again_after_their_list_changed(tmp_path):
+    """pip, here a script that notes its arguments, needs the network."""
+    for name in ("tools", ".venv/bin"):
+        (tmp_path / name).mkdir(parents=True)
+    lists = [tmp_path / "tools" / name for name in ("requirements-command.txt", "requirements.txt")]
+    for file in lists:
+        file.write_text("typer>=0.12\n")
+    python = tmp_path / ".venv/bin/python"
+    python.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/calls\n')
+    python.chmod(0o755)
+
+    def calls() -> int:
+        command = ["bash", "-c", f"source {ROOT}/tools/prepare.sh; prepare_python test"]
+        subprocess.run(command, cwd=tmp_path, check=True, timeout=60)
+        return len((tmp_path / "calls").read_text().splitlines())
+
+    assert [calls(), calls()] == [2, 2]
+    lists[1].write_text("typer>=0.13\n")
+    assert [calls(), calls()] == [3, 3]
 
 
 def test_the_tree_has_the_fields_words():
