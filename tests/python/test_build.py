@@ -76,6 +76,19 @@ def test_a_wrapper_of_another_mpi_is_refused(mpi, configure):
     assert f"expected a compiler wrapper of {other}; its mpi.h is that of {mpi}" in configure(other, mpi.mpicc)
 
 
+def test_a_wrapper_that_does_not_show_its_command_is_refused(mpi, tmp_path, configure):
+    wrapper = tmp_path / "cc"
+    wrapper.write_text(f'#!/bin/sh\n[ "$1" != -show ] || exit 1\nexec {mpi.mpicc} "$@"\n')
+    wrapper.chmod(0o755)
+    said = configure(mpi.flavour, wrapper)
+    assert f'"{wrapper} -show" prints no command of a compiler' in said and "Configuring incomplete" in said
+
+
+def test_an_absolute_folder_is_refused(tmp_path):
+    said = cmake(ROOT, tmp_path / "b", "-DTUTTI_MPI=none", "-DCMAKE_INSTALL_MANDIR=/x/man")
+    assert "CMAKE_INSTALL_MANDIR=/x/man: expected a folder relative to the prefix" in said
+
+
 def test_an_installation_removes_the_libraries_of_a_wheel(tmp_path):
     """The command would take those, older than its engine."""
     package = tmp_path / cached("TUTTI_PYTHON_SITE") / "tutti"
