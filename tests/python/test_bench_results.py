@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tutti import bench
 
 
 def bench_result(native_gather: float) -> dict:
@@ -61,6 +62,18 @@ def test_check_fails_if_tutti_breaks_a_guideline(command, tmp_path):
     assert shown.status == 1
     assert "guideline (1) violated by tutti: same, block 10" in shown.out
     assert command("check", "--results", str(path), "--json").status == 1
+
+
+def test_check_lets_tutti_explore_without_what_other_programs_learned(command, monkeypatch):
+    asked = {}
+
+    def measure(mpirun, arguments, settings):
+        asked.update(settings)
+        return bench_result(9.0)
+
+    monkeypatch.setattr(bench, "measure", measure)
+    assert command("check", "--mpirun", "mpirun -n 4").status == 0
+    assert asked["TUTTI_LEARN"] == "run" and "TUTTI_EXPLORE" not in asked
 
 
 def test_a_distribution_is_no_markup(command, tmp_path):
