@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tutti import _engine
 from tutti.console import Refusal, why_not_writable
 from tutti.fields import COUNT, NUMBER, TEXT, fault_of
 
@@ -74,7 +75,7 @@ def plot(result: dict[str, Any], path: Path) -> None:
         lines, columns, figsize=(5 * columns, 3.6 * lines), squeeze=False, sharey=True
     )
     for axis, ((collective, distribution), rows) in zip(axes.flat, panels.items(), strict=False):
-        _panel(axis, rows)
+        _panel(axis, rows, _where(collective))
         axis.set_title(f"{collective}, {distribution}", fontsize=10)
     for axis in list(axes.flat)[len(panels) :]:
         axis.set_visible(False)
@@ -85,7 +86,16 @@ def plot(result: dict[str, Any], path: Path) -> None:
     pyplot.close(figure)
 
 
-def _panel(axis: Any, rows: list[dict[str, Any]]) -> None:
+def _where(collective: str) -> str:
+    """Where the bytes of a row are."""
+    if collective in _engine.collectives():
+        is_rooted = _engine.has_root(collective)
+    else:
+        is_rooted = collective == "guidelines"  # on gathers
+    return "at the root" if is_rooted else "at each rank"
+
+
+def _panel(axis: Any, rows: list[dict[str, Any]], where: str) -> None:
     names = list(dict.fromkeys(line["name"] for row in rows for line in row["algorithms"]))
     for name in names:
         points = [
@@ -109,6 +119,6 @@ def _panel(axis: Any, rows: list[dict[str, Any]]) -> None:
         )
     axis.set_xscale("log")
     axis.set_yscale("log")
-    axis.set_xlabel("bytes at the root")
+    axis.set_xlabel(f"bytes {where}")
     axis.set_ylabel("us (median; least to p90)")
     axis.grid(True, which="major", alpha=0.25)

@@ -193,3 +193,17 @@ def test_a_plot_names_the_mpi(command, tmp_path):
     picture = tmp_path / "times.svg"
     command("bench", "--results", write_bench(tmp_path, 9.0), "--plot", str(picture))
     assert "MPICH 4" in picture.read_text()
+
+
+@pytest.mark.parametrize(
+    ("collective", "where"),
+    [("guidelines", "at the root"), ("bcast", "at the root"), ("allreduce", "at each rank"), ("alltoallv", "at each rank")],
+)
+def test_a_plot_says_where_the_bytes_are(command, tmp_path, collective, where):
+    pytest.importorskip("matplotlib")
+    result = bench_result(9.0)
+    result["rows"][0]["collective"] = collective
+    path, picture = tmp_path / "bench.json", tmp_path / "times.svg"
+    path.write_text(json.dumps(result))
+    command("bench", "--results", str(path), "--plot", str(picture))
+    assert f"bytes {where}<" in picture.read_text()
