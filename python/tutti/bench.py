@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tutti import launcher, libraries, supervised
-from tutti.console import Refusal
+from tutti.console import Refusal, why_not_writable, write
 from tutti.shared_folder import shared_folder
 
 SCHEMA = "tutti-bench/1"
@@ -60,13 +59,17 @@ def measure(
 ) -> dict[str, Any]:
     """Runs tutti-bench, with further settings in its environment, and returns its JSON.
 
-    If the arguments name a file for it (--json FILE), the results are also there.
+    If the arguments name a file for it (--json FILE), the results are also there; after a failure a former
+    file is as it was.
 
     Raises:
         Refusal: tutti-bench cannot be started, fails, had a single rank, or writes another format.
     """
     own = _json_file(arguments)
-    with shared_folder() as folder, _replacing(own) as write:
+    # A pipe takes text, though no file can be made of it.
+    if own is not None and not own.is_fifo() and (reason := why_not_writable(own)):
+        raise Refusal(f"--json {own}: {reason}")
+    with shared_folder() as folder:
         path = folder / "bench.json"
         words = [*arguments, "--json", str(path), *(["--quiet"] if quiet else [])]
         command = command_of(mpirun, words, settings)
@@ -75,30 +78,9 @@ def measure(
             raise nothing_started(mpirun)
         result = read(path)
         _refuse_one_rank(result["metadata"])
-        write(path.read_bytes())
+        if own is not None:
+            write(own, path.read_text(encoding="utf-8"), "--json")
         return result
-
-
-@contextlib.contextmanager
-def _replacing(own: Path | None) -> Iterator[Callable[[bytes], object]]:
-    """What writes the user's file, whole at the end. Raises Refusal at once if it cannot be written."""
-    if own is None:
-        yield lambda _: None
-        return
-    is_special = own.exists() and not own.is_file()  # a pipe or a device
-    part = own if is_special else own.with_name(own.name + ".part")
-    try:
-        file = part.open("wb")
-    except OSError as error:
-        raise Refusal(f"--json {own}: {error.strerror}") from None
-    try:
-        with file:
-            yield file.write
-        if not is_special:
-            part.replace(own)
-    finally:
-        if not is_special:
-            part.unlink(missing_ok=True)
 
 
 def _json_file(arguments: Sequence[str]) -> Path | None:

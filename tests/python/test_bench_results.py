@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -151,8 +152,41 @@ def test_bench_refuses_a_file_that_cannot_be_written_before_it_measures(command,
     file = tmp_path / "no folder/mine.json"
     shown = command("bench", "--mpirun", "env", "--json", "gather", "--json", str(file))
     assert shown.status == 2
-    assert f"--json {file}: No such file or directory" in shown.err
+    assert f"--json {file}: no directory {file.parent}" in shown.err
     assert not (tmp_path / "measured").exists()
+
+
+def test_bench_leaves_other_files_and_links(command, bench_of_two, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mine, link, part = tmp_path / "mine.json", tmp_path / "link.json", tmp_path / "link.json.part"
+    mine.write_text("former")
+    link.symlink_to(mine)
+    part.write_text("of an interrupted run")
+    words = ("bench", "--mpirun", "env", "--json", "gather", "--json", "link.json")
+    assert command(*words).status == 0
+    assert link.is_symlink() and mine.read_text() == (tmp_path / "result.json").read_text()
+    assert part.read_text() == "of an interrupted run"
+
+
+def test_a_failed_bench_keeps_the_former_file(command, installed, tmp_path):
+    program = installed / "bin/tutti-bench"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    mine, link = tmp_path / "mine.json", tmp_path / "link.json"
+    mine.write_text("former")
+    link.symlink_to(mine)
+    for file in (mine, link):
+        assert command("bench", "--mpirun", "env", "--json", "gather", "--json", str(file)).status == 2
+        assert mine.read_text() == "former"
+
+
+def test_bench_writes_to_a_pipe(command, bench_of_two, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert command("bench", "--mpirun", "env", "--json", "gather", "--json", str(pipe)).status == 0
+    assert os.read(reading, 1 << 16).decode() == (tmp_path / "result.json").read_text()
+    os.close(reading)
 
 
 def test_bench_plots_what_was_measured(command, tmp_path):
