@@ -15,7 +15,8 @@ _MAX_LINES = 6
 
 
 def draw(tuners: Sequence[Tuner], path: Path) -> None:
-    """One panel for each collective of each tuner: times relative to the MPI's own by message size.
+    """One panel for each collective of each tuner: times relative to the MPI's own in the same run,
+    by message size.
 
     Shows the fastest algorithms with the intervals of their medians; large marks are the winners.
 
@@ -56,7 +57,7 @@ def _shown(cells: list[Cell]) -> list[str]:
     least: dict[str, float] = {}
     for cell in cells:
         for name, line in cell.lines.items():
-            least[name] = min(least.get(name, 9e9), line.median / cell.native.median)
+            least[name] = min(least.get(name, 9e9), cell.ratio(line))
     ranked = sorted(least, key=lambda name: (name not in winners, least[name]))
     return [name for name in ranked if name != "native"][:_MAX_LINES]
 
@@ -66,7 +67,8 @@ def _panel(axis: Any, cells: list[Cell]) -> None:
     for name in _shown(cells):
         known = [cell for cell in cells if name in cell.lines]
         sizes = [max(cell.bytes, 1) for cell in known]
-        lines = [(cell.lines[name].interval, cell.native.median) for cell in known]
+        measured = [(cell, cell.lines[name]) for cell in known]
+        lines = [(line.interval, cell.native_of(line).median) for cell, line in measured]
         (drawn,) = axis.plot(
             sizes, [i.median / native for i, native in lines], marker=".", linewidth=1, label=name
         )

@@ -125,7 +125,8 @@ def _enough(tuners: Sequence[Tuner], budget: float) -> str:
 def as_json(
     tuners: Sequence[Tuner], rules: list[dict[str, Any]], checks: list[Check]
 ) -> dict[str, Any]:
-    """The measured times, the rules and their check."""
+    """The measured times, the rules and their check. `native_us` is the median of the MPI's own in the
+    run that measured an algorithm: medians of several runs give no ratio."""
 
     def line(measured: Any) -> dict[str, Any]:
         interval = measured.interval
@@ -144,7 +145,9 @@ def as_json(
             {
                 "collective": name, "bytes": size, "irregularity": tuner.irregularity,
                 "winner": cell.winner,
-                "algorithms": [line(one) for one in cell.lines.values()],
+                "algorithms": [
+                    line(one) | {"native_us": cell.native_of(one).median} for one in cell.lines.values()
+                ],
             }
             for tuner in tuners for name, cells in tuner.cells.items()
             for size, cell in sorted(cells.items()) if "native" in cell.lines
