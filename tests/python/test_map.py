@@ -181,6 +181,53 @@ def test_place_measures_with_a_launcher(command, installed, switches, tmp_path):
     assert shown.status == 2 and "exit status 3" in shown.err
 
 
+@pytest.fixture
+def measuring(installed, tmp_path):
+    """Makes a tutti-bench that writes these distances, and notes that it ran."""
+
+    def make(distances) -> Path:
+        bench = installed / "bin" / "tutti-bench"
+        bench.write_text(f'#!/bin/sh\ntouch {tmp_path}/ran\nwhile [ $# -gt 1 ]; do shift; done\ncp {distances} "$1"\n')
+        bench.chmod(0o755)
+        return tmp_path / "ran"
+
+    return make
+
+
+def test_a_measurement_of_one_rank_keeps_the_former_file(command, measuring, even, tmp_path):
+    one = tmp_path / "one.json"
+    one.write_text('{"schema": "tutti-distances-1", "unit": "us", "measured": [{"bytes": 1, "matrix": [[0]]}]}')
+    ran, former = measuring(one), even.read_text()
+    shown = command("map", "--mpirun", "env", str(even))
+    assert shown.status == 2 and ran.exists()
+    assert shown.err == "tutti: --mpirun env: distances of 1 rank; expected 2 or more ranks\n"
+    assert even.read_text() == former
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--block", "8,x"], "--block: invalid size 'x'"),
+        (["--root", "-1"], "--root"),
+        (["--machine", "/none"], "--machine /none"),
+        (["/none/file"], "/none/file: no directory /none"),
+    ],
+)
+def test_bad_options_are_refused_before_a_measurement(command, measuring, even, words, text):
+    ran = measuring(even)
+    shown = command("map", "--mpirun", "env", *words)
+    assert shown.status == 2 and text in shown.err
+    assert not ran.exists()
+
+
+def test_measured_distances_go_where_a_link_leads(command, measuring, even, mixed, tmp_path):
+    link = tmp_path / "link.json"
+    link.symlink_to(mixed)
+    measuring(even)
+    assert command("map", "--mpirun", "env", str(link)).status == 0
+    assert link.is_symlink() and mixed.read_text() == even.read_text()
+
+
 def test_place_says_where_it_is_not_worth_it(command, tmp_path):
     path = tmp_path / "even.json"
     even = [[0 if a == b else 5 for b in range(20)] for a in range(20)]

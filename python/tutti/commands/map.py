@@ -13,7 +13,9 @@ from tutti import heatmap
 from tutti import process_mapping
 from tutti._engine import Distances
 from tutti.commands.options import AsJson, Machine, refuse_with_json
-from tutti.console import Refusal, console, count, microseconds, print_json, table
+from tutti.console import (
+    Refusal, console, count, microseconds, print_json, table, why_not_writable, write,
+)  # fmt: skip
 from tutti.plot import check as check_plot
 from tutti.shared_folder import shared_folder
 from tutti.workload import bytes_of, distances_of, machine_of
@@ -150,18 +152,34 @@ def _picture(out: Console, distances: Distances, levels: list[list[int]]) -> Non
 
 
 def _distances(file: Path | None, mpirun: str, nodes_per_switch: int) -> Distances:
-    """The distances of a file; with a launcher, measures and writes the file first."""
+    """The distances of a file; with a launcher, measures them, and then writes the file, if there is one.
+
+    A former file stays as it was if the measurement fails or has a single rank.
+    """
     if file is None and not mpirun:
         raise Refusal("map needs a FILE of distances, or --mpirun COMMAND to measure them")
     if not mpirun:
         if nodes_per_switch:
             raise Refusal(f"--nodes-per-switch {nodes_per_switch} needs --mpirun")
         assert file is not None
-        return distances_of(file, "")
+        return _of_ranks(file, str(file))
+    if file is not None and (reason := why_not_writable(file)):
+        raise Refusal(f"{file}: {reason}")
     with shared_folder() as folder:
-        path = file or folder / "distances.json"
+        path = folder / "distances.json"
         process_mapping.measure(mpirun, path, nodes_per_switch)
-        return distances_of(path, "")
+        found = _of_ranks(path, f"--mpirun {mpirun}")
+        if file is not None:
+            write(file, path.read_text(encoding="utf-8"), "FILE")
+        return found
+
+
+def _of_ranks(file: Path, source: str) -> Distances:
+    """The distances in a file. Raises Refusal, which names the source, if they are those of 1 rank."""
+    found = distances_of(file, "")
+    if found.ranks < 2:
+        raise Refusal(f"{source}: distances of 1 rank; expected 2 or more ranks")
+    return found
 
 
 def map_ranks(
@@ -193,7 +211,7 @@ def map_ranks(
         typer.Option(metavar="BYTES,..", help="Block sizes to model; for bcast, vector sizes."),
     ] = "8,1K,64K",
     root: Annotated[
-        int, typer.Option(metavar="RANK", help="Root of bcast, gather and scatter.")
+        int, typer.Option(metavar="RANK", min=0, help="Root of bcast, gather and scatter.")
     ] = 0,
     machine: Machine = None,
     picture: Annotated[
@@ -218,13 +236,12 @@ def map_ranks(
     refuse_with_json(ctx, as_json, "numbers")
     if picture is not None:
         check_plot(picture, "--picture")
-    distances = _distances(file, mpirun, nodes_per_switch)
-    if distances.ranks < 2:
-        raise Refusal(f"{file or '--mpirun ' + mpirun}: distances of 1 rank; expected 2 or more ranks")
-    if not 0 <= root < distances.ranks:
-        raise Refusal(f"--root {root}: expected a rank from 0 to {distances.ranks - 1}")
     blocks = [bytes_of(word.strip(), "--block") for word in block.split(",")]
-    cases = process_mapping.cases_of(distances, blocks, root, machine_of(machine))
+    model = machine_of(machine)
+    distances = _distances(file, mpirun, nodes_per_switch)
+    if root >= distances.ranks:
+        raise Refusal(f"--root {root}: expected a rank from 0 to {distances.ranks - 1}")
+    cases = process_mapping.cases_of(distances, blocks, root, model)
     if picture is not None:
         process_mapping.draw(distances, picture)
     levels = distances.clusters()
