@@ -15,6 +15,7 @@ from tutti._engine import Machine
 from tutti.refusal import Refusal
 from tutti.simgrid import running
 from tutti_reproduce import charts, page, parsons, parsons_simulated, simulated
+from tutti_reproduce import command as reproducing_command
 from tutti_reproduce.cache import Cache, sources_of
 from tutti_reproduce.tables import ABOVE, AHEAD, EVEN, Plot, Result, View, network
 
@@ -280,6 +281,62 @@ def test_the_command_writes_its_pages_and_resumes(command, tmp_path):
     assert "TUW_Gatherv wins 11 published" in texts[0]
     assert f"{found[1]} of {found[1]} results were known" in command(*words).out
     assert [each.read_text() for each in pages] == texts
+
+
+def failing(table, text: str):
+    """The table, which cannot be computed."""
+
+    def run(done):
+        raise Refusal(text)
+
+    return replace(table, run=run)
+
+
+@pytest.fixture
+def tables(monkeypatch):
+    """Makes these tables all that there are."""
+    return lambda *some: monkeypatch.setattr(reproducing_command, "_tables", lambda context: list(some))
+
+
+def known(name: str):
+    return replace(pair(name, name), run=lambda done: result_of(factors(2), factors(3)))
+
+
+def test_a_table_that_fails_leaves_the_pages_of_the_others(command, tmp_path, tables):
+    tables(known("table-1"), failing(pair("table-2"), "smpi_main: not done after 7200 s"), known("table-3"))
+    shown = command("reproduce", "all", "--simgrid-ranks", "0", "--output", str(tmp_path))
+    assert shown.status == 1
+    assert "tutti: traff table-2: smpi_main: not done after 7200 s\n" in shown.err
+    document = json.loads((tmp_path / "reproduced.json").read_text())
+    assert [table["name"] for table in document["tables"]] == ["table-1", "table-3"]
+
+
+def test_where_all_tables_fail_there_are_no_pages(command, tmp_path, tables):
+    tables(failing(pair("table-1"), "one"), failing(pair("table-2"), "two"))
+    shown = command("reproduce", "all", "--simgrid-ranks", "0", "--output", str(tmp_path))
+    assert shown.status == 2 and shown.err.strip() == "tutti: traff table-1: one"
+    assert not list(tmp_path.iterdir())
+
+
+def test_former_pages_are_replaced_only_in_a_folder_that_is_named(command, tmp_path, tables, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("reproduce", "traff", "--simgrid-ranks", "0")
+    tables(known("table-1"), known("table-2"))
+    assert command(*words).status == 0
+    former = (tmp_path / "reproduced.json").read_text()
+    tables(known("table-2"))
+    shown = command(*words)
+    assert shown.status == 2 and "reproduced.html exists; name its folder, or another one, with --output" in shown.err
+    assert (tmp_path / "reproduced.json").read_text() == former
+    assert command(*words, "--output", ".").status == 0
+    assert (tmp_path / "reproduced.json").read_text() != former
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_work(command, tmp_path, tables):
+    tables(failing(pair(), "nothing is computed"))
+    (tmp_path / "reproduced.json").mkdir()
+    shown = command("reproduce", "traff", "--simgrid-ranks", "0", "--output", str(tmp_path))
+    assert shown.status == 2 and f"--output {tmp_path}: reproduced.json: is a directory" in shown.err
 
 
 def test_without_words_it_lists_what_there_is(command, tmp_path):

@@ -16,13 +16,15 @@ from tutti.console import Refusal, console, why_not_writable, write
 from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
 from tutti_reproduce.cache import Cache, default_folder
 from tutti_reproduce.context import Context
-from tutti_reproduce.tables import Table
+from tutti_reproduce.tables import Result, Table
 
 _ALL = "all"
 _WITH_MACHINE = ("traff", "parsons")
 """Papers whose own network is not modelled for every source."""
 _SECONDS = {"traff": 0.03, "proficz": 0.03, "paznikov": 0.1, "bhowmik": 0.03, "parsons": 2}
 """About what a result outside SimGrid takes, on one core of 2 GHz."""
+_PAGES = {"reproduced.html": page.html, "reproduced.md": page.markdown, "reproduced.json": page.document}
+"""The files, and what makes the text of each."""
 
 
 def _show(context: Context) -> None:
@@ -68,11 +70,13 @@ def reproduce(
         str, typer.Argument(metavar="[TABLE]", help="One table, e.g. table-3. Default: all.")
     ] = "",
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option(
-            metavar="FOLDER", help="Write reproduced.html, reproduced.md with its images, and reproduced.json here."
+            metavar="FOLDER",
+            help="Write reproduced.html, reproduced.md with its images, and reproduced.json here. Default: the current "
+            "folder, if it has none.",
         ),
-    ] = Path(),
+    ] = None,
     simgrid_ranks: Annotated[
         int,
         typer.Option(
@@ -104,7 +108,8 @@ def reproduce(
 
     It says of each table and source whether both agree in shape: who wins, by what factor, where
     crossovers lie; and where not, why. Each result is kept by its content, so an interrupted run
-    goes on where it was, and a repeated one takes seconds. Tables of up to 560 ranks also run in
+    goes on where it was, and a repeated one takes seconds. A table that fails is not on the pages;
+    then the exit status is 1. Tables of up to 560 ranks also run in
     SimGrid, if it is installed; for more ranks there are samples.
 
     ```
@@ -125,27 +130,58 @@ def reproduce(
     wanted = _wanted(_tables(context), paper, table)
     if machine is not None and paper not in (_ALL, *_WITH_MACHINE):
         raise Refusal(f"--machine {machine}: {paper} has networks of its own; expected {' or '.join(_WITH_MACHINE)}")
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Refusal(f"--output {output}: {error.strerror}") from None
-    if reason := why_not_writable(output / "reproduced.html"):
-        raise Refusal(f"--output {output}: {reason}")
-    reproduced = []
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        total = progress.add_task("", total=sum(each.steps for each in wanted))
-        for each in wanted:
-            progress.update(total, description=f"{each.paper} {each.name}")
-            reproduced.append((each, each.run(lambda: progress.advance(total))))
-    for name, text in (("html", page.html), ("md", page.markdown), ("json", page.document)):
-        write(output / f"reproduced.{name}", text(reproduced), "--output")
-    for path, svg in page.pictures(reproduced).items():
-        (output / path).parent.mkdir(exist_ok=True)
-        write(output / path, svg, "--output")
+    folder = _folder(output)
+    reproduced, failed = _run(wanted)
+    _write(folder, reproduced)
     out = console()
     for each, result in reproduced:
         out.print(f"[bold]{each.title}[/]")
         for view in result.views:
             out.print(f"  {view.heading}: {each.verdict(result, view)}")
-    out.print(f"{output / 'reproduced.html'}, .md with images, .json; {kept.hits} of "
+    out.print(f"{folder / 'reproduced.html'}, .md with images, .json; {kept.hits} of "
               f"{kept.hits + kept.misses} results were known")  # fmt: skip
+    for text in failed:
+        print(f"tutti: {text}", file=sys.stderr)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _folder(output: Path | None) -> Path:
+    """The folder for the pages, which it makes. Raises Refusal if they cannot be written there; or, where the
+    user named none, if there are former ones, perhaps of more tables."""
+    folder = output or Path()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal(f"--output {folder}: {error.strerror}") from None
+    for name in _PAGES:
+        if output is None and (folder / name).exists():
+            raise Refusal(f"{name} exists; name its folder, or another one, with --output")
+        if reason := why_not_writable(folder / name):
+            raise Refusal(f"--output {folder}: {name}: {reason}")
+    return folder
+
+
+def _run(tables: list[Table]) -> tuple[list[tuple[Table, Result]], list[str]]:
+    """The results of the tables, and the errors of those that failed. Raises Refusal if all failed."""
+    reproduced, failed = [], []
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        total = progress.add_task("", total=sum(each.steps for each in tables))
+        for each in tables:
+            progress.update(total, description=f"{each.paper} {each.name}")
+            try:
+                reproduced.append((each, each.run(lambda: progress.advance(total))))
+            except Refusal as error:
+                failed.append(f"{each.paper} {each.name}: {error}")
+    if not reproduced:
+        raise Refusal(failed[0])
+    return reproduced, failed
+
+
+def _write(folder: Path, reproduced: list[tuple[Table, Result]]) -> None:
+    """Writes the pages, with their pictures."""
+    for name, text in _PAGES.items():
+        write(folder / name, text(reproduced), "--output")
+    for path, svg in page.pictures(reproduced).items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        write(folder / path, svg, "--output")
