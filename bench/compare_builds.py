@@ -24,6 +24,7 @@ import typer
 from rich.progress import track
 
 from tutti import _engine
+from tutti.console import write
 
 SIZES = {"pairs": "2,256,4096", "ranks": "2,1024,16384", "none": ""}
 VECTORS = "2,1024,65536"
@@ -113,7 +114,7 @@ def measure(
             for key, ratio in medians(document):
                 found[key][build].append(ratio)
     document = {"metadata": metadata, "ranks": ranks, "rounds": rounds, "ratios": found}
-    output.write_text(json.dumps(document, indent=1))
+    write(output, json.dumps(document, indent=1), "OUTPUT")
 
 
 def quotients(ratios: dict[str, list[float]]) -> list[float]:

@@ -22,6 +22,7 @@ from rich.progress import track
 
 from tutti import mpis
 from tutti.bench import read
+from tutti.console import write
 
 SCHEMA = "tutti-lab-fft/1"
 ROWS = ("native", "LS", "BNOM", "SLS", "SBN", "BSLS", "BSBN", "linear:runner=background",
@@ -57,8 +58,8 @@ def measure(
     rounds: Annotated[int, typer.Option(min=1, help="Number of runs that share them.")] = 5,
     limit: Annotated[float, typer.Option("--timeout", help="Seconds of each run.")] = 600,
 ) -> None:
-    """Measure all rows in rounds; the file has all complete rounds."""
-    lab_page.refuse_unwritable(file)
+    """Measure all rows in rounds; the file has all complete rounds. A former file is refused."""
+    lab_page.refuse_former(file)
     metadata = {"library": str(mpis.find(str(program.resolve()), None)), **links()}
     times: dict[str, list[list[float]]] = {name: [] for name in ROWS}
     each = iterations // rounds
@@ -67,7 +68,7 @@ def measure(
             times[name].append(run(program, nodes, name, each, limit))
         document = {"schema": SCHEMA, "nodes": nodes, "iterations": done * each,
                     "rounds": done, "metadata": metadata, "times": times}  # fmt: skip
-        file.write_text(json.dumps(document) + "\n")
+        write(file, json.dumps(document) + "\n", "FILE")
 
 
 @app.command()

@@ -57,6 +57,14 @@ def refuse_unwritable(file: Path) -> None:
         raise Refusal(f"{file}: {reason}")
 
 
+def refuse_former(file: Path) -> None:
+    """Raises Refusal if a file exists or cannot be written, to be asked before long work whose first part would
+    already replace it."""
+    if file.exists():
+        raise Refusal(f"{file} exists; remove it, or name another file")
+    refuse_unwritable(file)
+
+
 def numbers(option: str, text: str, kind: Callable[[str], Number]) -> list[Number]:
     """The numbers of an option, separated by commas. Raises Refusal for other text."""
     try:

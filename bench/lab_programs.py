@@ -27,6 +27,7 @@ from lab_job import err, links, output
 from rich.progress import track
 
 from tutti.bench import read
+from tutti.console import write
 
 SCHEMA = "tutti-lab-programs/2"
 DIGEST = re.compile(r"digest ([0-9a-f]+)")
@@ -77,8 +78,8 @@ def measure(
     rules: Annotated[Path | None, typer.Option(help="Rules file: one more contender.")] = None,
     total: Annotated[str, typer.Option(help="Pattern of the seconds in all.")] = r"total ([\d.]+)",
 ) -> None:
-    """Measure a program in rounds; the file has all complete rounds."""
-    lab_page.refuse_unwritable(file)
+    """Measure a program in rounds; the file has all complete rounds. A former file is refused."""
+    lab_page.refuse_former(file)
     contenders = {"native": None, "auto": None, REPORTED: None} | ({} if rules is None else {"rules": rules})
     place = ["--nodes", str(nodes), "--ranks-per-node", str(per_node), "--mapping", mapping,
              "--timeout", f"{limit:g}"]  # fmt: skip
@@ -99,7 +100,7 @@ def measure(
         document = {"schema": SCHEMA, "words": [Path(words[0]).name, *words[1:]],
                     "nodes": nodes, "per_node": per_node, "metadata": {"mapping": mapping} | links(),
                     "runs": runs}  # fmt: skip
-        file.write_text(json.dumps(document) + "\n")
+        write(file, json.dumps(document) + "\n", "FILE")
 
 
 def documents(files: list[Path]) -> list[dict[str, Any]]:

@@ -126,6 +126,29 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_runs(tmp_path, monk
             measure()
 
 
+def test_a_former_sample_is_not_replaced_by_a_first_round(tmp_path, monkeypatch):
+    file = tmp_path / "samples.json"
+    file.write_text("of 5 rounds")
+    for script in (lab_fft, lab_programs):
+        monkeypatch.setattr(script, "run", None)
+    for measure in (lambda: lab_fft.measure(Path("fft"), file), lambda: lab_programs.measure(file, ["./a"])):
+        with pytest.raises(Refusal, match=f"{file} exists; remove it, or name another file"):
+            measure()
+    assert file.read_text() == "of 5 rounds"
+
+
+def test_a_sample_of_two_builds_is_replaced_as_a_whole(tmp_path, monkeypatch):
+    file = tmp_path / "builds.json"
+    file.write_text("of former builds")
+    before = file.stat().st_ino
+    monkeypatch.setattr(compare_builds._engine, "collectives", lambda: ["barrier"])
+    monkeypatch.setattr(compare_builds, "known_to", lambda *_: ["linear"])
+    monkeypatch.setattr(compare_builds, "run", lambda *_: {"metadata": {}, "rows": []})
+    compare_builds.measure(Path("/a"), Path("/b"), file, ranks=2, rounds=1, repetitions=1)
+    assert json.loads(file.read_text())["rounds"] == 1
+    assert file.stat().st_ino != before
+
+
 @pytest.mark.parametrize("script", ["simgrid_auto", "referees"])
 def test_a_page_without_the_marker_is_refused_in_one_line(script, tmp_path):
     page = tmp_path / "page.md"
