@@ -26,11 +26,19 @@ class _Syntax:
     """The form of the others, whose value is the next word."""
     is_program: Callable[[str], Any]
     """May this word be a program, if it is neither an option nor the value of one?"""
+    named: str = "(?!)"
+    """The form of options whose next two words are a name and its value, or one word NAME=VALUE."""
 
     def own(self, words: Sequence[str]) -> int:
         """How many words are those of the command: up to the first program."""
         takes_value = False
-        for at, word in enumerate(words):
+        rest = iter(enumerate(words))
+        for at, word in rest:
+            if re.fullmatch(self.named, word):
+                if "=" not in next(rest, (at, "="))[1]:
+                    next(rest, None)
+                takes_value = False
+                continue
             if not word.startswith("-") and not takes_value and self.is_program(word):
                 return at
             takes_value = word not in self.flags and bool(re.fullmatch(self.valued, word))
@@ -50,7 +58,7 @@ _OTHERS = _Syntax(frozenset(
     "allow-run-as-root bycore bynode byslot display-allocation display-map display-topo envall envnone "
     "genvall genvnone l merge-stderr-to-stdout nolocal nooversubscribe oversubscribe pernode prepend-rank "
     "print-all-exitcodes q quiet report-bindings tag-output timestamp-output use-hwthread-cpus v verbose".split()
-), "-[A-Za-z_-]+", shutil.which)  # fmt: skip
+), "-[A-Za-z_-]+", shutil.which, "--?g?((o|prte|pmix)?mca|env)")  # fmt: skip
 """Launchers some of whose options are unknown: a word is a program only if there is a file."""
 
 _SUBMITTERS = {
