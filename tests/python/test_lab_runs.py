@@ -7,6 +7,7 @@ import signal
 import sys
 
 import pytest
+from tutti import mpis
 from tutti.console import Refusal
 from tutti_lab import checks, machine, session, transfer
 from tutti_lab.layout import FRAME, Layout
@@ -135,3 +136,12 @@ def test_only_where_no_answer_comes_the_firewall_is_suspected(monkeypatch, kind)
     with pytest.raises(Refusal) as refused:
         list(checks.links(LAYOUT, "/lab/nodesh", 60))
     assert ("firewall" in str(refused.value)) == (kind is TimeoutError)
+
+
+def test_a_compiler_that_takes_too_long_is_named(tmp_path, monkeypatch):
+    mpirun, mpicc = tmp_path / "mpirun", tmp_path / "mpicc"
+    mpicc.write_text("#!/bin/sh\nexec sleep 60\n")
+    mpicc.chmod(0o755)
+    monkeypatch.setattr(checks, "_SECONDS", 0.1)
+    with pytest.raises(Refusal, match=f"^{mpicc} -O2 .*: not done after 0.1 s$"):
+        checks.compile_program(mpis.Mpi("openmpi", "4.1.4", str(mpirun)), tmp_path)

@@ -22,6 +22,9 @@ little more through."""
 MAX_TIME = 1.25
 """Maximum of a scatter's time over the time of the wire, unless the machine is overloaded."""
 
+_SECONDS = 120
+"""That compiling may take."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -72,7 +75,8 @@ def links(layout: Layout, shell: str, limit: float) -> Iterator[Line]:
 
 
 def compile_program(mpi: Mpi, folder: Path) -> Path:
-    """Compiles the program of the check. Raises Refusal if the MPI has no compiler wrapper."""
+    """Compiles the program of the check. Raises Refusal if the MPI has no compiler wrapper, or if that fails or
+    takes too long."""
     mpicc = mpi.mpicc()
     if mpicc is None:
         raise Refusal(f"no mpicc beside {mpi.mpirun}; choose another MPI by --mpi")
@@ -81,7 +85,10 @@ def compile_program(mpi: Mpi, folder: Path) -> Path:
     found = [f"-Wl,-rpath,{near}"] if any(near.glob("libmpi.so*")) else []
     program = folder / "check"
     words = [mpicc, "-O2", *found, str(state.SOURCES / "check.c"), "-o", str(program)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise Refusal(f"{' '.join(words)}: not done after {_SECONDS} s") from None
     if done.returncode:
         raise Refusal(f"{' '.join(words)}: {done.stderr.strip()}")
     return program
