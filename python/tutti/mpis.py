@@ -98,14 +98,15 @@ def said_by(library: Path) -> str:
     return done.stdout
 
 
-def _launcher(folders: Sequence[Path], family: str, version: str = "") -> Mpi | None:
-    """The first launcher of an MPI in the folders, then on PATH."""
+def _launcher(folders: Sequence[Path], family: str, release: str = "") -> Mpi | None:
+    """The first launcher of an MPI in the folders, then on PATH. `release`: the first numbers of its version, with
+    a point behind each."""
     path_folders = [Path(word) for word in os.environ.get("PATH", "").split(os.pathsep) if word]
     for folder in [*folders, *path_folders]:
         for name in LAUNCHERS[family]:
             path = shutil.which(str(folder / name))
             seen = recognise(version_of(path)) if path else None
-            if path and seen and seen[0] == family and seen[1].startswith(version):
+            if path and seen and seen[0] == family and f"{seen[1]}.".startswith(release):
                 return Mpi(family, seen[1], path)
     return None
 
@@ -148,7 +149,7 @@ def find(
     if seen is None:
         raise Refusal(f"{linked} is an unknown MPI; choose one by --mpi")
     family, version = seen
-    release = ".".join(version.split(".")[:2])
+    release = "".join(f"{number}." for number in version.split(".")[:2])
     folders = [parent / "bin" for parent in linked.resolve().parents]
     found = _launcher(folders, family, release)
     if found is None:

@@ -157,6 +157,23 @@ def test_the_launcher_beside_the_library_is_taken(tmp_path, monkeypatch):
     assert (found.family, found.major, found.mpirun) == ("openmpi", 4, str(other))
 
 
+@pytest.mark.parametrize(("said", "folder"), [("2021.1", "old"), ("2021.1.1", "old"), ("2021.18.2", "new"), ("2021.10", "")])
+def test_a_launcher_of_another_release_is_not_taken(tmp_path, monkeypatch, said, folder):
+    for name, version in (("new", "2021.18"), ("old", "2021.1.1")):
+        launcher(tmp_path / name, "mpirun", f"Intel(R) MPI Library for Linux* OS, Version {version} Build 1")
+    monkeypatch.setenv("PATH", f"{tmp_path}/new:{tmp_path}/old:/usr/bin:/bin")
+
+    def found() -> str:
+        library = tmp_path / "lib/libmpi.so.12"
+        return mpis.find("./app", None, lambda _: library, lambda _: f"Intel(R) MPI Library {said} for Linux* OS").mpirun
+
+    if folder:
+        assert found() == str(tmp_path / folder / "mpirun")
+    else:
+        with pytest.raises(Refusal, match=f"is Intel MPI {said}, but its launcher was not found"):
+            found()
+
+
 def test_what_is_not_found_is_named(tmp_path, monkeypatch):
     silent = launcher(tmp_path, "mpirun", "hello")
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
