@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from tutti import launcher, libraries, mpis, rules, supervised
+from tutti import launcher, libraries, mpis, reports, rules, supervised
 from tutti.commands.run import check_settings, prepare
 from tutti.console import count, literal
 from tutti.refusal import Refusal
@@ -147,13 +148,20 @@ def _trial(one: mpis.Mpi, *start: str) -> Finding:
         except subprocess.TimeoutExpired:
             return Finding("run", "problem", f"{one}: 2 ranks did not end within {_SECONDS} s",
                            f"run {' '.join(start)} -n 2 hostname; without an answer the MPI is at fault")  # fmt: skip
-        seen = json.loads(report.read_text()) if report.is_file() else {}
-    if status != 0:
-        return _failed(one, out + err)
+        if status != 0:
+            return _failed(one, out + err)
+        seen = _seen(report)
     if seen.get("ranks") != 2 or not seen.get("calls"):
         return Finding("run", "problem", f"{one}: 2 ranks ran, but Tutti saw {seen.get('ranks', 0)}",
                        "does the launcher pass LD_PRELOAD on? See docs/drop-in.md")  # fmt: skip
     return _level(one, out)
+
+
+def _seen(report: Path) -> dict[str, Any]:
+    """The report of such a run; empty if there is none, or a damaged one."""
+    with suppress(Refusal):
+        return reports.read(report)[-1]
+    return {}
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str, str]:

@@ -241,6 +241,18 @@ def test_a_signal_to_end_leaves_no_folder(installed, monkeypatch, tmp_path):
     assert not list(Path().iterdir())
 
 
+@pytest.mark.parametrize(("status", "text"), [(1, "2 ranks fail: boom"), (0, "2 ranks ran, but Tutti saw 0")])
+def test_reports_of_ranks_that_ended_early_hide_no_reason(installed, monkeypatch, status, text):
+    def run(command, environment):
+        Path(environment["TUTTI_REPORT"]).write_text('{"ranks": 1}\n{"ranks": 1}\n')
+        return status, "", "boom\n"
+
+    monkeypatch.setattr(diagnosis, "_library_of", lambda _: Path("libmpi.so"))
+    monkeypatch.setattr(diagnosis, "_run", run)
+    found = diagnosis._trial(OPENMPI, "sh")
+    assert found.state == "problem" and text in found.text
+
+
 def test_a_launcher_that_hangs_can_end_its_ranks(installed, monkeypatch, tmp_path):
     monkeypatch.setattr(diagnosis, "_library_of", lambda _: Path("libmpi.so"))
     monkeypatch.setattr(diagnosis, "_SECONDS", 3)
