@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bench/mpi_measure.hpp"
+#include "bench/output_file.hpp"
 #include "bench/report.hpp"
 #include "cost/machine.hpp"
 
@@ -41,8 +42,9 @@ namespace tutti::bench {
 /// 2 ranks or more, collectives of 8 bytes.
 void run_latency(const Bench& bench, Report* report);
 
-/// Measures the distances between all ranks, writes them to the file of the options, and prints
-/// the duration on rank 0. The error is the MPI's text.
-[[nodiscard]] Result<bool> run_distances(const Job& job, const Options& options);
+/// Measures the distances between all ranks; rank 0 writes them to its `output`, and prints the
+/// duration. The error is the MPI's code, or says why they cannot be written.
+[[nodiscard]] Result<bool> run_distances(const Job& job, const Options& options,
+                                         OutputFile& output);
 
 }  // namespace tutti::bench

@@ -1,19 +1,47 @@
 /// Measures distances through the C API.
+#include <unistd.h>
+
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "bench/mpi_commands.hpp"
+#include "run/file.hpp"
 #include "tutti/tutti.h"
 
 namespace tutti::bench {
 
-Result<bool> run_distances(const Job& job, const Options& options) {
+namespace {
+
+/// The text of a file, which it removes.
+Result<std::string> taken(const std::string& path) {
+  Result<std::string> text = read_text_file(path, SIZE_MAX);
+  std::error_code none;
+  std::filesystem::remove(path, none);
+  return text ? text : Error{path + " " + text.error()};
+}
+
+}  // namespace
+
+Result<bool> run_distances(const Job& job, const Options& options, OutputFile& output) {
   const double begin = MPI_Wtime();
   // The MPI returns errors, so that the benchmark can print them.
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  const int error =
-      TUTTI_Distances_measure(MPI_COMM_WORLD, options.output.c_str(), options.nodes_per_switch);
-  if (error == MPI_ERR_FILE) return Error{"cannot write --output " + options.output};
+  // Tutti replaces the file that it is given, which would end a link or a device.
+  std::error_code none;
+  const std::string made =
+      std::filesystem::temp_directory_path(none) / ("tutti-distances-" + std::to_string(getpid()));
+  const int error = TUTTI_Distances_measure(MPI_COMM_WORLD, made.c_str(), options.nodes_per_switch);
+  if (error == MPI_ERR_FILE) return Error{"cannot write " + made};
   if (error != MPI_SUCCESS) return Error{"MPI error code " + std::to_string(error)};
+  std::string problem;
+  if (job.rank() == 0) {
+    const Result<std::string> text = taken(made);
+    problem = text ? output.finish(*text) : text.error();
+  }
+  problem = job.from_first(problem);
+  if (!problem.empty()) return Error{problem};
   if (job.rank() == 0 && !options.quiet) {
     std::printf("# distances between %d ranks on %d nodes in %.3g s: %s\n", job.p(),
                 job.nodes().nodes, MPI_Wtime() - begin, options.output.c_str());

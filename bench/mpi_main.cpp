@@ -21,6 +21,7 @@
 #include "bench/mpi_machine.hpp"
 #include "bench/mpi_table.hpp"
 #include "bench/options.hpp"
+#include "bench/output_file.hpp"
 #include "bench/report.hpp"
 #include "run/processors.hpp"
 
@@ -204,7 +205,7 @@ Result<std::string> measured_machine(const Job& job) {
   return "# " + circumstances + "\n" + to_text(*machine);
 }
 
-int write_machine(const Options& options, const Job& job) {
+int write_machine(const Options& options, const Job& job, OutputFile& output) {
   const Result<std::string> text = measured_machine(job);
   if (!text) {
     refuse(job, text.error());
@@ -213,12 +214,7 @@ int write_machine(const Options& options, const Job& job) {
   std::string problem;
   if (job.rank() == 0) {
     if (!options.quiet) std::fputs(text->c_str(), stdout);
-    if (!options.output.empty()) {
-      std::ofstream file(options.output);
-      file << *text;
-      file.close();
-      if (!file) problem = "cannot write --output " + options.output;
-    }
+    problem = output.finish(*text);
   }
   problem = job.from_first(problem);
   return problem.empty() ? 0 : refuse(job, problem);
@@ -265,6 +261,32 @@ int run_measured(const Bench& bench, const Machine& machine) {
   return problem.empty() ? 0 : refuse(job, problem);
 }
 
+/// Runs the command of valid options. Returns the exit status.
+int start(const Options& options, const Job& job) {
+  // Rank 0 tries the file before minutes of measurement.
+  Result<OutputFile> output = OutputFile();
+  if (job.rank() == 0) output = OutputFile::open("--output", options.output);
+  if (const std::string problem = job.from_first(output ? "" : output.error()); !problem.empty()) {
+    return refuse(job, problem);
+  }
+  const bool measures_distances = options.command == Command::distances;
+  // They are measured in one call: all pairs of up to 64 ranks, or else of nodes, one of which may
+  // take 0.2 s.
+  const int ends = job.p() <= 64 ? job.p() : job.nodes().nodes;
+  const int pairs = measures_distances ? ends * ends / 2 : 0;
+  Watchdog watchdog(job.rank(), options.timeout + pairs / 5);
+  watchdog.enter(measures_distances ? "distances" : "clocks and machine", 0, 0);
+  if (measures_distances) {
+    const Result<bool> done = run_distances(job, options, *output);
+    return done ? 0 : refuse(job, done.error());
+  }
+  Clock clock(job);
+  if (options.command == Command::machine) return write_machine(options, job, *output);
+  const Result<Machine> machine = machine_of(job);
+  if (!machine) return refuse(job, machine.error());
+  return run_measured({job, clock, watchdog, options}, *machine);
+}
+
 int run(std::span<const char* const> arguments) {
   const Job job;
   const Result<Options> options = parse(arguments);
@@ -283,22 +305,7 @@ int run(std::span<const char* const> arguments) {
   if (options->command == Command::machine && job.p() < 2) {
     return refuse(job, "machine needs at least 2 ranks; start it with mpirun -n 2");
   }
-  const bool measures_distances = options->command == Command::distances;
-  // They are measured in one call: all pairs of up to 64 ranks, or else of nodes, one of which may
-  // take 0.2 s.
-  const int ends = job.p() <= 64 ? job.p() : job.nodes().nodes;
-  const int pairs = measures_distances ? ends * ends / 2 : 0;
-  Watchdog watchdog(job.rank(), options->timeout + pairs / 5);
-  watchdog.enter(measures_distances ? "distances" : "clocks and machine", 0, 0);
-  if (measures_distances) {
-    const Result<bool> done = run_distances(job, *options);
-    return done ? 0 : refuse(job, done.error());
-  }
-  Clock clock(job);
-  if (options->command == Command::machine) return write_machine(*options, job);
-  const Result<Machine> machine = machine_of(job);
-  if (!machine) return refuse(job, machine.error());
-  return run_measured({job, clock, watchdog, *options}, *machine);
+  return start(*options, job);
 }
 
 }  // namespace

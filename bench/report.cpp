@@ -2,16 +2,11 @@
 #include "bench/report.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
 
 #include "core/json.hpp"
-#include "run/file.hpp"
 
 namespace tutti::bench {
 
@@ -104,23 +99,6 @@ std::string prediction_columns(const Row& row, const Line& line) {
                      line.predicted->loggp * micro);
 }
 
-/// Whether a file can be replaced by another: it is none yet, or a regular one and no link to one,
-/// in a folder that may be written.
-bool is_replaceable(const std::string& name) {
-  std::error_code none;
-  const std::filesystem::file_status status = std::filesystem::symlink_status(name, none);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return false;
-  const std::filesystem::path folder = std::filesystem::path(name).parent_path();
-  return access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
-}
-
-std::string unwritable(const std::string& option, const std::string& name) {
-  return "cannot write " + option + " " + name + ": " + std::strerror(errno);
-}
-
-/// What holds the rows of a file until it is whole.
-std::string part_name(const std::string& name) { return name + ".part"; }
-
 }  // namespace
 
 std::string verdict(const Ratio& to_native) {
@@ -143,10 +121,10 @@ Result<std::shared_ptr<Report>> Report::open(const Options& options, Metadata me
   auto report = std::make_shared<Report>();
   report->quiet_ = options.quiet;
   report->metadata_ = std::move(metadata);
-  Result<Output> json = open("--json", options.json);
+  Result<OutputFile> json = OutputFile::open("--json", options.json);
   if (!json) return Error{json.error()};
   report->json_ = std::move(*json);
-  Result<Output> csv = open("--csv", options.csv);
+  Result<OutputFile> csv = OutputFile::open("--csv", options.csv);
   if (!csv) return Error{csv.error()};
   report->csv_ = std::move(*csv);
   std::string head;
@@ -162,39 +140,6 @@ Result<std::shared_ptr<Report>> Report::open(const Options& options, Metadata me
   return report;
 }
 
-Result<Report::Output> Report::open(const std::string& option, const std::string& name) {
-  Output output{option, name, {}, {}};
-  if (name.empty()) return output;
-  std::error_code none;
-  const bool replaces = is_replaceable(name);
-  const bool is_new = !std::filesystem::exists(std::filesystem::symlink_status(name, none));
-  output.stream.reset(std::fopen(name.c_str(), replaces ? "a" : "w"));
-  if (!output.stream) return Error{unwritable(option, name)};
-  if (!replaces) return output;
-  output.stream.reset();  // it only had to be possible
-  output.mode = std::filesystem::status(name, none).permissions();
-  if (is_new) std::filesystem::remove(name, none);
-  return output;
-}
-
-bool Report::keeps_part(const Output& output) { return !output.name.empty() && !output.stream; }
-
-std::string Report::finish(Output& output, const std::string& text) {
-  if (output.name.empty()) return "";
-  if (output.stream) {
-    std::fputs(text.c_str(), output.stream.get());
-    const bool is_written = std::ferror(output.stream.get()) == 0;
-    if (std::fclose(output.stream.release()) == 0 && is_written) return "";
-    return unwritable(output.option, output.name);
-  }
-  const std::string problem = replace_text_file(output.name, text);
-  if (!problem.empty()) return output.option + " " + output.name + " " + problem;
-  std::error_code none;
-  std::filesystem::permissions(output.name, output.mode, none);
-  std::filesystem::remove(part_name(output.name), none);
-  return "";
-}
-
 void Report::say(const std::string& text) const {
   if (quiet_) return;
   fmt::print("{}\n", text);
@@ -205,8 +150,8 @@ void Report::add(Row row, bool print) {
   if (print && !quiet_) print_columns(row);
   add_csv(csv_of(row));
   rows_.push_back(std::move(row));
-  if (keeps_part(csv_)) (void)replace_text_file(part_name(csv_.name), csv_text_);
-  if (keeps_part(json_)) (void)replace_text_file(part_name(json_.name), json_text());
+  csv_.keep(csv_text_);
+  if (json_.keeps_part()) json_.keep(json_text());
 }
 
 void Report::add(std::vector<Guideline> guidelines) { guidelines_ = std::move(guidelines); }
@@ -239,12 +184,7 @@ void Report::print_columns(const Row& row) {
 }
 
 void Report::add_csv(const std::string& text) {
-  if (csv_.stream) {
-    std::fputs(text.c_str(), csv_.stream.get());
-    std::fflush(csv_.stream.get());
-  } else {
-    csv_text_ += text;
-  }
+  if (!csv_.add(text)) csv_text_ += text;
 }
 
 std::string Report::csv_of(const Row& row) {
@@ -283,8 +223,8 @@ std::string Report::json_text() const {
 }
 
 std::string Report::finish() {
-  const std::string csv = finish(csv_, csv_text_);
-  const std::string json = finish(json_, json_text());
+  const std::string csv = csv_.finish(csv_text_);
+  const std::string json = json_.finish(json_text());
   return json.empty() ? csv : json;
 }
 

@@ -1,8 +1,6 @@
 /// Results as columns, CSV and JSON.
 #pragma once
 
-#include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "bench/options.hpp"
+#include "bench/output_file.hpp"
 #include "bench/statistics.hpp"
 #include "core/result.hpp"
 #include "core/types.hpp"
@@ -94,26 +93,8 @@ class Report {
   [[nodiscard]] std::string finish();
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  using File = std::unique_ptr<std::FILE, Close>;
-
-  /// A file of the options, written whole at the end, so that a former one stays until then.
-  /// FILE.part has the rows so far. A pipe or device is written directly.
-  struct Output {
-    std::string option;
-    std::string name;  ///< empty: none
-    std::filesystem::perms mode = std::filesystem::perms::none;
-    File stream;  ///< if it is written directly
-  };
-  static Result<Output> open(const std::string& option, const std::string& name);
-  static bool keeps_part(const Output& output);
-  /// Writes the text and closes the file. Returns why it could not; empty if it could.
-  static std::string finish(Output& output, const std::string& text);
-
   void print_columns(const Row& row);
-  /// A stream has the text at once, and a file at the end.
+  /// What is written directly has the text at once, a file at the end.
   void add_csv(const std::string& text);
   [[nodiscard]] static std::string csv_of(const Row& row);
   [[nodiscard]] std::string json_text() const;
@@ -123,8 +104,8 @@ class Report {
   std::vector<Row> rows_;
   std::vector<Guideline> guidelines_;
   std::string section_;  ///< the last heading printed
-  Output json_;
-  Output csv_;
+  OutputFile json_;
+  OutputFile csv_;
   std::string csv_text_;  ///< for the file
 };
 

@@ -141,7 +141,10 @@ if [ -z "$brief" ]; then
   expect 3 2 'end at 2147483647' gatherv --distribution same --block 1000000000
   expect 1 2 'needs at least 2 ranks' machine
   expect 1 2 'distances needs --output' distances
-  expect 1 2 'cannot write' distances --output /nowhere/distances
+  # Before anything is measured, and so prints.
+  expect 2 2 '^tutti-bench: cannot write --output /nowhere/file: No such file' machine --output /nowhere/file
+  [ ! -s "$folder/out" ] || complain "machine measures what it cannot write"
+  expect 1 2 '^tutti-bench: cannot write --output /nowhere/file: No such file' distances --output /nowhere/file
 fi
 # Each rank reads the file of delays, and one of them cannot.
 echo "0,0,0" >"$folder/delays"
@@ -158,6 +161,10 @@ got=$?
 grep -q "tutti-bench: rank 1: .*cannot be read" "$folder/err" || complain "which rank lacks the file"
 expect 3 0 "^# distances between 3 ranks" distances --output "$folder/distances"
 grep -q '"schema": "tutti-distances-1"' "$folder/distances" || complain "distances --output"
+ln -s distances "$folder/link"
+: >"$folder/distances"
+expect 2 0 "^# distances between 2 ranks" distances --output "$folder/link"
+[ -L "$folder/link" ] && [ -s "$folder/distances" ] || complain "distances replaces a link"
 
 # The watchdog notices a rank that stops, and each other rank prints where it waits. On a busy machine
 # the job may take longer to begin.
