@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
@@ -33,6 +34,7 @@ using Seconds = std::array<double, 2>;
 struct Priced {
   Specification specification;
   Seconds seconds;
+  double place = 0;  ///< the least one is explored first
 };
 
 /// What `last` becomes for `times` as many ranks, if each doubling adds `ratio` times what the one
@@ -64,15 +66,28 @@ bool is_possible(const Specification& point, const Features& features) {
 
 using Machines = std::array<Machine, 2>;
 
+/// The roots that stand for all: an inner one for those of an order that begins with rank 0
+/// whatever the root is. The program's own root is not known to be valid at all ranks.
+std::vector<Rank> modelled_roots(const Specification& point, Collective collective, int p) {
+  const bool counts = has_root(collective) && point.algorithm->order == "identity" && p > 2;
+  return counts ? std::vector<Rank>{0, p / 2} : std::vector<Rank>{0};
+}
+
+/// In the mean over the roots.
 Seconds seconds_at(int p, const Specification& point, Bytes block, Collective collective,
                    const Machines& machines) {
   const std::vector<Bytes> blocks(static_cast<std::size_t>(p), block);
-  const Problems problems(point, Call{collective, 0, blocks});
-  const std::vector<Schedule> schedules = problems.schedules();
-  const auto on = [&](const Machine& machine) {
-    return *price(schedules, machine, PriceModel::loggp);
-  };
-  return {on(machines[0]), on(machines[1])};
+  const std::vector<Rank> roots = modelled_roots(point, collective, p);
+  Seconds mean = {};
+  for (const Rank root : roots) {
+    const Problems problems(point, Call{collective, root, blocks});
+    const std::vector<Schedule> schedules = problems.schedules();
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      const double seconds = *price(schedules, machines[i], PriceModel::loggp);
+      mean[i] += seconds / static_cast<double>(roots.size());
+    }
+  }
+  return mean;
 }
 
 /// Many parts of a pipeline by what 4 and 8 of the same size take: each further part adds as much.
@@ -142,7 +157,22 @@ double handicap(const Specification& point) {
   return point.runner == Runner::background && !point.needs_arrivals() ? 1 : 1.5;
 }
 
-/// By the product of both times, so that neither network counts more.
+/// Sorts by the product of both times, so that neither network counts more. What is wrong in the
+/// price of one variant of an algorithm is wrong in those of the others, too, so each of them
+/// counts as longer than the one before, and other algorithms come between.
+void sort(std::vector<Priced>& all) {
+  constexpr double for_each_variant = 1.5 * 1.5;
+  for (Priced& one : all) one.place = one.seconds[0] * one.seconds[1];
+  std::ranges::stable_sort(all, {}, &Priced::place);
+  std::map<const Algorithm*, double> factors;
+  for (Priced& one : all) {
+    double& factor = factors.try_emplace(one.specification.algorithm, 1).first->second;
+    one.place *= factor;
+    factor *= for_each_variant;
+  }
+  std::ranges::stable_sort(all, {}, &Priced::place);
+}
+
 std::vector<Priced> priced(const Features& features, const Machine& machine) {
   const Machines machines = {machine, slow_network(machine)};
   std::vector<Priced> all;
@@ -159,8 +189,7 @@ std::vector<Priced> priced(const Features& features, const Machine& machine) {
   std::erase_if(all, [&](const Priced& one) {
     return one.seconds[0] > hopeless * least[0] && one.seconds[1] > hopeless * least[1];
   });
-  std::ranges::stable_sort(all, {},
-                           [](const Priced& one) { return one.seconds[0] * one.seconds[1]; });
+  sort(all);
   return all;
 }
 
