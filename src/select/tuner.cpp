@@ -35,8 +35,8 @@ void Tuner::start_from(SizeClass size_class, const TuningEvidence& kept) {
 }
 
 std::optional<TuningEvidence> Tuner::evidence(SizeClass size_class) const {
-  const TuningCase* known = find(size_class);
-  return known == nullptr ? std::nullopt : known->evidence();
+  const TuningCase* const one = known(size_class);  // also after an error
+  return one == nullptr ? std::nullopt : one->evidence();
 }
 
 const TuningCase* Tuner::find(std::optional<SizeClass> size_class) const {
@@ -168,12 +168,11 @@ int Tuner::plan(Agreement& ranks) {
   bool may_overdraw = !has_new && !is_in_debt;
   for (const SizeClass size_class : seen) {
     TuningCase& known = cases_[size_class];
-    if (!known.exploration().is_paid) {
-      if (may_overdraw) unpaid_ = size_class;
-      if (!may_overdraw) known.rest();
-      may_overdraw = false;
-    }
+    if (!may_overdraw && !known.exploration().is_paid) known.rest();
     if (const int error = prepare(size_class, ranks)) return error;
+    if (known.exploration().is_paid) continue;
+    unpaid_ = size_class;
+    may_overdraw = false;
   }
   return 0;
 }
