@@ -94,12 +94,12 @@ WindowCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
 }
 
 /// Takes over the error of the clock. Returns whether times of before are not to be compared with
-/// later ones: the shortest time that the clock measures is another since the races began.
+/// later ones: the shortest time that the clock measures is another since the races began, or the
+/// clock is new, or gone with the exchange of arrivals.
 bool Tuner::follow_clock(Nanoseconds error) {
-  if (criterion_ == Criterion::shortest || error >= without_clock) return false;
-  const Nanoseconds now = std::max<Nanoseconds>(1, errors_per_time * error);
-  const bool is_other = race_resolution_ >= without_clock ||
-                        exceeds(now, max_resolution_growth, race_resolution_) ||
+  if (criterion_ == Criterion::shortest) return false;
+  const auto now = std::clamp<Nanoseconds>(errors_per_time * error, 1, without_clock);
+  const bool is_other = exceeds(now, max_resolution_growth, race_resolution_) ||
                         exceeds(race_resolution_, max_resolution_fall, now);
   resolution_ = is_other ? now : std::max(resolution_, now);
   if (is_other) race_resolution_ = now;
