@@ -64,6 +64,15 @@ TEST(KeptKnowledge, GivesWayWhenTimesDiffer) {
   }
 }
 
+TEST(KeptKnowledge, StaysAsItIsAfterAnError) {
+  Tuner tuner(2, Criterion::shortest, 0.01);
+  tuner.start_from(4, kept(1, native_seconds, native_seconds / 2));
+  tuner.stop();
+  EXPECT_EQ(tuner.candidate_of(4), 0);
+  ASSERT_TRUE(tuner.evidence(4));
+  EXPECT_EQ(tuner.evidence(4)->date, "2026-11-22");
+}
+
 TEST(KeptKnowledge, IsWhatMeasurementsSupport) {
   Simulation simulation({}, {{4, {native_seconds, native_seconds / 2}}}, 1);
   EXPECT_FALSE(simulation.tuner().evidence(4));
