@@ -9,21 +9,23 @@
 
 namespace tutti {
 
-/// Too many values: keeps one of each two neighbours in the sorted sequence, which moves a quantile
-/// by at most one position.
 void Quantiles::add(const Quantiles& more) {
-  values.insert(values.end(), more.values.begin(), more.values.end());
+  const auto is_out = [this](const Value& each) { return each.key > limit; };
   max = std::max(max, more.max);
+  if (more.limit < limit) {
+    limit = more.limit;
+    std::erase_if(values, is_out);
+  }
+  std::ranges::remove_copy_if(more.values, std::back_inserter(values), is_out);
   while (values.size() > values_at_most) {
-    std::ranges::sort(values);
-    const std::size_t kept = values.size() / 2;
-    for (std::size_t at = 0; at < kept; ++at) values[at] = values[2 * at + at % 2];
-    values.resize(kept);
+    limit /= 2;
+    std::erase_if(values, is_out);
   }
 }
 
 double Quantiles::median() const {
-  std::vector<double> sorted = values;
+  std::vector<double> sorted;
+  for (const Value& each : values) sorted.push_back(each.value);
   std::ranges::sort(sorted);
   const std::size_t half = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
@@ -121,7 +123,8 @@ void settle(Summary& summary, const PendingTrack& track, const PendingCall& call
   calls.run_max = std::max(calls.run_max, call.last_exit - call.first_arrival);
   calls.moving_sum += call.last_exit - call.last_arrival;
   const double spread = call.last_arrival - call.first_arrival;
-  calls.spread.add({{spread}, spread});
+  const std::uint64_t key = track.communicator + call.call * 0xD1B54A32D192ED03U;
+  calls.spread.add({{{spread, key}}, spread});
 }
 
 /// The times of all ranks of a call; sets `world` to their ranks in MPI_COMM_WORLD.

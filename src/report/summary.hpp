@@ -18,12 +18,18 @@ namespace tutti {
 /// The node of a process. Ranks of one node share a monotonic clock.
 using Node = int;
 
-/// Values for quantiles, in bounded memory.
+/// Values for quantiles, in bounded memory: of many, those whose key is at most the limit, so that
+/// all count alike, in whatever sequence they come.
 struct Quantiles {
-  static constexpr std::size_t values_at_most = 65536;
+  static constexpr std::size_t values_at_most = 32768;
+  struct Value {
+    double value = 0;
+    std::uint64_t key = 0;  ///< evenly distributed, and unrelated to the value
+  };
 
-  std::vector<double> values;
+  std::vector<Value> values;
   double max = -std::numeric_limits<double>::infinity();  ///< exact
+  std::uint64_t limit = ~std::uint64_t{0};
 
   void add(const Quantiles& more);
   /// The median of all added values; approximate after more than `values_at_most`. Requires a

@@ -90,7 +90,9 @@ auto fields(Is<SizedCalls> auto& sized) {
                   sized.seconds, sized.roots);
 }
 
-auto fields(Is<Quantiles> auto& quantiles) { return std::tie(quantiles.values, quantiles.max); }
+auto fields(Is<Quantiles> auto& quantiles) {
+  return std::tie(quantiles.values, quantiles.max, quantiles.limit);
+}
 
 auto fields(Is<SiteCalls> auto& calls) {
   return std::tie(calls.collective, calls.site, calls.decision, calls.calls, calls.bytes,

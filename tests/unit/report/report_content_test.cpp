@@ -30,7 +30,7 @@ SiteCalls write_calls() {
   calls.run_max = 0.125;
   calls.moving_sum = 4 * 0.0005;
   for (const double spread : {0.00025, 0.00125, 0.00175, 0.0115})
-    calls.spread.add({{spread}, spread});
+    calls.spread.add({{{spread}}, spread});
   calls.split = 2;
   calls.parts = {2 * 0.0004, 2 * 0.0001, 2 * 0.001};
   calls.patterns = 1;

@@ -279,24 +279,41 @@ TEST(Summary, RefusesOtherBytes) {
   EXPECT_FALSE(summary_from_bytes(std::vector<std::byte>(200, std::byte{0xFF})));
 }
 
+void add(Quantiles& all, double value, std::uint64_t number) {
+  all.add({{{value, number * 0x9E3779B97F4A7C15U}}, value});
+}
+
 TEST(Quantiles, MediansAreExactUntilThereAreMany) {
   Quantiles odd;
-  for (const double value : {5.0, 1.0, 3.0}) odd.add({{value}, value});
+  for (const int value : {5, 1, 3}) add(odd, value, static_cast<std::uint64_t>(value));
   EXPECT_DOUBLE_EQ(odd.median(), 3);
   Quantiles even = odd;
-  even.add({{4}, 4});
+  add(even, 4, 4);
   EXPECT_DOUBLE_EQ(even.median(), 3.5);
   EXPECT_DOUBLE_EQ(even.max, 5);
+}
 
-  Quantiles many;
-  const int count = 300'000;
+// Values that come first count as much as later ones, in one list or in several that are joined.
+TEST(Quantiles, ValuesCountAlikeWheneverTheyCome) {
+  constexpr int count = 300'000;
+  Quantiles ascending;
+  Quantiles later;
+  Quantiles most_first;
   for (int i = 0; i < count; ++i) {
-    const auto value = static_cast<double>((i * 7919LL) % count);
-    many.add({{value}, value});
+    const auto number = static_cast<std::uint64_t>(i);
+    add(ascending, i, number);
+    if (i >= count - 1000) add(later, i, number);
+    add(most_first, i < 0.6 * count ? 1 : 3, number);
+    EXPECT_LE(ascending.values.size(), Quantiles::values_at_most);
   }
-  EXPECT_LE(many.values.size(), Quantiles::values_at_most);
-  EXPECT_NEAR(many.median(), count / 2.0, count / 100.0);
-  EXPECT_DOUBLE_EQ(many.max, count - 1);
+  EXPECT_NEAR(ascending.median(), count / 2.0, count / 200.0);
+  EXPECT_DOUBLE_EQ(ascending.max, count - 1);
+  EXPECT_DOUBLE_EQ(most_first.median(), 1);
+  Quantiles joined = later;
+  joined.add(ascending);
+  ascending.add(later);
+  EXPECT_DOUBLE_EQ(joined.median(), ascending.median());
+  EXPECT_NEAR(joined.median(), count / 2.0 + 500, count / 200.0);
 }
 
 TEST(Summary, ClocksThatDriftAreBroughtTogether) {
