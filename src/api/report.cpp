@@ -130,7 +130,7 @@ bool compare_clocks(MPI_Comm comm, Recorder& all) {
   return true;
 }
 
-/// Nodes are identified by the world rank of their leader.
+/// Nodes are identified by the world rank of their leader, and not compared yet.
 bool find_location(MPI_Comm world, ProcessLocation& location) {
   MPI_Comm node = mpi().comm_null;
   if (mpi().Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, mpi().info_null, &node) !=
@@ -139,6 +139,7 @@ bool find_location(MPI_Comm world, ProcessLocation& location) {
   }
   location.node = location.rank;
   location.is_leader = rank_in(node) == 0;
+  if (size_of(node) < size_of(world)) location.clock_error = -1;
   const int error = take_from_first(location.node, node);
   mpi().Comm_free(&node);
   return error == MPI_SUCCESS;

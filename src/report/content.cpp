@@ -38,7 +38,8 @@ std::string note_of(const SiteCalls& calls, const Summary& summary, bool partial
 }
 
 std::string clock_of(const Summary& summary) {
-  if (summary.clock_error <= 0) return "all ranks read the same clock";
+  if (summary.clock_error < 0) return "clocks of nodes could not be compared";
+  if (summary.clock_error == 0) return "all ranks read the same clock";
   return std::string("node clocks compared with rank 0's by the fastest of 30 ping-pongs ") +
          (summary.clock_drift ? "at both ends of the run, drift interpolated"
                               : "at the end of the run, drift unknown") +

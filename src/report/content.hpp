@@ -81,7 +81,7 @@ struct ReportContent {
   std::string mpi;
   int ranks = 0;
   std::optional<int> nodes;
-  double clock_error = 0;  ///< maximum error of times across nodes; seconds; 0: one clock
+  double clock_error = 0;  ///< of times across nodes, at most; 0: one clock; negative: unknown
   std::string clock;       ///< how clocks of several ranks were aligned; a sentence
   /// The missing part and the process that reports; empty for a full report.
   std::string partial;

@@ -150,7 +150,8 @@ std::string to_json(const ReportContent& content) {
   };
   const Json whole = json_object(
       "format", 2, "tutti", content.version, "mpi", content.mpi, "ranks", content.ranks, "nodes",
-      content.nodes, "clock_error", content.clock_error, "clock", content.clock, "one_sided",
+      content.nodes, "clock_error", content.clock_error < 0 ? Json() : Json(content.clock_error),
+      "clock", content.clock, "one_sided",
       content.one_sided.empty() ? Json() : Json(content.one_sided), "partial", is_partial, "view",
       is_partial ? content.partial : "all ranks", "seconds",
       json_object("mean", content.seconds_mean, "max", content.seconds_max), "wall",

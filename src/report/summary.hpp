@@ -113,7 +113,7 @@ struct Summary {
   std::string destination;  ///< of the report, if any process knows one
   int ranks = 0;            ///< number of processes joined here
   int nodes = 0;
-  double clock_error = 0;   ///< maximum error of times across nodes; seconds
+  double clock_error = 0;   ///< of times across nodes, at most; seconds; negative: unknown
   bool clock_drift = true;  ///< clocks were compared twice, so drift is subtracted
   double seconds_sum = 0;   ///< time in the calls, sum over processes
   double seconds_max = 0;   ///< time in the calls, maximum over processes
@@ -135,7 +135,7 @@ struct ProcessLocation {
   bool is_leader = false;  ///< true for one process of each node
   /// Converts a time of this process to the common clock. Seconds.
   std::function<double(double)> common = std::identity();
-  double clock_error = 0;    ///< maximum error of `common` when clocks were compared; seconds
+  double clock_error = 0;    ///< of `common`, at most; seconds; negative: it does not compare nodes
   bool clock_drift = false;  ///< clocks were compared twice, so `common` subtracts the drift
 };
 

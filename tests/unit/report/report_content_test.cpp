@@ -289,8 +289,13 @@ TEST(Report, TellsHowClocksWereCompared) {
 TEST(Report, TellsThatClocksAreNotSynchronised) {
   Summary nodes = summary();
   nodes.nodes = 3;
+  nodes.clock_error = -1;
+  const std::string late = content_of(summary(), mpich).calls[0].late;
+  EXPECT_EQ(content_of(nodes, mpich).calls[0].late, late) << "of ranks with one clock";
   nodes.calls[1].timed = 0;
   const ReportContent content = content_of(nodes, mpich);
+  EXPECT_EQ(content.clock, "clocks of nodes could not be compared");
+  EXPECT_NE(to_json(content).find(R"("clock_error":null,)"), std::string::npos);
   EXPECT_EQ(content.calls[0].timed, 0);
   EXPECT_EQ(content.calls[0].note, "unknown: clocks of 3 nodes are not synchronised");
   EXPECT_DOUBLE_EQ(content.calls[0].elapsed, 0.0015);
