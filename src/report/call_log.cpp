@@ -67,8 +67,10 @@ void add_calls(std::vector<CallsOfCase>& all, const CallsOfCase& more) {
   });
   if (found != all.rend()) {
     found->calls += more.calls;
-  } else if (all.size() < cases_at_most) {
+  } else if (all.size() < cases_at_most || more.of.id < 0) {
     all.push_back(more);
+  } else {
+    add_calls(all, {0, {-1, 0, more.of.explores}, more.calls});
   }
 }
 

@@ -70,8 +70,8 @@ struct TuningRecords {
   void add(const TuningRecords& more);
 };
 
-/// Counts more calls of a case. Further cases than 1,024 are left out. O(cases), O(1) for the
-/// latest.
+/// Counts more calls of a case. Those of further cases than 1,024 are counted together, as of a
+/// case that does not exist. O(cases), O(1) for the latest.
 void add_calls(std::vector<CallsOfCase>& all, const CallsOfCase& more);
 
 /// One call of a collective at one rank.

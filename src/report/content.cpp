@@ -165,6 +165,7 @@ ReportedTuning tuning_of(const Summary& summary, int ranks) {
   if (ranks > 0) tuning.exploring += summary.tuning.left_out_exploring / ranks;
   for (const SiteCalls& calls : summary.calls) {
     for (const CallsOfCase& of_case : calls.cases) {
+      if (of_case.of.id < 0) tuning.left_out_calls += of_case.calls;
       const auto found = cases.find({of_case.communicator, calls.collective, of_case.of.id});
       if (found != cases.end()) add(found->second, calls.site, of_case);
     }

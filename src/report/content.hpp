@@ -65,6 +65,7 @@ struct ReportedTuning {
   std::vector<ReportedCase> cases;
   std::vector<Exploring> collectives;  ///< that explored
   std::int64_t left_out = 0;           ///< communicators and collectives whose cases are not listed
+  std::int64_t left_out_calls = 0;     ///< that belong to a case, and are not counted there
   double saved = 0;                    ///< sum over cases, in the mean over all ranks
   double exploring = 0;                ///< agreements included, in the mean over all ranks
 };

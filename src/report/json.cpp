@@ -136,8 +136,8 @@ Json json_of_tuning(const ReportedTuning& tuning, double seconds) {
   };
   return json_object("seconds", five_digits(seconds), "saved", five_digits(tuning.saved),
                      "exploring", five_digits(tuning.exploring), "left_out", tuning.left_out,
-                     "method", method_of_tuning, "collectives",
-                     json_list(tuning.collectives, exploring), "cases",
+                     "left_out_calls", tuning.left_out_calls, "method", method_of_tuning,
+                     "collectives", json_list(tuning.collectives, exploring), "cases",
                      json_list(tuning.cases, json_of_case));
 }
 

@@ -251,7 +251,7 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       R"("spread":null,"moving":null,)"
       R"("spread_note":"unknown: no call has recorded times of all ranks",)"
       R"("parts":null,"late":null,"pattern":null}],"tuning":)"
-      R"({"seconds":0.006025,"saved":0,"exploring":0,"left_out":0,"method":)"
+      R"({"seconds":0.006025,"saved":0,"exploring":0,"left_out":0,"left_out_calls":0,"method":)"
       R"("median of at most the latest 32 calls noted: time after the last arrival, of rooted )"
       R"(and irregular collectives and scans without a common clock the mean of the longest )"
       R"(and the mean elapsed time; )"

@@ -124,7 +124,23 @@ TEST(TuningOfReport, IsBounded) {
   std::vector<CallsOfCase> calls;
   for (int i = 0; i < 2000; ++i)
     add_calls(calls, {static_cast<std::uint64_t>(i), {1, 0, false}, 1});
-  EXPECT_EQ(calls.size(), 1024U);
+  EXPECT_EQ(calls.size(), 1025U);
+  EXPECT_EQ(calls.back().calls, 2000 - 1024);
+}
+
+TEST(TuningOfReport, SaysHowManyCallsOfFurtherCasesThereAre) {
+  Summary whole = summary();
+  Summary other = summary();
+  for (int i = 0; i < 2000; ++i) {
+    add_calls(whole.calls[0].cases, {1000, {i, 0, false}, 1});
+    add_calls(other.calls[0].cases, {1001, {i, 0, true}, 1});
+  }
+  const int left_out = 2000 - (1024 - 3);
+  EXPECT_EQ(tuning_of(whole, 8).left_out_calls, left_out);
+  EXPECT_EQ(content_of(other, "").calls[0].explored, 5 + 2000);
+  join(whole, std::move(other));
+  EXPECT_EQ(tuning_of(whole, 8).left_out_calls, left_out + 2000);
+  EXPECT_EQ(content_of(whole, "").calls[0].explored, 2 * 5 + 2000);
 }
 
 TEST(TuningText, EndsWithTheAccount) {
@@ -151,7 +167,7 @@ TEST(TuningJson, HasItsFields) {
   EXPECT_TRUE(test::JsonReader::accepts(json)) << json;
   for (
       const char* part :
-      {R"({"seconds":1.5,"saved":0.06,"exploring":0.25,"left_out":0,)",
+      {R"({"seconds":1.5,"saved":0.06,"exploring":0.25,"left_out":0,"left_out_calls":0,)",
        R"("cases":[{"collective":"alltoall","ranks":4,"bytes":[33,64],"selected":"bruck",)",
        R"("evidence":"this run","calls":35,"explored":5,"saved":0.12,"saved_interval":[-0.06,0.36],)",
        R"("on_table":{"candidate":"ring","seconds":0.09,"why":"because it is unconfirmed"},)",
