@@ -24,6 +24,7 @@ int TUTTI_Arrival_init(MPI_Comm comm, double fraction) {
   using namespace tutti;
   return on_comm(comm, [&]() -> int {
     if (!(fraction > 0 && fraction <= 1)) return MPI_ERR_ARG;
+    if (const int error = check_intra(comm)) return error;
     if (!environment().on) return MPI_SUCCESS;
     Communicator* communicator = nullptr;
     int error = Communicator::intra(comm, communicator);

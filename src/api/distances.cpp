@@ -53,9 +53,7 @@ int reorder(Communicator& communicator, MPI_Comm comm, std::optional<Collective>
 int TUTTI_Distances_measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
   using namespace tutti;
   return on_comm(comm, [&]() -> int {
-    int inter = 0;
-    if (const int error = mpi().Comm_test_inter(comm, &inter)) return error;
-    if (inter != 0) return MPI_ERR_COMM;
+    if (const int error = check_intra(comm)) return error;
     return nodes_per_switch < 0 ? MPI_ERR_ARG : measure(comm, file, nodes_per_switch);
   });
 }
@@ -67,6 +65,7 @@ int TUTTI_Comm_reorder(MPI_Comm comm, const char* collective, MPI_Comm* newcomm)
     if (newcomm == nullptr) return MPI_ERR_ARG;
     const auto named = collective == nullptr ? std::nullopt : collective_named(collective);
     if (collective != nullptr && !named) return MPI_ERR_ARG;
+    if (const int error = check_intra(comm)) return error;
     if (!environment().on) return mpi().Comm_split(comm, 0, 0, newcomm);
     Communicator* communicator = nullptr;
     const int error = Communicator::intra(comm, communicator);

@@ -77,6 +77,13 @@ int on_comm(MPI_Comm comm, Function function) {
   return comm == mpi().comm_null ? MPI_ERR_COMM : raise_if(comm, contained(function));
 }
 
+/// MPI_ERR_COMM for an inter-communicator, MPI_SUCCESS for others.
+inline int check_intra(MPI_Comm comm) {
+  int inter = 0;
+  const int error = mpi().Comm_test_inter(comm, &inter);
+  return inter != 0 ? MPI_ERR_COMM : error;
+}
+
 /// Makes a call by `run(is_native)`, and by `run_native()` if that sets `is_native`. Then calls
 /// `end(error)` with the error code of what has run. `run` and `end` are Tutti's own work. An error
 /// has reached the program's handler, once.

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ALGORITHMS, FRONT, RAN
+from conftest import ALGORITHMS, FRONT, RAN, ROOT
 
 
 @pytest.mark.parametrize("off", ["off", "No"])
@@ -16,6 +16,12 @@ def test_off_leaves_all_calls_to_the_mpi_and_reports_them(mpi, off):
     outcome = mpi.run(mpi.compile("gather.c"), settings=ALGORITHMS | {"TUTTI": off})
     outcome.check_correct()
     assert outcome.algorithms() and set(outcome.algorithms().values()) == {"native"}
+
+
+@pytest.mark.parametrize("value", ["off", "on"])
+def test_functions_for_one_group_refuse_two(mpi, value):
+    binary = mpi.compile("two_groups.c", f"-I{ROOT}/include", FRONT)
+    mpi.run(binary, settings={"TUTTI": value}, report=False).check_correct()
 
 
 def test_verbose_tells_version_mpi_and_settings_in_one_line(mpi):
