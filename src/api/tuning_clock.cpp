@@ -75,9 +75,10 @@ std::int64_t TuningClock::due(double spent) const {
   return known != nullptr && known->is_due() && cost <= share * spent ? number : 0;
 }
 
-/// All ranks wait for the last one, so that all are charged with the time.
+/// All ranks wait for the last one, so that all are charged with the time. The exchange of arrivals
+/// may have ended since the comparison was due, and its clock with it.
 int TuningClock::compare(std::int64_t number) {
-  if (number <= compared_) return MPI_SUCCESS;
+  if (number <= compared_ || clock() == nullptr) return MPI_SUCCESS;
   compared_ = number;
   const double began = monotonic_seconds();
   const auto& arrival = communicator_.arrival();
