@@ -2,7 +2,6 @@
 #include "api/distance_learning.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "api/known_links.hpp"
@@ -21,9 +20,6 @@ constexpr int min_nodes = 4;
 constexpr int max_nodes = 256;
 /// Rank 0 holds two matrices of so many ranks squared, 16 MiB.
 constexpr int max_ranks = 1024;
-/// The limit on communicators that measure at a time, as each needs one of the MPI's own.
-constexpr int max_measuring = 8;
-std::atomic<int> measuring = 0;
 constexpr PingPong::Effort effort = {{1, 0}, {5, 2}};
 
 /// In nanoseconds: what the first step is expected to take, and the most that all ranks are stopped
@@ -117,14 +113,10 @@ int DistanceLearning::conclude(MPI_Comm comm) {
 int DistanceLearning::open_links() {
   const MPI_Comm program = communicator_.handle();
   bool all = false;
-  int error = true_on_all(program, measuring < max_measuring, all);
+  const int error = limited_.create(
+      program, all, [&] { return OwnedComm::duplicate(program, comm_); },
+      [this](int) { comm_.release(); });  // only all ranks together could free it
   if (error != MPI_SUCCESS || !all) return error;
-  const bool own = OwnedComm::duplicate(program, comm_) == MPI_SUCCESS;
-  error = true_on_all(program, own, all);
-  if (!all) comm_.release();  // only all ranks together could free it
-  if (error != MPI_SUCCESS || !all) return error;
-  ++measuring;
-  is_counted_ = true;
   links_.emplace(comm_.handle(), effort);
   pair_cost_ = first_pair;
   step_ = Step::measure;
@@ -185,7 +177,7 @@ void DistanceLearning::close() {
   links_.reset();
   measured_nodes_ = {};
   comm_.free();
-  if (std::exchange(is_counted_, false)) --measuring;
+  limited_.take(false);
 }
 
 }  // namespace tutti

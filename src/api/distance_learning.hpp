@@ -59,7 +59,7 @@ class DistanceLearning : NotCopied {
   Nodes measured_nodes_;              ///< as guessed when learning began; others may follow
   std::optional<LinkSurvey> survey_;  ///< at rank 0
   std::vector<RankPair> pairs_;       ///< to be measured next, before rank 0 decides again
-  bool is_counted_ = false;           ///< towards the limit on communicators that learn
+  Limited<DistanceLearning, 8> limited_;
   bool has_measured_ = false;
   double pair_cost_ = 0;  ///< expected, in nanoseconds
   PerCollective<bool> has_orders_{};

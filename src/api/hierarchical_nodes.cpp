@@ -1,8 +1,6 @@
 /// Guesses nodes, and opens them if all ranks can.
 #include "api/hierarchical_nodes.hpp"
 
-#include <atomic>
-
 #include "lowering/hierarchical.hpp"
 #include "run/mpi/exchange.hpp"
 #include "run/mpi/owned_comm.hpp"
@@ -10,37 +8,16 @@
 
 namespace tutti {
 
-namespace {
-
-/// The limit on communicators with open nodes: larger programs need the MPI's communicators
-/// themselves.
-constexpr int max_opened = 64;
-std::atomic<int> opened = 0;
-/// MPIs have some 2,000 communicators; programs may use nearly all of them.
-constexpr int max_duplicates = 256;
-std::atomic<int> duplicates = 0;
-
-}  // namespace
-
-HierarchicalNodes::~HierarchicalNodes() {
-  if (is_counted_) --opened;
-  if (flat_ready_.value_or(false)) --duplicates;
-}
-
 int HierarchicalNodes::open_flat(bool& ready) {
   ready = flat_ready_.value_or(are_open_);  // open nodes have made the duplicate
   if (flat_ready_ || are_open_) return MPI_SUCCESS;
-  const QuietErrors quiet(communicator_.handle());
   const MPI_Comm program = communicator_.handle();
-  if (const int error = true_on_all(program, duplicates < max_duplicates, ready)) return error;
-  if (ready) {
-    const int own = communicator_.open_private();
-    if (const int error = true_on_all(program, own == MPI_SUCCESS, ready)) return error;
-    if (!ready) communicator_.give_up_private(own);
-  }
-  if (ready) ++duplicates;
-  flat_ready_ = ready;
-  return MPI_SUCCESS;
+  const QuietErrors quiet(program);
+  const int error = duplicate_.create(
+      program, ready, [this] { return communicator_.open_private(); },
+      [this](int own) { communicator_.give_up_private(own); });
+  if (error == MPI_SUCCESS) flat_ready_ = ready;
+  return error;
 }
 
 int HierarchicalNodes::open_for(Collective collective, Bytes block, const Level& level,
@@ -99,21 +76,14 @@ Features HierarchicalNodes::kept_features(Collective collective, Bytes block) co
 /// Opens the nodes, which the program did not request. If a rank cannot, all stay flat without an
 /// error.
 int HierarchicalNodes::open() {
-  const MPI_Comm comm = communicator_.handle();
   bool all = false;
-  int error = true_on_all(comm, opened < max_opened, all);
+  const int error = opened_.create(
+      communicator_.handle(), all, [this] { return communicator_.open_hierarchical(); },
+      [this](int) { communicator_.forget_hierarchical(); });
   if (error != MPI_SUCCESS) return error;
-  if (all) {
-    error = true_on_all(comm, communicator_.open_hierarchical() == MPI_SUCCESS, all);
-    if (error != MPI_SUCCESS) return error;
-    if (!all) communicator_.forget_hierarchical();
-  }
+  if (all) nodes_ = communicator_.hierarchical().node().nodes();
+  are_open_ = all;
   gave_up_ = !all;
-  if (gave_up_) return MPI_SUCCESS;
-  is_counted_ = true;
-  ++opened;
-  nodes_ = communicator_.hierarchical().node().nodes();
-  are_open_ = true;
   return MPI_SUCCESS;
 }
 

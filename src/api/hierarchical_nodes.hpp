@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "api/communicator.hpp"
+#include "api/limited.hpp"
 #include "core/nodes.hpp"
 #include "select/selection.hpp"
 
@@ -16,7 +17,6 @@ class HierarchicalNodes : NotCopied {
  public:
   /// `communicator` must outlive this.
   explicit HierarchicalNodes(Communicator& communicator) : communicator_(communicator) {}
-  ~HierarchicalNodes();
 
   /// Are the nodes open, not only guessed?
   [[nodiscard]] bool are_open() const { return are_open_; }
@@ -49,8 +49,9 @@ class HierarchicalNodes : NotCopied {
   std::optional<Nodes> nodes_;
   int guessed_count_ = 0;  ///< nodes, once guessed
   int guessed_most_ = 0;   ///< ranks of the largest of them
+  Limited<struct OpenedNodes, 64> opened_;
+  Limited<struct FlatDuplicate, 256> duplicate_;
   bool are_open_ = false;
-  bool is_counted_ = false;         ///< towards the limit on communicators with open nodes
   std::optional<bool> flat_ready_;  ///< what open_flat() found
   bool gave_up_ = false;
 };

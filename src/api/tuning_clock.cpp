@@ -14,10 +14,6 @@ namespace tutti {
 
 namespace {
 
-/// The limit on clocks of several systems at a time, as each needs a communicator of the MPI's own.
-constexpr int max_clocks = 64;
-std::atomic<int> clocks = 0;
-
 std::atomic<Nanoseconds> latest_of_node = 500'000;
 
 /// In nanoseconds, guesses: a communicator, and what each rank adds.
@@ -27,10 +23,6 @@ constexpr double one_rank = 1e3;
 constexpr double share = 0.01;
 
 }  // namespace
-
-TuningClock::~TuningClock() {
-  if (is_counted_) --clocks;
-}
 
 const MpiClock* TuningClock::clock() const {
   const auto& arrival = communicator_.arrival();
@@ -51,7 +43,7 @@ int TuningClock::open() {
   const MPI_Comm program = communicator_.handle();
   const int others = nodes_.guessed().count() - 1;
   bool is_ready = false;
-  const bool has_room = others == 0 || clocks < max_clocks;
+  const bool has_room = others == 0 || limited_.has_room();
   if (const int error = true_on_all(program, has_room, is_ready)) return error;
   const double began = monotonic_seconds();  // all ranks are here
   MpiClock opened;
@@ -60,8 +52,7 @@ int TuningClock::open() {
   }
   is_refused_ = !is_ready;
   if (is_refused_) return MPI_SUCCESS;
-  is_counted_ = !opened.is_shared();
-  if (is_counted_) ++clocks;
+  limited_.take(!opened.is_shared());
   own_ = std::move(opened);
   latest_seconds_ = monotonic_seconds() - began;
   if (others > 0) latest_of_node = static_cast<Nanoseconds>(latest_seconds_ * 1e9 / others);

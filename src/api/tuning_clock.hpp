@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "api/limited.hpp"
 #include "run/arrival/mpi_clock.hpp"
 #include "select/tuner.hpp"
 
@@ -19,7 +20,6 @@ class TuningClock : NotCopied {
   /// Both must outlive this.
   TuningClock(const Communicator& communicator, const HierarchicalNodes& nodes)
       : communicator_(communicator), nodes_(nodes) {}
-  ~TuningClock();
 
   /// What open() is expected to take, in nanoseconds, if comparing the clock of one node takes
   /// `of_node`; none: ranks have a clock, or cannot have one. Alike on all ranks, once nodes are
@@ -49,10 +49,10 @@ class TuningClock : NotCopied {
   const Communicator& communicator_;
   const HierarchicalNodes& nodes_;
   std::optional<MpiClock> own_;
-  bool is_refused_ = false;    ///< there are too many, or the MPI has no communicator left
-  bool is_counted_ = false;    ///< towards the limit
-  std::int64_t compared_ = 0;  ///< so many times, alike on all ranks
-  double latest_seconds_ = 0;  ///< that a comparison took
+  Limited<TuningClock, 64> limited_;  ///< where ranks are on several systems
+  bool is_refused_ = false;           ///< there are too many, or the MPI has no communicator left
+  std::int64_t compared_ = 0;         ///< so many times, alike on all ranks
+  double latest_seconds_ = 0;         ///< that a comparison took
 };
 
 }  // namespace tutti
