@@ -135,7 +135,8 @@ void TunedSelection::record_candidates() const {
                            {}};
     for (const auto& [size_class, candidates] : state->candidates) {
       const TuningCase* known = state->tuner.known(size_class);
-      if (known != nullptr) record.cases.push_back(measured(size_class, *known, candidates));
+      if (known == nullptr) continue;
+      record.cases.push_back(measured(size_class, *known, candidates.settings));
     }
     if (!record.cases.empty()) record_tuning(std::move(record));
   }
@@ -156,8 +157,8 @@ void TunedSelection::add_learned(const State& state, Rules& rules) const {
     const auto evidence = state.tuner.evidence(size_class);
     const Features features = nodes_.kept_features(state.collective, largest_of(size_class));
     // An entry that holds as it was kept keeps its date. One that never ran stays as it is.
-    if (evidence ? !evidence->date.empty() : !state.started.contains(size_class)) continue;
-    const Setting use = evidence ? candidates[index(evidence->candidate)] : Setting{};
+    if (evidence ? !evidence->date.empty() : !candidates.are_kept) continue;
+    const Setting use = evidence ? candidates.settings[index(evidence->candidate)] : Setting{};
     learn(rules, learned_rule(features, use, evidence.value_or(TuningEvidence{})));
   }
 }

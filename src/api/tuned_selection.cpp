@@ -62,24 +62,14 @@ class TunedSelection::MpiAgreement final : public Agreement {
   }
 
   int candidates(SizeClass size_class) override {
-    std::vector<Setting>& known = state_.candidates[size_class];
-    if (state_.listed.insert(size_class).second) list(size_class, known);
-    add_orders(size_class, known);
-    return static_cast<int>(known.size());
+    Candidates& known = state_.candidates[size_class];
+    if (!std::exchange(known.are_listed, true)) list(size_class, known.settings);
+    add_orders(size_class, known.settings);
+    return static_cast<int>(known.settings.size());
   }
 
   double cost_of_listing(SizeClass size_class) override {
     return tutti::cost_of_listing(features(size_class), has_orders(size_class));
-  }
-
-  /// What an earlier run selected becomes the only candidate beside the MPI's own until others are
-  /// explored: to find those takes long where a job has many ranks. False if it cannot run here.
-  bool take_over(SizeClass size_class, const Setting& kept) {
-    if (!may_run(kept, features(size_class))) return false;
-    std::vector<Setting>& all = state_.candidates[size_class];
-    all = {flat_native};
-    if (kept != flat_native) all.push_back(kept);
-    return true;
   }
 
   int prepare(SizeClass size_class, int candidate, bool& ready) override {
@@ -117,10 +107,6 @@ class TunedSelection::MpiAgreement final : public Agreement {
   /// The first error of candidates(), which returns none.
   [[nodiscard]] int error() const { return error_; }
 
- private:
-  [[nodiscard]] const Setting& setting_of(SizeClass size_class, int candidate) const {
-    return state_.candidates[size_class][index(candidate)];
-  }
   [[nodiscard]] Features features(SizeClass size_class) const {
     const Communicator& communicator = selection_.communicator_;
     Features features = selection_.nodes_.features(state_.collective, largest_of(size_class));
@@ -133,6 +119,10 @@ class TunedSelection::MpiAgreement final : public Agreement {
     return features;
   }
 
+ private:
+  [[nodiscard]] const Setting& setting_of(SizeClass size_class, int candidate) const {
+    return state_.candidates[size_class].settings[index(candidate)];
+  }
   [[nodiscard]] bool has_orders(SizeClass size_class) const {
     return size_class > 0 && selection_.distances_.has_orders(state_.collective);
   }
@@ -288,23 +278,28 @@ int TunedSelection::start(State& state) {
   return error;
 }
 
-/// If the candidate cannot run on some rank, the class is explored as any other.
+/// What an earlier run selected becomes the only candidate beside the MPI's own until others are
+/// explored: to find those takes long where a job has many ranks. If it cannot run on some rank,
+/// the class is explored as any other.
 int TunedSelection::start_class(State& state, const Rule& kept) {
   const SizeClass size_class = class_of(kept.bytes.most);
   const TuningEvidence evidence = evidence_of(kept);
   MpiAgreement ranks(*this, state);
-  if (!ranks.take_over(size_class, kept.use)) return MPI_SUCCESS;
-  bool is_ready = evidence.candidate == 0;
-  if (!is_ready) {
-    if (const int error = ranks.prepare(size_class, evidence.candidate, is_ready)) return error;
+  const bool is_other = state.candidates.contains(size_class);  // the file names the class twice
+  if (is_other || !may_run(kept.use, ranks.features(size_class))) return MPI_SUCCESS;
+  Candidates& known = state.candidates[size_class];
+  int error = MPI_SUCCESS;
+  known.are_kept = evidence.candidate == 0;
+  if (!known.are_kept) {
+    known.settings.push_back(kept.use);
+    error = ranks.prepare(size_class, evidence.candidate, known.are_kept);
   }
-  if (is_ready) {
+  if (known.are_kept) {
     state.tuner.start_from(size_class, evidence);
-    state.started.insert(size_class);
   } else {
     state.candidates.erase(size_class);
   }
-  return MPI_SUCCESS;
+  return error;
 }
 
 int TunedSelection::agree(State& state) {
@@ -320,7 +315,11 @@ int TunedSelection::agree(State& state) {
   const std::optional<Bytes> bytes = tuner.bytes_per_call();
   if (ends && bytes && !is_block_common(state.collective)) {
     const SizeClass found = class_of(mean_of_blocks(state.collective, *bytes, communicator_.p()));
-    state.latest = class_by_mean(found, state.latest, state.mean, state.started);
+    const auto is_kept = [&](SizeClass one) {
+      const auto known = state.candidates.find(one);
+      return known != state.candidates.end() && known->second.are_kept;
+    };
+    state.latest = class_by_mean(found, state.latest, state.mean, is_kept);
     state.mean = found;
   }
   begin_inspection();
@@ -374,7 +373,7 @@ Decision& TunedSelection::decision_of(State& state, std::optional<SizeClass> siz
   if (!size_class) return decision;
   const auto known = state.candidates.find(*size_class);
   const bool is_known = known != state.candidates.end();
-  const Setting& setting = is_known ? known->second[index(candidate)] : flat_native;
+  const Setting& setting = is_known ? known->second.settings[index(candidate)] : flat_native;
   const std::string_view reason = state.tuner.reason(*size_class, candidate);
   if (is_new || !decision.text.ends_with(reason)) decision.follow({setting, std::string(reason)});
   return decision;

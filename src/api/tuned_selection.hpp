@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -101,6 +100,14 @@ class TunedSelection : NotCopied {
   void record_candidates() const;
 
  private:
+  /// What calls of a size class may run.
+  struct Candidates {
+    /// The MPI's own first, then what an earlier run selected, if it did; the others are found once
+    /// they are to be explored.
+    std::vector<Setting> settings = {flat_native};
+    bool are_kept = false;    ///< the class has begun with what an earlier run selected
+    bool are_listed = false;  ///< the others were found
+  };
   struct State {
     State(const Communicator& communicator, Collective of, const Decision& usual)
         : tuner(communicator.p(), criterion_for(of), communicator.agreed().settings.explore,
@@ -120,13 +127,9 @@ class TunedSelection : NotCopied {
     Profile profile;    ///< of the call that has begun
     std::int64_t newest_profile = 0;
     Combination notes;
-    std::set<SizeClass> started;    ///< those that did
     SizeClass latest = 0;           ///< at this rank; of an irregular collective as agreed
     std::optional<SizeClass> mean;  ///< of an irregular collective, of the last window
-    /// The MPI's own first, then what an earlier run selected, if it did; the others are found once
-    /// they are to be explored.
-    std::map<SizeClass, std::vector<Setting>> candidates;
-    std::set<SizeClass> listed;  ///< the classes whose others were found
+    std::map<SizeClass, Candidates> candidates;
     std::map<std::pair<std::optional<SizeClass>, int>, Decision> decisions;
   };
   class MpiAgreement;

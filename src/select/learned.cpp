@@ -125,11 +125,12 @@ bool holds_for(const Rule& kept, const Features& features) {
 }
 
 SizeClass class_by_mean(SizeClass found, SizeClass latest, std::optional<SizeClass> before,
-                        const std::set<SizeClass>& kept) {
+                        const std::function<bool(SizeClass)>& is_kept) {
   const auto is_close = [found](SizeClass other) { return std::abs(found - other) <= 1; };
   if (before) return is_close(latest) || !is_close(*before) ? latest : found;
-  const auto near = std::ranges::find_if(kept, is_close);
-  return near == kept.end() || kept.contains(found) ? found : *near;
+  for (const SizeClass near : {found, found - 1, found + 1})
+    if (is_kept(near)) return near;
+  return found;
 }
 
 }  // namespace tutti

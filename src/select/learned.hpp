@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "core/types.hpp"
@@ -42,12 +42,12 @@ void learn(Rules& rules, Rule learned);
 
 /// The class that calls of an irregular collective count for after a window whose mean block is of
 /// class `found`. `latest`: the class until now; `before`: that of the window before, none for the
-/// first; `kept`: those that began with kept rules. A mean close to a power of 2 shows 2 classes in
-/// turn, and a window may happen to hold other calls of a mixture. So the first window may also
-/// begin with the kept class beside its own, and another class follows where 2 windows in turn show
-/// one that is not beside the latest. O(kept).
+/// first; `is_kept`: did the class begin with a kept rule? A mean close to a power of 2 shows 2
+/// classes in turn, and a window may happen to hold other calls of a mixture. So the first window
+/// may also begin with the kept class beside its own, and another class follows where 2 windows in
+/// turn show one that is not beside the latest. O(1).
 [[nodiscard]] SizeClass class_by_mean(SizeClass found, SizeClass latest,
                                       std::optional<SizeClass> before,
-                                      const std::set<SizeClass>& kept);
+                                      const std::function<bool(SizeClass)>& is_kept);
 
 }  // namespace tutti

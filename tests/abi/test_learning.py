@@ -127,6 +127,19 @@ def test_what_was_learned_before_a_setting_is_kept(mpi, slow, tmp_path):
     assert [rule["bytes"] for rule in kept(tmp_path)] == ["33..64"]
 
 
+def test_of_two_entries_for_one_class_the_first_counts(mpi, slow, tmp_path):
+    """Joined by hand; no tuner writes them."""
+    run(mpi, slow, tmp_path)
+    file = tmp_path / "tutti" / LEARNED[0]
+    (rule,) = kept(tmp_path)
+    other = rule | {"use": "native"}
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"rules": [rule, other]}))
+    outcome = run(mpi, slow, tmp_path, calls=WINDOW)
+    assert set(told(outcome)) == {rule["use"]}
+    (case,) = outcome.report["tuning"]["cases"]
+    assert [candidate["name"] for candidate in case["candidates"]] == ["native", rule["use"]]
+
+
 def test_nodes_make_another_job(mpi, slow, tmp_path):
     run(mpi, slow, tmp_path)
     other = told(run(mpi, slow, tmp_path, TUTTI_NODE="1"))

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <set>
 #include <vector>
 
 #include "select/tuning_candidates.hpp"
@@ -200,20 +202,26 @@ TEST(KeptRules, TheOldestGoFirst) {
   EXPECT_TRUE(merged({}, kept, "", 100).all.empty());
 }
 
+/// Are they among these?
+std::function<bool(SizeClass)> among(const std::set<SizeClass>& kept) {
+  return [kept](SizeClass one) { return kept.contains(one); };
+}
+
 TEST(ClassByMean, BeginsWithAKeptOneBesideIt) {
-  EXPECT_EQ(class_by_mean(11, 0, {}, {}), 11);
-  EXPECT_EQ(class_by_mean(11, 0, {}, {12}), 12);
-  EXPECT_EQ(class_by_mean(11, 0, {}, {10}), 10);
-  EXPECT_EQ(class_by_mean(11, 0, {}, {10, 11, 12}), 11);
-  EXPECT_EQ(class_by_mean(11, 0, {}, {9, 13}), 11);
+  EXPECT_EQ(class_by_mean(11, 0, {}, among({})), 11);
+  EXPECT_EQ(class_by_mean(11, 0, {}, among({12})), 12);
+  EXPECT_EQ(class_by_mean(11, 0, {}, among({10})), 10);
+  EXPECT_EQ(class_by_mean(11, 0, {}, among({10, 11, 12})), 11);
+  EXPECT_EQ(class_by_mean(11, 0, {}, among({9, 13})), 11);
 }
 
 TEST(ClassByMean, FollowsAnotherThatTwoWindowsInTurnShow) {
-  EXPECT_EQ(class_by_mean(12, 11, 11, {}), 11) << "beside the latest";
-  EXPECT_EQ(class_by_mean(10, 11, 10, {}), 11) << "the same";
-  EXPECT_EQ(class_by_mean(14, 11, 11, {}), 11) << "one window";
-  EXPECT_EQ(class_by_mean(14, 11, 13, {}), 14);
-  EXPECT_EQ(class_by_mean(14, 11, 14, {13}), 14) << "only the first window looks for kept ones";
+  EXPECT_EQ(class_by_mean(12, 11, 11, among({})), 11) << "beside the latest";
+  EXPECT_EQ(class_by_mean(10, 11, 10, among({})), 11) << "the same";
+  EXPECT_EQ(class_by_mean(14, 11, 11, among({})), 11) << "one window";
+  EXPECT_EQ(class_by_mean(14, 11, 13, among({})), 14);
+  EXPECT_EQ(class_by_mean(14, 11, 14, among({13})), 14)
+      << "only the first window looks for kept ones";
 }
 
 }  // namespace
