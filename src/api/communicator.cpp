@@ -364,6 +364,7 @@ bool Communicator::try_close_arrival() {
   if (arrival_ == nullptr) return true;
   if (!arrival_->try_close()) return false;
   arrival_.reset();
+  selections_->tuned.forget_profiles();
   return true;
 }
 

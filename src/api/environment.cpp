@@ -93,8 +93,7 @@ void suppress_environment_report(std::uint64_t by_rank_0) {
 void overrule(Collective collective, const Setting& setting) {
   auto& all = of_process<Overrules>();
   const std::lock_guard lock(all.mutex);
-  // An equal setting is no change, which would lose what was learned. Ranks set the same, so
-  // they compare alike.
+  // An equal setting is no change: calls go on passing. Ranks set the same, so they compare alike.
   if (all.settings[collective] == setting) return;
   all.settings[collective] = setting;
   ++all.epochs[collective];

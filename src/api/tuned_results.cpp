@@ -10,7 +10,7 @@ namespace tutti {
 
 namespace {
 
-/// Cases of rules have other numbers than size classes.
+/// Cases of rules have other numbers than those of tuners.
 constexpr int first_case = 1000;
 constexpr std::size_t max_cases = 1000;
 constexpr double microsecond = 1e-6;
@@ -50,10 +50,10 @@ MeasuredCandidate measured(const Setting& setting, const CandidateEvidence& evid
   return candidate;
 }
 
-MeasuredCase measured(SizeClass size_class, const TuningCase& known,
+MeasuredCase measured(int id, SizeClass size_class, const TuningCase& known,
                       const std::vector<Setting>& candidates) {
   MeasuredCase all;
-  all.id = size_class;
+  all.id = id;
   all.min_bytes = size_class == 0 ? 0 : largest_of(size_class - 1) + 1;
   all.max_bytes = largest_of(size_class);
   const auto& kept = known.evidence();
@@ -127,40 +127,35 @@ void Selections::record_candidates() {
 
 void TunedSelection::record_candidates() const {
   for (const std::shared_ptr<State>& state : states_) {
-    if (state == nullptr) continue;
     TuningRecord record = {communicator_.agreed().id,
                            state->collective,
                            communicator_.p(),
                            state->tuner.lost() * nanosecond,
                            {}};
     for (const auto& [size_class, candidates] : state->candidates) {
-      const TuningCase* known = state->tuner.known(size_class);
+      const TuningCase* const known = state->tuner.known(size_class);
       if (known == nullptr) continue;
-      record.cases.push_back(measured(size_class, *known, candidates.settings));
+      record.cases.push_back(
+          measured(state->case_of(size_class), size_class, *known, candidates.settings));
     }
     if (!record.cases.empty()) record_tuning(std::move(record));
   }
 }
 
 Rules TunedSelection::learned() const {
-  Rules found = learned_before_;
+  Rules found;
   for (const std::shared_ptr<State>& state : states_) {
-    if (state != nullptr) add_learned(*state, found);
+    if (state->has_arrivals || !state->deferred.is_automatic || state->deferred.flat_only) continue;
+    for (const auto& [size_class, candidates] : state->candidates) {
+      const auto evidence = state->tuner.evidence(size_class);
+      // An entry that holds as it was kept keeps its date. One that never ran stays as it is.
+      if (evidence ? !evidence->date.empty() : !candidates.are_kept) continue;
+      const Features features = nodes_.kept_features(state->collective, largest_of(size_class));
+      const Setting use = evidence ? candidates.settings[index(evidence->candidate)] : Setting{};
+      learn(found, learned_rule(features, use, evidence.value_or(TuningEvidence{})));
+    }
   }
   return found;
-}
-
-/// Adds what a tuner knows now, if the user's settings restricted nothing.
-void TunedSelection::add_learned(const State& state, Rules& rules) const {
-  if (state.has_arrivals || !state.deferred.is_automatic || state.deferred.flat_only) return;
-  for (const auto& [size_class, candidates] : state.candidates) {
-    const auto evidence = state.tuner.evidence(size_class);
-    const Features features = nodes_.kept_features(state.collective, largest_of(size_class));
-    // An entry that holds as it was kept keeps its date. One that never ran stays as it is.
-    if (evidence ? !evidence->date.empty() : !candidates.are_kept) continue;
-    const Setting use = evidence ? candidates.settings[index(evidence->candidate)] : Setting{};
-    learn(rules, learned_rule(features, use, evidence.value_or(TuningEvidence{})));
-  }
 }
 
 }  // namespace tutti

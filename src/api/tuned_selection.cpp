@@ -159,10 +159,6 @@ class TunedSelection::MpiAgreement final : public Agreement {
   int error_ = MPI_SUCCESS;
 };
 
-bool TunedSelection::exchanges_arrivals(const Communicator& communicator, Collective of) {
-  return communicator.arrival() != nullptr && is_gather_or_scatter(of);
-}
-
 Criterion TunedSelection::criterion_for(Collective of) {
   const bool waits_for_all = !has_root(of) && !is_irregular(of) && !is_scan(of);
   return waits_for_all ? Criterion::shortest : Criterion::last_exit;
@@ -176,27 +172,23 @@ void TunedSelection::State::follow(const Profile& now) {
   tuner.reopen();
 }
 
-/// A tuner outlives a setting that was changed and changed back, but neither one that permits other
-/// candidates nor the beginning or the end of an exchange of arrivals. Later runs may begin with
-/// what it has learned all the same.
-std::shared_ptr<TunedSelection::State>& TunedSelection::state_of(const Decision& deferred,
-                                                                 Collective collective) {
-  std::shared_ptr<State>& state = states_[collective];
-  const bool is_other =
-      state == nullptr || state->has_arrivals != exchanges_arrivals(communicator_, collective);
-  if (!is_other && state->deferred.epoch == deferred.epoch) return state;
-  if (is_other || state->deferred.flat_only != deferred.flat_only ||
-      state->deferred.is_automatic != deferred.is_automatic) {
-    if (state != nullptr) {
-      const QuietErrors quiet(communicator_.handle());
-      const Combination ended = std::move(state->notes);
-      add_learned(*state, learned_before_);
-    }
-    state = std::make_shared<State>(communicator_, collective, deferred);
-  }
-  state->deferred = deferred;
-  state->decisions.clear();
-  return state;
+/// Settings that permit other candidates have tuners of their own, as have calls that exchange
+/// arrivals. Each waits for its next call, because those of a persistent request and others may
+/// alternate.
+const std::shared_ptr<TunedSelection::State>& TunedSelection::state_of(const Decision& deferred,
+                                                                       Collective collective) {
+  const bool has_arrivals = communicator_.arrival() != nullptr && is_gather_or_scatter(collective);
+  const auto serves = [&](const std::shared_ptr<State>& state) {
+    return state->collective == collective && state->has_arrivals == has_arrivals &&
+           state->deferred.flat_only == deferred.flat_only &&
+           state->deferred.is_automatic == deferred.is_automatic;
+  };
+  std::shared_ptr<State>& latest = latest_[collective];
+  if (latest != nullptr && serves(latest)) return latest;
+  const auto found = std::ranges::find_if(states_, serves);
+  if (found != states_.end()) return latest = *found;
+  latest = std::make_shared<State>(communicator_, collective, deferred, has_arrivals);
+  return states_.emplace_back(latest);
 }
 
 bool TunedSelection::stays_native(const Decision& deferred, Collective collective,
@@ -211,7 +203,7 @@ bool TunedSelection::stays_native(const Decision& deferred, Collective collectiv
 }
 
 TunedSelection::NextCalls TunedSelection::next_calls(Collective collective) const {
-  const std::shared_ptr<State>& state = states_[collective];
+  const std::shared_ptr<State>& state = latest_[collective];
   if (is_closed_) return {true, 0, std::uint64_t{1} << 30};
   if (state == nullptr) return {};
   const Tuner& tuner = state->tuner;
@@ -225,12 +217,12 @@ std::optional<SizeClass> TunedSelection::State::class_of_call(const CallSize& si
 
 bool TunedSelection::runs_native_later(unsigned later, Collective collective,
                                        const CallSize& size) const {
-  const std::shared_ptr<State>& state = states_[collective];
+  const std::shared_ptr<State>& state = latest_[collective];
   return state == nullptr || state->tuner.runs_native_later(later, state->class_of_call(size));
 }
 
 void TunedSelection::count_passed(Collective collective, const PassedCalls& passed) {
-  const std::shared_ptr<State>& state = states_[collective];
+  const std::shared_ptr<State>& state = latest_[collective];
   if (state == nullptr) return;
   std::uint64_t number = state->tuner.begun();
   for (const PassedCalls::Note& note : passed.notes) {
@@ -243,7 +235,7 @@ void TunedSelection::count_passed(Collective collective, const PassedCalls& pass
 }
 
 const std::string& TunedSelection::text_of(Collective collective, const CallSize& size) {
-  State& state = *states_[collective];
+  State& state = *latest_[collective];
   return decision_of(state, state.class_of_call(size), 0).text;
 }
 
@@ -331,9 +323,7 @@ void TunedSelection::end_agreements() {
   communicator_.stop_passing();
   is_closed_ = true;
   std::vector<Combination> pending;
-  for (const std::shared_ptr<State>& state : states_) {
-    if (state != nullptr) pending.push_back(std::move(state->notes));
-  }
+  for (const std::shared_ptr<State>& state : states_) pending.push_back(std::move(state->notes));
 }
 
 const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
@@ -354,7 +344,8 @@ const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
   Decision& selected = decision_of(state, decides, candidate);
   selected.measured = {};
   if (size_class) {
-    selected.measured = {*size_class, candidate, !state.tuner.is_selected(size_class)};
+    const bool explores = !state.tuner.is_selected(size_class);
+    selected.measured = {state.case_of(*size_class), candidate, explores};
   }
   if (is_valid && state.tuner.is_noted()) {
     noted_ = {selecting, state.tuner.call(), size_class, size.own, looked_at_, monotonic_seconds()};

@@ -60,7 +60,7 @@ class TunedSelection : NotCopied {
   bool stays_native(const Decision& deferred, Collective collective, const Profile& profile);
   /// May the call that has begun be noted?
   [[nodiscard]] bool may_note(Collective collective) const {
-    const std::shared_ptr<State>& state = states_[collective];
+    const std::shared_ptr<State>& state = latest_[collective];
     return state->tuner.is_noted() || state->tuner.ends_agreement();
   }
   [[nodiscard]] NextCalls next_calls(Collective collective) const;
@@ -96,6 +96,10 @@ class TunedSelection : NotCopied {
     distances_.close();
     clock_.close();
   }
+  /// An exchange of arrivals has ended. The next one numbers its profiles anew. Local.
+  void forget_profiles() {
+    for (const std::shared_ptr<State>& state : states_) state->newest_profile = 0;
+  }
   /// Records for the report what was measured. O(candidates).
   void record_candidates() const;
 
@@ -109,15 +113,20 @@ class TunedSelection : NotCopied {
     bool are_listed = false;  ///< the others were found
   };
   struct State {
-    State(const Communicator& communicator, Collective of, const Decision& usual)
+    State(const Communicator& communicator, Collective of, const Decision& usual, bool arrivals)
         : tuner(communicator.p(), criterion_for(of), communicator.agreed().settings.explore,
                 !is_block_common(of)),
           deferred(usual),
           collective(of),
-          has_arrivals(exchanges_arrivals(communicator, of)) {}
+          has_arrivals(arrivals) {}
 
     /// The class by which such a call is compared; none: it is not.
     [[nodiscard]] std::optional<SizeClass> class_of_call(const CallSize& size) const;
+    /// Its number in the report, below 8 * size_classes.
+    [[nodiscard]] int case_of(SizeClass size_class) const {
+      const int kind = deferred.is_automatic + 2 * deferred.flat_only + 4 * has_arrivals;
+      return kind * size_classes + size_class;
+    }
     void follow(const Profile& now);
 
     Tuner tuner;
@@ -134,23 +143,21 @@ class TunedSelection : NotCopied {
   };
   class MpiAgreement;
 
-  [[nodiscard]] static bool exchanges_arrivals(const Communicator& communicator, Collective of);
   [[nodiscard]] static Criterion criterion_for(Collective of);
-  std::shared_ptr<State>& state_of(const Decision& deferred, Collective collective);
+  const std::shared_ptr<State>& state_of(const Decision& deferred, Collective collective);
   int start(State& state);
   int start_class(State& state, const Rule& kept);
   int agree(State& state);
   const Decision& select(const std::shared_ptr<State>& state, const CallSize& size, int& error);
   Decision& decision_of(State& state, std::optional<SizeClass> size_class, int candidate);
-  void add_learned(const State& state, Rules& rules) const;
 
   Communicator& communicator_;
   HierarchicalNodes& nodes_;
   DistanceLearning distances_;
   TuningClock clock_;
   Rules kept_;
-  Rules learned_before_;  ///< by tuners that others have replaced
-  PerCollective<std::shared_ptr<State>> states_;
+  std::vector<std::shared_ptr<State>> states_;
+  PerCollective<std::shared_ptr<State>> latest_;  ///< of each collective the one of its last call
   NotedCall noted_;
   double looked_at_ = 0;    ///< since then looking at the latest call is not charged
   bool may_agree_ = false;  ///< all ranks have begun as many nonblocking collectives

@@ -125,6 +125,7 @@ def test_what_was_learned_before_a_setting_is_kept(mpi, slow, tmp_path):
     )
     outcome.check_correct()
     assert [rule["bytes"] for rule in kept(tmp_path)] == ["33..64"]
+    assert [case["calls"] for case in outcome.report["tuning"]["cases"]] == [CALLS], "each counts its own"
 
 
 def test_of_two_entries_for_one_class_the_first_counts(mpi, slow, tmp_path):

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <optional>
 
 #include "exchange.hpp"
 #include "harness.hpp"
@@ -148,7 +149,8 @@ struct Pattern {
   unsigned delay;  ///< of the late rank, in microseconds
   bool has_progress_hints;
   bool persists = false;
-  int silent_rank = -1;  ///< gives no progress hints
+  int silent_rank = -1;           ///< gives no progress hints
+  const char* between = nullptr;  ///< the setting of further calls, one after each start
 };
 
 Log run_calls(Context& context, Kind kind, const Pattern& pattern) {
@@ -157,6 +159,9 @@ Log run_calls(Context& context, Kind kind, const Pattern& pattern) {
   Log log;
   Blocks blocks(kind, comm.get(), pattern.root, pattern.count);
   if (pattern.persists) blocks.persist(context);
+  Blocks further(kind, comm.get(), pattern.root, 1);
+  std::optional<Forced> forced;
+  if (pattern.between != nullptr) forced.emplace(context, name_of(kind), pattern.between);
   for (int call = 0; call < calls; ++call) {
     blocks.prepare(call);
     blocks.start();
@@ -165,6 +170,9 @@ Log run_calls(Context& context, Kind kind, const Pattern& pattern) {
     if (pattern.has_progress_hints && !is_silent) TUTTI_Arrival_edge(comm.get());
     blocks.exchange(context, call);
     log.note(comm.get(), kind);
+    if (!forced) continue;
+    further.prepare(call);
+    further.exchange(context, call);
   }
   blocks.release();
   log.expect_alike(context, comm.get());
@@ -192,8 +200,9 @@ void explores(Context& context, Kind kind) {
 }
 
 /// A persistent request selects at each start, if rank 0 has a thread that answers.
-void explores_at_start(Context& context, Kind kind) {
-  const Pattern pattern = {0, 1 << 18, 2 % context.size(), 10000, true, true};
+void explores_at_start(Context& context, Kind kind, const char* between) {
+  Pattern pattern = {0, 1 << 18, 2 % context.size(), 10000, true, true};
+  pattern.between = between;
   int level = 0;
   MPI_Query_thread(&level);
   if (level == MPI_THREAD_MULTIPLE) {
@@ -251,10 +260,13 @@ void add_choices(Suite& suite) {
     suite.add_tutti_only("choice: a late rank, " + name,
                          [kind](Context& context) { explores(context, kind); });
     suite.add_tutti_only("choice: a late rank, persistent " + name,
-                         [kind](Context& context) { explores_at_start(context, kind); });
+                         [kind](Context& context) { explores_at_start(context, kind, nullptr); });
     suite.add_tutti_only("choice: small blocks, " + name,
                          [kind](Context& context) { agrees_on_small_blocks(context, kind); });
   }
+  suite.add_tutti_only(
+      "choice: a late rank, persistent gather among calls of another setting",
+      [](Context& context) { explores_at_start(context, Kind::gather, "auto:hierarchy=flat"); });
   suite.add_tutti_only("choice: no estimates", [](Context& context) {
     for (const Kind kind : all_kinds) stays_where_nothing_is_known(context, kind);
   });
