@@ -8,12 +8,16 @@ namespace tutti {
 
 namespace {
 
-/// The communicator if TUTTI_Arrival_init was called on it, otherwise null.
-Communicator* with_progress_hints(MPI_Comm comm) {
-  Communicator* communicator = Communicator::known(comm);
-  const bool has_progress_hints = communicator != nullptr && communicator->arrival() != nullptr &&
-                                  communicator->arrival()->has_progress_hints();
-  return has_progress_hints ? communicator : nullptr;
+/// Runs a function with a communicator on which TUTTI_Arrival_init was called.
+template <class Function>
+int on_exchange(MPI_Comm comm, Function function) {
+  return on_comm(comm, [&]() -> int {
+    if (!environment().on) return MPI_SUCCESS;
+    Communicator* communicator = Communicator::known(comm);
+    const bool has_progress_hints = communicator != nullptr && communicator->arrival() != nullptr &&
+                                    communicator->arrival()->has_progress_hints();
+    return has_progress_hints ? function(*communicator) : MPI_ERR_COMM;
+  });
 }
 
 }  // namespace
@@ -36,21 +40,14 @@ int TUTTI_Arrival_init(MPI_Comm comm, double fraction) {
 }
 
 int TUTTI_Arrival_edge(MPI_Comm comm) {
-  using namespace tutti;
-  return on_comm(comm, [&]() -> int {
-    if (!environment().on) return MPI_SUCCESS;
-    const Communicator* communicator = with_progress_hints(comm);
-    return communicator == nullptr ? MPI_ERR_COMM : communicator->arrival()->progress_hint();
+  return tutti::on_exchange(comm, [](tutti::Communicator& communicator) {
+    return communicator.arrival()->progress_hint();
   });
 }
 
 int TUTTI_Arrival_finalize(MPI_Comm comm) {
-  using namespace tutti;
-  return on_comm(comm, [&]() -> int {
-    if (!environment().on) return MPI_SUCCESS;
-    Communicator* communicator = with_progress_hints(comm);
-    if (communicator == nullptr) return MPI_ERR_COMM;
-    communicator->close_arrival();
+  return tutti::on_exchange(comm, [](tutti::Communicator& communicator) {
+    communicator.close_arrival();
     return MPI_SUCCESS;
   });
 }

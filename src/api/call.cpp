@@ -27,6 +27,33 @@ void for_each_block(const CallSide& side, int blocks, Visit visit) {
   }
 }
 
+/// The mean over `ranks` blocks of a side; none if arguments are invalid.
+std::optional<Bytes> mean_block(const CallSide& side, int ranks) {
+  if (side.types != nullptr || !side.looks_valid(ranks)) return {};
+  MPI_Count size = 0;
+  if (mpi().Type_size_x(side.type, &size) != MPI_SUCCESS) return {};
+  return side.blocks.total(ranks) * size / ranks;
+}
+
+/// Bytes of the rank's block in a gather or scatter; none if its arguments are invalid.
+std::optional<Bytes> own_block(const MpiCall& call, const Communicator& communicator) {
+  // A root whose root buffer is invalid knows its block all the same.
+  if (!call.in_place()) return mean_block(call.own(), 1);
+  if (!looks_valid(call, communicator)) return {};
+  MPI_Count size = 0;
+  if (mpi().Type_size_x(call.whole().type, &size) != MPI_SUCCESS) return {};
+  return call.whole().blocks.count(communicator.rank()) * size;
+}
+
+/// May the copies of an exchange in place exceed the bound? Of an alltoallv no rank knows how much
+/// others copy.
+bool copies_too_much(const MpiCall& call, const Communicator& communicator) {
+  if (!call.copies_first()) return false;
+  const Bytes bound = communicator.plan_settings().staging;
+  const Bytes block = common_block(call, communicator).value_or(0);
+  return is_irregular(call.collective) || (bound > 0 && block * communicator.p() > bound);
+}
+
 }  // namespace
 
 CallSignature signature_of(const MpiCall& call, int p) {
@@ -58,28 +85,6 @@ int fault_of(const MpiCall& call, const Communicator& communicator) {
   return MPI_SUCCESS;
 }
 
-namespace {
-
-/// The mean over `ranks` blocks of a side; none if arguments are invalid.
-std::optional<Bytes> mean_block(const CallSide& side, int ranks) {
-  if (side.types != nullptr || !side.looks_valid(ranks)) return {};
-  MPI_Count size = 0;
-  if (mpi().Type_size_x(side.type, &size) != MPI_SUCCESS) return {};
-  return side.blocks.total(ranks) * size / ranks;
-}
-
-/// Bytes of the rank's block in a gather or scatter; none if its arguments are invalid.
-std::optional<Bytes> own_block(const MpiCall& call, const Communicator& communicator) {
-  // A root whose root buffer is invalid knows its block all the same.
-  if (!call.in_place()) return mean_block(call.own(), 1);
-  if (!looks_valid(call, communicator)) return {};
-  MPI_Count size = 0;
-  if (mpi().Type_size_x(call.whole().type, &size) != MPI_SUCCESS) return {};
-  return call.whole().blocks.count(communicator.rank()) * size;
-}
-
-}  // namespace
-
 std::optional<Bytes> common_block(const MpiCall& call, const Communicator& communicator) {
   if (call.collective == Collective::barrier) return 0;
   if (!is_block_common(call.collective)) return {};
@@ -89,19 +94,6 @@ std::optional<Bytes> common_block(const MpiCall& call, const Communicator& commu
   const bool send_decides = call.sends(communicator.rank()) && ranks == 1;
   return block || !send_decides ? block : mean_block(call.send, ranks);
 }
-
-namespace {
-
-/// May the copies of an exchange in place exceed the bound? Of an alltoallv no rank knows how much
-/// others copy.
-bool copies_too_much(const MpiCall& call, const Communicator& communicator) {
-  if (!call.copies_first()) return false;
-  const Bytes bound = communicator.plan_settings().staging;
-  const Bytes block = common_block(call, communicator).value_or(0);
-  return is_irregular(call.collective) || (bound > 0 && block * communicator.p() > bound);
-}
-
-}  // namespace
 
 bool may_explore(const MpiCall& call, const Decision& decision, const Communicator& communicator) {
   if (decision.is_automatic && copies_too_much(call, communicator)) return false;

@@ -142,6 +142,34 @@ int make_keyval() {
   return error;
 }
 
+/// Sets `found` to whether processes of another MPI_COMM_WORLD belong to the communicator, which
+/// were spawned or connected. If so, each rank finds some, because those of every world do. Local.
+/// Returns an MPI error code.
+int find_outsiders(MPI_Comm comm, int p, bool& found) {
+  found = false;
+  if (p == 1 || !has_world()) return MPI_SUCCESS;
+  const int inside = size_of(mpi().comm_world);
+  int compared = MPI_UNEQUAL;
+  int error = p == inside ? mpi().Comm_compare(comm, mpi().comm_world, &compared) : MPI_SUCCESS;
+  found = p >= inside && compared == MPI_UNEQUAL;
+  if (error != MPI_SUCCESS || p >= inside) return error;
+  MPI_Group group = mpi().group_null;
+  MPI_Group world = mpi().group_null;
+  std::vector<Rank> ranks(static_cast<std::size_t>(p));
+  std::vector<Rank> there(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  error = mpi().Comm_group(comm, &group);
+  if (error == MPI_SUCCESS) error = mpi().Comm_group(mpi().comm_world, &world);
+  if (error == MPI_SUCCESS) {
+    error = mpi().Group_translate_ranks(group, p, ranks.data(), world, there.data());
+    found = std::ranges::count(there, MPI_UNDEFINED) > 0;
+  }
+  for (MPI_Group* each : {&group, &world}) {
+    if (*each != mpi().group_null) mpi().Group_free(each);
+  }
+  return error;
+}
+
 }  // namespace
 
 void prepare_end_of_mpi() {
@@ -256,38 +284,6 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   take_live(made.get());
   return nullptr;
 }
-
-namespace {
-
-/// Sets `found` to whether processes of another MPI_COMM_WORLD belong to the communicator, which
-/// were spawned or connected. If so, each rank finds some, because those of every world do. Local.
-/// Returns an MPI error code.
-int find_outsiders(MPI_Comm comm, int p, bool& found) {
-  found = false;
-  if (p == 1 || !has_world()) return MPI_SUCCESS;
-  const int inside = size_of(mpi().comm_world);
-  int compared = MPI_UNEQUAL;
-  int error = p == inside ? mpi().Comm_compare(comm, mpi().comm_world, &compared) : MPI_SUCCESS;
-  found = p >= inside && compared == MPI_UNEQUAL;
-  if (error != MPI_SUCCESS || p >= inside) return error;
-  MPI_Group group = mpi().group_null;
-  MPI_Group world = mpi().group_null;
-  std::vector<Rank> ranks(static_cast<std::size_t>(p));
-  std::vector<Rank> there(ranks.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  error = mpi().Comm_group(comm, &group);
-  if (error == MPI_SUCCESS) error = mpi().Comm_group(mpi().comm_world, &world);
-  if (error == MPI_SUCCESS) {
-    error = mpi().Group_translate_ranks(group, p, ranks.data(), world, there.data());
-    found = std::ranges::count(there, MPI_UNDEFINED) > 0;
-  }
-  for (MPI_Group* each : {&group, &world}) {
-    if (*each != mpi().group_null) mpi().Group_free(each);
-  }
-  return error;
-}
-
-}  // namespace
 
 int Communicator::create(MPI_Comm comm, std::shared_ptr<Communicator>& made) {
   made.reset(new Communicator);
