@@ -109,8 +109,16 @@ def test_a_link_to_the_modulefile_sets_the_paths_of_the_installation(tmp_path):
     os.symlink(next((PREFIX / "share/modulefiles/tutti").iterdir()), link)
     script = tmp_path / "module.tcl"
     script.write_text(
-        "foreach word {module-whatis conflict prepend-path} { proc $word args {} }\n"
+        "foreach word {module-whatis conflict} { proc $word args {} }\n"
+        'proc prepend-path {name value} { if {$name eq "MANPATH"} { puts $value } }\n'
         f"proc setenv {{name value}} {{ puts $value }}\nset ModulesCurrentModulefile {link}\nsource {link}\n"
     )
-    said = subprocess.run([tclsh, str(script)], capture_output=True, text=True, check=True, timeout=60)
-    assert said.stdout.strip() == str(next(PREFIX.resolve().glob("lib*/libtutti.so")))
+
+    def said(**variables: str) -> list[str]:
+        done = subprocess.run([tclsh, str(script)], env=variables, capture_output=True, text=True,
+                              check=True, timeout=60)  # fmt: skip
+        return done.stdout.split()
+
+    library = str(next(PREFIX.resolve().glob("lib*/libtutti.so")))
+    assert said() == [library]
+    assert said(MANPATH="/x") == [library, str(PREFIX.resolve() / "share/man")]
