@@ -380,6 +380,15 @@ def test_a_named_folder_is_preloaded_in_any_folder(installed, monkeypatch):
     assert start.environment["LD_PRELOAD"] == f"{installed}/lib/libtutti.so"
 
 
+@pytest.mark.parametrize("name", ["a b", "a:b"])
+def test_a_folder_that_cannot_be_preloaded_is_refused(tmp_path, monkeypatch, name):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "libtutti.so").touch()
+    monkeypatch.setenv("TUTTI_LIBRARY_DIR", str(tmp_path / name))
+    with pytest.raises(Refusal, match=f"{name}/libtutti.so: LD_PRELOAD takes no path with a blank or a colon"):
+        prepare(["true"], {}, environment())
+
+
 def test_what_is_missing_is_named(installed):
     with pytest.raises(Refusal, match="no-such-program: no such program"):
         prepare(["no-such-program"], {}, environment())
