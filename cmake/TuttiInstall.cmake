@@ -1,5 +1,5 @@
-# Installs the files by which other projects find Tutti: header, CMake package, pkg-config,
-# modulefile. All find the prefix relative to themselves, so an installation can be moved.
+# Installs the licences, and the files by which other projects find Tutti: header, CMake package,
+# pkg-config, modulefile. These find the prefix relative to themselves, so it can be moved.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -20,7 +20,12 @@ function(tutti_way_up folder result)
 endfunction()
 
 if(SKBUILD)
-  return()  # Python itself finds a wheel
+  return()  # Python itself finds a wheel, which pyproject.toml gives the licences
+endif()
+
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(TUTTI_PYTHON)
+  install(DIRECTORY packaging/licences DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endif()
 
 tutti_way_up(${CMAKE_INSTALL_LIBDIR}/pkgconfig prefix_from_pkgconfig)

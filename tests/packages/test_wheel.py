@@ -154,6 +154,14 @@ def test_the_wheel_has_the_version_of_the_source(wheel):
     assert wheel.name.startswith(f"tutti-{version}-")
 
 
+def test_the_wheel_has_the_licences_of_all_that_is_inside(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        texts = {Path(name).name: archive.read(name).decode() for name in archive.namelist()
+                 if "/licenses/" in name}  # fmt: skip
+    names = {"LICENSE": "Tutti", "nanobind.txt": "Wenzel Jakob", "robin_map.txt": "MIT License"}
+    assert set(texts) == set(names) and all(name in texts[file] for file, name in names.items())
+
+
 def test_libraries_and_programs_lie_inside_the_package(empty):
     parsed = json.loads(empty("tutti", "info", "--json"))
     expected = {mpi.flavour for mpi in mpis()} | ({"mpich", "openmpi", "mpiabi"} if ALL else set())
