@@ -156,10 +156,10 @@ int PersistentRequest::select(Communicator& communicator) {
   noted_ = communicator.selections().tuned.take_note();
   communicator.end_elsewhere(call, decision);
   if (error != MPI_SUCCESS) return error;
+  // What runs in finish() counts as a call of its own.
+  const HierarchicalRunner::Turn turn(nodes_of(decision, communicator));
   decision_ = decision;
   communicator.note_algorithm(call_.collective, decision_.text);
-  // What runs in finish() counts as a call of its own.
-  if (decision_.level.hierarchical) communicator.hierarchical().skip();
   return runs_schedule() ? set(*decision_.specification, communicator) : MPI_SUCCESS;
 }
 
