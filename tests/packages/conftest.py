@@ -12,7 +12,7 @@ import pytest
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "python"), str(HERE.parents[1] / "tools")]
 
-from installed import BUILD, ROOT, cached, mpis, run
+from installed import BUILD, ROOT, cached, mpis, run  # noqa: E402
 
 ALL = "ALL_TESTS" in os.environ
 """Tests that take minutes run too."""

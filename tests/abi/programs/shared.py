@@ -78,7 +78,7 @@ check(refused(ValueError, lambda: tutti.allreduce_shared(world, np.zeros(2, dtyp
 
 # Every rank is the root of a call of its own, which raises before any message.
 for other in ({"dtype": "f4"}, {"shape": 3}, {"shape": (2, 2)}, {"shape": 4, "dtype": "f4"}):
-    check(refused(ValueError, lambda: tutti.bcast_shared(world, np.zeros(4), rank, **other)))
+    check(refused(ValueError, lambda: tutti.bcast_shared(world, np.zeros(4), rank, **other)))  # noqa: B023
 with tutti.bcast_shared(world, parts if rank == root else None, root, shape=[2, 4], dtype="f8") as result:
     check(rank != root or (result.array == parts).all())
 check(refused(ValueError, lambda: tutti.bcast_shared(world, np.array([None]), root, shape=1, dtype="O")))
