@@ -90,7 +90,7 @@ class Agreement {
 /// are at most `budget` times the time spent, as far as that is known. So loss exceeds the budget
 /// by at most 1 call and 2 agreements, and 1 call more for a clock, as long as measured candidates,
 /// agreements and creations take as long as before. docs/selection.md has all rules of price and
-/// criterion, and a decision (docs/decisions/hierarchical-by-choice.md) their reasons.
+/// criterion, and a decision (docs/decisions/one-tuner.md) their reasons.
 class Tuner {
  public:
   /// Calls of a window, and calls that may pass between the begin and the end of an agreement.
