@@ -85,6 +85,12 @@ class Broadcasts : public test::CombiningAgreement {
     for (Tuner& tuner : tuners_) tuner.start_from(size_class, kept);
   }
   void clock_error(Nanoseconds error) { error_ = error; }
+  /// With a `cost` the next clock can be made.
+  void lose_clock(std::optional<double> cost) {
+    has_clock_ = false;
+    synchronised_ = 0;
+    cost_of_clock_ = cost;
+  }
   [[nodiscard]] bool has_clock() const { return has_clock_; }
   [[nodiscard]] const Tuner& tuner() const { return tuners_[0]; }
   /// Has the latest call explored?
@@ -162,6 +168,30 @@ TEST(TunerClock, FindsWhatOverlapsWithItself) {
   }
   EXPECT_TRUE(clocked.has_clock());
   EXPECT_EQ(clocked.selected(), 2);
+}
+
+// By the first rank to leave it would be selected.
+TEST(TunerClock, WithoutIsNotJudgedByTheRankThatLeavesFirst) {
+  const auto step = [](int candidate, RankTimes& now) {
+    const double begin = std::ranges::max(now);
+    now.fill(begin + (candidate == 0 ? 1 : 1.5) * unit);
+    if (candidate == 1) now[0] = begin + 0.1 * unit;
+  };
+  for (const std::optional<double> cost : {std::optional(0.5 * unit), {}}) {
+    Broadcasts clocked(0.5 * unit, step);
+    const auto run = [&clocked](int calls) {
+      for (int call = 0; call < calls; ++call) {
+        clocked.call();
+        clocked.barrier();
+      }
+    };
+    run(200);
+    ASSERT_TRUE(clocked.has_clock());
+    clocked.lose_clock(cost);
+    run(20'000);
+    EXPECT_EQ(clocked.has_clock(), cost.has_value());
+    EXPECT_EQ(clocked.selected(), 0);
+  }
 }
 
 TEST(TunerClock, IsMadeOnceTheBudgetHoldsIt) {
