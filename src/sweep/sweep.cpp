@@ -378,7 +378,7 @@ SweepResult sweep(const SweepOptions& options, const SweepProgress& progress) {
   for (std::size_t i = 0; i < units.size(); ++i) {
     if (static_cast<int>(i % index(options.parts)) != options.part) continue;
     const Specification& specification = units[i].specification;
-    if (progress && units[i].p % 8 == 1) {
+    if (progress) {
       progress(
           static_cast<double>(i) / static_cast<double>(units.size()),
           std::string(name_of(specification.algorithm->collective)) + " " + to_text(specification));
