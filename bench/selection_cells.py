@@ -271,6 +271,8 @@ def short_calls(lab: Kinds, alone: list[Cell]) -> list[str]:
         text += f" ({'; '.join(by_table)}), the worst {min(cell.gain.median for cell in lost):.2f}"
     if alone:
         losses = [f"{cell.gain.median:.2f}" for cell in alone if cell.is_lost]
-        text += f". Beside native only, as in a program, it is {len(losses)} of {len(alone)} cells in all"
+        own = [cell for cell in alone if cell.is_short]
+        text += f". Beside native only, as in a program, they take {1 / speed(own):.2f}" if own else ""
+        text += f". There {len(losses)} of {len(alone)} cells in all are slower beyond doubt"
         text += f": {' and '.join(losses)}" if losses else ""
     return [f"{text}."]

@@ -55,7 +55,7 @@ def test_what_the_figures_say_in_short(found):
     assert "Calls of 5 ms or more are 3.0 times as fast" in text
     assert "Calls below 0.7 ms take 2.00 of native's time" in text
     assert "Slower beyond doubt are 1 of 1 of them (1 of 1 with here), the worst 0.50." in text
-    assert "it is 1 of 4 cells in all: 0.50." in text
+    assert "as in a program, they take 2.00. There 1 of 4 cells in all are slower beyond doubt: 0.50." in text
 
 
 def test_each_table_says_how_old_its_samples_are(tmp_path):
