@@ -58,15 +58,16 @@ _OTHERS = _Syntax(frozenset(
     "allow-run-as-root bycore bynode byslot display-allocation display-map display-topo envall envnone "
     "genvall genvnone l merge-stderr-to-stdout nolocal nooversubscribe oversubscribe pernode prepend-rank "
     "print-all-exitcodes q quiet report-bindings tag-output timestamp-output use-hwthread-cpus v verbose".split()
-), "-[A-Za-z_-]+", shutil.which, "--?g?((o|prte|pmix)?mca|env)")  # fmt: skip
-"""Launchers some of whose options are unknown: a word is a program only if there is a file."""
+), "-[A-Za-z_-]+", shutil.which, "--?g?(o|prte|pmix)?mca|--?genv|-env")  # fmt: skip
+"""Launchers some of whose options are unknown: a word is a program only if there is a file. -env of Hydra
+takes a name and a value, --env of flux and jsrun one word."""
 
 _SUBMITTERS = {
     "sbatch": ("-W", "--wait"), "bsub": ("-I", "-Ip", "-Is", "-K"), "flux batch": (),
     "flux submit": ("--watch", "--wait"), "flux bulksubmit": ("--watch", "--wait"),
 }  # fmt: skip
 """Commands that give a job to a queue and end before it has run, and their options to wait for it."""
-_SETS_PRELOAD = re.compile("--?(x|e|E|g?env)[ =](.*,)?LD_PRELOAD=.*|--?g?env LD_PRELOAD", re.DOTALL)
+_SETS_PRELOAD = re.compile("--?(x|e|E|g?env)[ =](.*,)?LD_PRELOAD=.*|(--?genv|-env) LD_PRELOAD", re.DOTALL)
 """Options of launchers but srun, with their values, that set it instead of passing it on."""
 
 _NAMES_NODES = re.compile("-H|--?(host|(default-)?hostfile|machinefile|add-host(file)?)")

@@ -333,7 +333,7 @@ def test_an_option_that_would_replace_what_is_preloaded_is_refused(words, text):
     [
         "mpirun -x LD_PRELOAD ./a", "mpirun -x A=1 -n 1 bash -c LD_PRELOAD=/x.so", "srun --export=LD_PRELOAD ./a",
         "srun ./a --export=LD_PRELOAD=/x.so", "mpirun -n 1 env --env LD_PRELOAD=/x.so ./a", 
-        "mpiexec -genvlist LD_PRELOAD ./a", "./a -x LD_PRELOAD=/x.so",
+        "mpiexec -genvlist LD_PRELOAD ./a", "jsrun --env LD_PRELOAD ./a", "./a -x LD_PRELOAD=/x.so",
     ],
 )  # fmt: skip
 def test_what_passes_on_the_environments_preload_is_kept(words):

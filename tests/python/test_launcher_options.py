@@ -33,3 +33,17 @@ def test_the_options_behind_it_count(words, tmp_path):
 @pytest.mark.parametrize("words", ["-genv", "-genv A", "--mca a"])
 def test_a_missing_value_is_an_error_of_the_launcher(words):
     assert launcher.options_of(["mpirun", *words.split()], Launcher(0, "openmpi")) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "index"),
+    [
+        ("jsrun -n 4 --env PATH", 0), ("jsrun --env A=1 -n 4", 0), ("flux run -n 4 --env PATH", 1),
+        ("flux run -n 4 --env -LD_*", 1),
+    ],
+)  # fmt: skip
+def test_env_with_two_dashes_takes_one_word(words, index):
+    command = [*words.split(), "ls", "-x", "LD_PRELOAD=/x.so"]
+    found = Launcher(index, "other")
+    assert launcher.options_of(command, found) == words.split()[index + 1 :]
+    assert launcher.pass_on(command, found, {"LD_PRELOAD": "/t.so"}, {}) == command
