@@ -18,6 +18,7 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
+from lab_levels import LEADERS, leaders_of
 
 from tutti.bench import read
 
@@ -91,21 +92,17 @@ def fft(folder: Path) -> Figures:
     return {"gain": runs["native"] / runs["auto"], "fall": fall}
 
 
-ONE_LEADER = "level=node,leaders=1"
-"""How the samples name hierarchical(native,leaders=1)."""
-
-
 def node_memory(folder: Path) -> Figures:
     found: Figures = {}
-    for name, shape, collective, contender in (
-        ("allgather", "8x6", "allgather", ONE_LEADER), ("alltoallv", "8x6", "alltoallv", ONE_LEADER),
-        ("bcast", "8x6", "bcast", ONE_LEADER), ("gather", "8x6", "gather", ONE_LEADER),
-        ("large", "4x12", "alltoallv", ONE_LEADER), ("allreduce", "8x6", "allreduce", "level=node"),
-        ("reduce_scatter", "8x6", "reduce_scatter", "level=node"),
+    for name, shape, collective, leaders in (
+        ("allgather", "8x6", "allgather", (1,)), ("alltoallv", "8x6", "alltoallv", (1,)),
+        ("bcast", "8x6", "bcast", (1,)), ("gather", "8x6", "gather", (1,)),
+        ("large", "4x12", "alltoallv", (1,)), ("allreduce", "8x6", "allreduce", LEADERS),
+        ("reduce_scatter", "8x6", "reduce_scatter", LEADERS),
     ):  # fmt: skip
         cells = rows(folder, f"lab-levels-*-{shape}-{collective}")
         found |= extremes(name, [quotient(lines, "native", line) for _, lines in cells
-                                 for line in lines if contender in line])  # fmt: skip
+                                 for line in lines if leaders_of(line) in leaders])  # fmt: skip
     return found
 
 
