@@ -20,7 +20,7 @@ class FaultyTransport final : public Transport {
   };
 
   FaultyTransport(Transport& inner, const Faults& faults)
-      : inner_(inner), faults_(faults), random_(faults.seed) {}
+      : inner_(inner), faults_(faults), random_(faults.seed * 2654435769U) {}
 
   int begin(int slot, const Transfer& transfer) override;
   int poll(std::vector<int>& completed) override;
@@ -37,7 +37,7 @@ class FaultyTransport final : public Transport {
 
   Transport& inner_;
   Faults faults_;
-  std::mt19937 random_;
+  std::minstd_rand random_;  ///< soon made; successive seeds need to be spread
   int calls_ = 0;
   bool abandoned_ = false;
   std::vector<int> held_;
