@@ -108,14 +108,14 @@ def reproduce(
 
     It says of each table and source whether both agree in shape: who wins, by what factor, where
     crossovers lie; and where not, why. Each result is kept by its content, so an interrupted run
-    goes on where it was, and a repeated one takes seconds. A table that fails is not on the pages;
-    then the exit status is 1. Tables of up to 560 ranks also run in
-    SimGrid, if it is installed; for more ranks there are samples.
+    goes on where it was, and one repeated with --output takes seconds. A table that fails is not
+    on the pages; then the exit status is 1. Tables of up to 560 ranks also run in SimGrid, if it
+    is installed; for more ranks there are samples.
 
     ```
     tutti reproduce
     tutti reproduce proficz table-3 --output out
-    tutti reproduce all
+    tutti reproduce all --output out
     ```
     """
     if samples is not None and not samples.is_dir():
