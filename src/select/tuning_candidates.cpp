@@ -23,9 +23,9 @@ constexpr int max_modelled_parts = 8;
 constexpr std::size_t max_late_ranks = 128;
 /// Of what a doubling of the ranks adds: no algorithm takes longer than in proportion to p squared.
 constexpr double max_growth = 4;
-/// Nanoseconds for each rank that is modelled: 0.1 to 0.7 ms for 8 ranks, 0.3 to 3 ms for 16; with
-/// orders by distance 5 to 15 ms for 128, 20 to 60 ms for 1,024.
-constexpr double listing_per_rank = 5e4;
+/// Nanoseconds for each rank that is modelled: 0.1 to 1.2 ms for 8 ranks, 0.3 to 3 ms for 16; with
+/// orders by distance 5 to 15 ms for 128, 20 to 60 ms for 1,024. Reduces take longest.
+constexpr double listing_per_rank = 1e5;
 constexpr int leaders_tried[] = {1, 2, 4};
 
 /// On the given network and on a slow one.
@@ -69,8 +69,8 @@ using Machines = std::array<Machine, 2>;
 /// The roots that stand for all: an inner one for those of an order that begins with rank 0
 /// whatever the root is. The program's own root is not known to be valid at all ranks.
 std::vector<Rank> modelled_roots(const Specification& point, Collective collective, int p) {
-  const bool counts = has_root(collective) && point.algorithm->order == "identity" && p > 2;
-  return counts ? std::vector<Rank>{0, p / 2} : std::vector<Rank>{0};
+  const bool has_inner = has_root(collective) && point.algorithm->order == "identity" && p > 2;
+  return has_inner ? std::vector<Rank>{0, p / 2} : std::vector<Rank>{0};
 }
 
 /// In the mean over the roots.
