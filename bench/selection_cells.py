@@ -264,7 +264,8 @@ def short_calls(lab: Kinds, alone: list[Cell]) -> list[str]:
     taken = span((1 / speed(of) for of in short.values()), 2)
     lost = [cell for of in short.values() for cell in of if cell.is_lost]
     text = (f"*Short calls in the lab.* Calls below 0.7 ms take {taken} of native's time "
-            f"([why](#what-short-calls-lose)). Slower beyond doubt are {len(lost)} of {sum(map(len, short.values()))} of them")  # fmt: skip
+            f"([why](#what-short-calls-lose)). Slower beyond doubt are {len(lost)} of "
+            f"{sum(map(len, short.values()))} of them")  # fmt: skip
     if lost:
         by_table = [f"{number} of {len(of)} with {where}" for where, of in short.items()
                     if (number := sum(cell.is_lost for cell in of))]  # fmt: skip

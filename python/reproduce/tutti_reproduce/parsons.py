@@ -250,7 +250,8 @@ def _senders(context: Context, machine: Machine, done: Callable[[], None]) -> Re
     ]
     why = [
         f"2.5 on average needs an adapter this many times as fast as one sender: {', '.join(ratios)}. That "
-        "fits cores that push their bytes through the adapter themselves, as over TCP. Where one sender's RDMA fills the link, 2.5 cannot be had."
+        "fits cores that push their bytes through the adapter themselves, as over TCP. Where one sender's RDMA fills the "
+        "link, 2.5 cannot be had."
     ]
     views = [View("closed form", "built-in machine", here, notes),
              View("closed form", "slower senders, fitted", there, why)]  # fmt: skip
@@ -324,7 +325,8 @@ def _cells(context: Context, machine: Machine, collective: str, done: Callable[[
     at_switch = parsons_simulated.at_a_switch(context, collective, parsons_simulated.switch(), done)
     closed = dict(_by_cell(same))
     views.append(View("own simulator", _CRAY, [own.get((cores, block), {}) for cores, block, _ in cells],
-                      [f"{_where(own)}. {_own_note(1, parsons_simulated.SENDERS)} {_ratios('The closed form', own, closed)}"]))  # fmt: skip
+                      [f"{_where(own)}. {_own_note(1, parsons_simulated.SENDERS)} "
+                       f"{_ratios('The closed form', own, closed)}"]))  # fmt: skip
     if found:
         gains = ", ".join(
             f"{name} {parsons_simulated.gain(of, 'one sender', FLAT, found):.1f}"

@@ -274,7 +274,8 @@ def _fft(context: Context, done: Callable[[], None]) -> Result:
             "Each rank's computation begins when its piece has come, so arrivals are a transfer apart: "
             "BSLS and SLS follow them, the trees' inner ranks wait for later ones, and LS stalls on "
             "each rank that comes out of sequence. The published LS of 12 ms lies between both "
-            "sequences; the text does not say which the program had. The MPI's own is LS, as the paper says, so that its row compares nothing here."
+            "sequences; the text does not say which the program had. The MPI's own is LS, as the paper says, "
+            "so that its row compares nothing here."
         )
         views.append(View("own simulator", where, against_ls(found), [note] if sequence else []))
     for lab in context.documents("lab-fft-openmpi-8.json", "tutti-lab-fft/1"):
