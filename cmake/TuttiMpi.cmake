@@ -59,12 +59,16 @@ function(tutti_import_mpi flavour wrapper)
     $<TARGET_PROPERTY:mpi_${flavour},INTERFACE_COMPILE_DEFINITIONS>)
 endfunction()
 
-# The mpirun beside a flavour's compiler wrapper: TUTTI_MPIRUN_F, in the cache.
+# The mpirun beside a flavour's compiler wrapper, which may have changed: TUTTI_MPIRUN_F, in the cache.
 function(tutti_find_mpirun flavour)
   cmake_path(GET TUTTI_MPICC_${flavour} PARENT_PATH folder)
   cmake_path(GET TUTTI_MPICC_${flavour} EXTENSION LAST_ONLY suffix)
+  unset(TUTTI_MPIRUN_${flavour} CACHE)
   find_program(TUTTI_MPIRUN_${flavour} NAMES mpirun${suffix} mpirun mpiexec
     HINTS ${folder} NO_DEFAULT_PATH DOC "mpirun of ${flavour}")
+  if(TUTTI_TESTS AND NOT TUTTI_MPIRUN_${flavour})
+    message(WARNING "no tests of MPI ${flavour}: there is no mpirun beside ${TUTTI_MPICC_${flavour}}")
+  endif()
 endfunction()
 
 # Installs the Python package with a flavour into the build tree, and sets its wrapper.
@@ -156,6 +160,7 @@ function(tutti_add_flavour flavour)
   target_link_options(tutti_${flavour} PRIVATE -Wl,-z,nodelete -Wl,-Bsymbolic-functions
     -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/api/exports.map)
   install(TARGETS tutti_${flavour} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  tutti_find_mpirun(${flavour})
   if(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
     include(${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
   endif()

@@ -204,21 +204,3 @@ build_all() {
   step "build" cmake --build build/all --parallel "$(cores)"
   step "install into .venv" cmake --install build/all --prefix "$venv"
 }
-
-# The MPIs of the build, one per line.
-flavours() {
-  sed -n 's/^TUTTI_MPI_FLAVOURS_BUILT:INTERNAL=//p' build/all/CMakeCache.txt | tr ';' '\n'
-}
-
-# The launcher that belongs to a flavour's compiler wrapper.
-mpirun_of() {
-  local wrapper folder name
-  wrapper=$(sed -n "s/^TUTTI_MPICC_$1:[A-Z]*=//p" build/all/CMakeCache.txt)
-  folder=$(dirname "$wrapper")
-  for name in "mpirun.$1" mpirun; do
-    if [[ -x $folder/$name ]]; then
-      echo "$folder/$name"
-      return
-    fi
-  done
-}

@@ -71,6 +71,19 @@ def test_all_folders_of_a_wrapper_reach_the_linker(mpi, tmp_path, configure):
     assert folders in (tmp_path / "b" / "build.ninja").read_text()
 
 
+def test_the_launcher_is_that_of_the_wrapper_of_today(mpi, tmp_path, configure):
+    for name in ("former", "other"):
+        wrapper = tmp_path / name / "mpicc"
+        wrapper.parent.mkdir()
+        wrapper.write_text(f'#!/bin/sh\nexec {mpi.mpicc} "$@"\n')
+        wrapper.with_name("mpirun").touch()
+        for program in wrapper.parent.iterdir():
+            program.chmod(0o755)
+        assert "Generating done" in configure(mpi.flavour, wrapper)
+        cache = (tmp_path / "b" / "CMakeCache.txt").read_text()
+        assert f"TUTTI_MPIRUN_{mpi.flavour}:FILEPATH={wrapper.with_name('mpirun')}\n" in cache
+
+
 def test_a_wrapper_of_another_mpi_is_refused(mpi, configure):
     other = "mpich" if mpi.flavour == "openmpi" else "openmpi"
     assert f"expected a compiler wrapper of {other}; its mpi.h is that of {mpi}" in configure(other, mpi.mpicc)
