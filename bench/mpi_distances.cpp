@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "bench/mpi_commands.hpp"
 #include "run/file.hpp"
@@ -14,13 +16,27 @@ namespace tutti::bench {
 
 namespace {
 
-/// The text of a file, which it removes.
-Result<std::string> taken(const std::string& path) {
-  Result<std::string> text = read_text_file(path, SIZE_MAX);
-  std::error_code none;
-  std::filesystem::remove(path, none);
-  return text ? text : Error{path + " " + text.error()};
-}
+/// A file that is removed with the object.
+class TemporaryFile : NotCopied {
+ public:
+  explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
+  ~TemporaryFile() {
+    std::error_code none;
+    std::filesystem::remove(path_, none);
+  }
+  /// Why it cannot be written; empty if it can.
+  [[nodiscard]] std::string problem() const {
+    const Result<OutputFile> tried = OutputFile::open("temporary file", path_);
+    return tried ? "" : tried.error();
+  }
+  [[nodiscard]] Result<std::string> text() const {
+    Result<std::string> text = read_text_file(path_, SIZE_MAX);
+    return text ? text : Error{path_ + " " + text.error()};
+  }
+
+ private:
+  std::string path_;
+};
 
 }  // namespace
 
@@ -32,12 +48,15 @@ Result<bool> run_distances(const Job& job, const Options& options, OutputFile& o
   std::error_code none;
   const std::string made =
       std::filesystem::temp_directory_path(none) / ("tutti-distances-" + std::to_string(getpid()));
+  std::optional<TemporaryFile> file;
+  if (job.rank() == 0) file.emplace(made);
+  std::string problem = job.from_first(file ? file->problem() : "");
+  if (!problem.empty()) return Error{problem};
   const int error = TUTTI_Distances_measure(MPI_COMM_WORLD, made.c_str(), options.nodes_per_switch);
   if (error == MPI_ERR_FILE) return Error{"cannot write " + made};
   if (error != MPI_SUCCESS) return Error{"MPI error code " + std::to_string(error)};
-  std::string problem;
-  if (job.rank() == 0) {
-    const Result<std::string> text = taken(made);
+  if (file) {
+    const Result<std::string> text = file->text();
     problem = text ? output.finish(*text) : text.error();
   }
   problem = job.from_first(problem);
