@@ -17,8 +17,9 @@ class OutputFile {
  public:
   /// No file: all that it gets is dropped.
   OutputFile() = default;
-  /// Tries whether the file can be written, which changes nothing. The error names the option, the
-  /// file and the reason. An empty name stands for no file.
+  /// Tries whether the file can be written, which changes no text; a link to a file that does not
+  /// exist makes it. The error names the option, the file and the reason. An empty name stands for
+  /// no file.
   [[nodiscard]] static Result<OutputFile> open(const std::string& option, const std::string& name);
 
   /// Writes text at once to a file that is written directly. False for any other.
