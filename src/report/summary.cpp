@@ -275,7 +275,8 @@ void join(Summary& summary, Summary&& other) {
   if (summary.destination.empty()) summary.destination = other.destination;
   summary.ranks += other.ranks;
   summary.nodes += other.nodes;
-  summary.clock_error = std::max(summary.clock_error, other.clock_error);
+  const auto [least, most] = std::minmax(summary.clock_error, other.clock_error);
+  summary.clock_error = least < 0 ? least : most;  // the larger one, unless one is unknown
   summary.clock_drift = summary.clock_drift && other.clock_drift;
   summary.seconds_sum += other.seconds_sum;
   summary.seconds_max = std::max(summary.seconds_max, other.seconds_max);

@@ -326,6 +326,12 @@ TEST(Summary, ClocksThatDriftAreBroughtTogether) {
   EXPECT_GT(whole.calls[0].spread.max, 2.5) << "the logs agree, so that the correction shows";
   EXPECT_DOUBLE_EQ(whole.clock_error, 2e-5);
   EXPECT_FALSE(whole.clock_drift) << "one clock was compared less than twice";
+  ProcessLocation unknown = {2, 2, true};
+  unknown.clock_error = -1;
+  join(whole, summarise(log_of(2, 2, 3), unknown, name_of_place));
+  EXPECT_LT(whole.clock_error, 0) << "one clock could not be compared";
+  join(whole, summarise(log_of(3, 2, 3), ahead, name_of_place));
+  EXPECT_LT(whole.clock_error, 0);
 }
 
 }  // namespace
