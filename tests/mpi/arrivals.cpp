@@ -36,7 +36,8 @@ void calls_after_delays(Context& context, MPI_Comm comm, Kind kind, const DelayC
   const unsigned calls = static_cast<unsigned>(std::max(2 * p, 5) * context.options().effort);
   for (unsigned call = 0; call < calls; ++call) {
     compute(context, comm, delay_case, call, own);
-    const int root = root_of_call(static_cast<int>(call), p, equal_sizes.size());
+    const auto shapes = is_irregular(kind) ? size_shapes().size() : equal_sizes.size();
+    const int root = root_of_call(static_cast<int>(call), p, static_cast<int>(shapes));
     check(context, draw(kind, comm, root, units_for(kind, p, call, common), common));
   }
 }
