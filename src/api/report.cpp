@@ -130,17 +130,15 @@ bool compare_clocks(MPI_Comm comm, Recorder& all) {
   return true;
 }
 
-/// Nodes are identified by the world rank of their leader, and not compared yet.
+/// Nodes are identified by the world rank of their leader; their clocks are not compared yet.
 bool find_location(MPI_Comm world, ProcessLocation& location) {
   MPI_Comm node = mpi().comm_null;
-  if (mpi().Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, mpi().info_null, &node) !=
-      MPI_SUCCESS) {
-    return false;
-  }
+  int error = mpi().Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, mpi().info_null, &node);
+  if (error != MPI_SUCCESS) return false;
   location.node = location.rank;
   location.is_leader = rank_in(node) == 0;
   if (size_of(node) < size_of(world)) location.clock_error = -1;
-  const int error = take_from_first(location.node, node);
+  error = take_from_first(location.node, node);
   mpi().Comm_free(&node);
   return error == MPI_SUCCESS;
 }
