@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/hierarchical_nodes.hpp"
+#include "api/limited.hpp"
 #include "run/distance/mpi_ping_pong.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "topology/link_survey.hpp"

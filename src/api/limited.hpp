@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "core/types.hpp"
 #include "run/mpi/exchange.hpp"
 
 namespace tutti {
@@ -18,8 +19,8 @@ class Limited : NotCopied {
   /// Takes the room, or gives it back.
   void take(bool takes) { taken_ += int{takes} - int{std::exchange(is_taken_, takes)}; }
   /// If all ranks have room, takes it and calls `create`, which returns an MPI error code. Sets
-  /// `ready` to whether all ranks could; if some could not, calls `undo` with this rank's code.
-  /// Collective over `comm`. Returns an MPI error code, which says nothing about `create`.
+  /// `ready` to whether all ranks could; if not, or if this exchange fails, calls `undo` with this
+  /// rank's code. Collective over `comm`. Returns an MPI error code, of the exchanges alone.
   template <class Create, class Undo>
   int create(MPI_Comm comm, bool& ready, Create create, Undo undo) {
     if (const int error = true_on_all(comm, has_room(), ready); !ready) return error;
