@@ -12,6 +12,7 @@ namespace {
 
 /// Cases of rules have other numbers than those of tuners.
 constexpr int first_case = 1000;
+static_assert(8 * size_classes <= first_case);
 constexpr std::size_t max_cases = 1000;
 constexpr double microsecond = 1e-6;
 constexpr double nanosecond = 1e-9;
