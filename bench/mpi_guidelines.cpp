@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
+#include <span>
 
 #include "bench/mpi_commands.hpp"
 #include "bench/mpi_movement.hpp"
@@ -47,6 +50,41 @@ std::vector<Contender> contenders_of(Workload& padded, Workload& irregular, int 
           {"allreduce + tutti gather", "auto", &padded, tutti, reduced(tutti)},
           {"tutti gatherv", "auto", &irregular, tutti, gatherv(tutti)},
           {"tutti gatherv, traff", "traff", &irregular, tutti, gatherv(tutti)}};
+}
+
+/// A problem's calls of padded and of irregular blocks.
+struct Workloads {
+  std::unique_ptr<Workload> padded, irregular;
+  std::vector<Contender> contenders;
+};
+
+Result<Workloads> workloads_of(const Case& problem, Rank rank) {
+  const Bytes largest = *std::max_element(problem.blocks.begin(), problem.blocks.end());
+  const std::vector<Bytes> equal(problem.blocks.size(), largest);
+  const MPI_Datatype type = type_of(problem);
+  auto padded = MovementWorkload::make(
+      Collective::gather, {equal, problem.width, type, problem.root, 0}, MPI_COMM_WORLD);
+  if (!padded) return Error{padded.error()};
+  auto irregular = MovementWorkload::make(
+      Collective::gatherv, {problem.blocks, problem.width, type, problem.root, 0}, MPI_COMM_WORLD);
+  if (!irregular) return Error{irregular.error()};
+  const int count = static_cast<int>(problem.blocks[static_cast<std::size_t>(rank)]);
+  std::vector<Contender> contenders = contenders_of(**padded, **irregular, count);
+  return Workloads{std::move(*padded), std::move(*irregular), std::move(contenders)};
+}
+
+/// Lets Tutti learn from calls of all problems.
+Result<bool> settle_all(const Bench& bench, std::span<const Case> cases) {
+  std::vector<Workloads> kept;
+  std::vector<Contender> contenders;
+  for (const Case& problem : cases) {
+    Result<Workloads> workloads = workloads_of(problem, bench.job.rank());
+    if (!workloads) return Error{workloads.error()};
+    kept.push_back(std::move(*workloads));
+    std::ranges::copy(kept.back().contenders, std::back_inserter(contenders));
+  }
+  settle(bench, contenders);
+  return true;
 }
 
 const Line& line_named(const Row& row, const std::string& name) {
@@ -112,25 +150,20 @@ std::string violations(const std::vector<Row>& rows) {
 
 Result<bool> run_guidelines(const Bench& bench, Rank root, Report* report) {
   const int p = bench.job.p();
-  const Rank rank = bench.job.rank();
+  const std::vector<Case> cases = cases_of(bench.options, p, root);
+  if (bench.options.settling > 0) {
+    const Result<bool> settled = settle_all(bench, cases);
+    if (!settled) return settled;
+  }
   std::vector<Row> rows;
   if (report != nullptr) report->say("\n" + heading());
-  for (const Case& problem : cases_of(bench.options, p, root)) {
-    const Bytes largest = *std::max_element(problem.blocks.begin(), problem.blocks.end());
-    const std::vector<Bytes> equal(problem.blocks.size(), largest);
-    const MPI_Datatype type = type_of(problem);
-    const auto padded = MovementWorkload::make(
-        Collective::gather, {equal, problem.width, type, root, 0}, MPI_COMM_WORLD);
-    if (!padded) return Error{padded.error()};
-    const auto irregular = MovementWorkload::make(
-        Collective::gatherv, {problem.blocks, problem.width, type, root, 0}, MPI_COMM_WORLD);
-    if (!irregular) return Error{irregular.error()};
-    const int count = static_cast<int>(problem.blocks[static_cast<std::size_t>(rank)]);
-    const std::vector<Contender> contenders = contenders_of(**padded, **irregular, count);
-    const std::vector<Calls> calls = measure(bench, contenders, problem.block);
+  for (const Case& problem : cases) {
+    const Result<Workloads> workloads = workloads_of(problem, bench.job.rank());
+    if (!workloads) return Error{workloads.error()};
+    const std::vector<Calls> calls = measure(bench, workloads->contenders, problem.block);
     if (report == nullptr) continue;
     Row row = row_of(problem, "guidelines");
-    row.lines = lines_of(contenders, calls, problem, nullptr);
+    row.lines = lines_of(workloads->contenders, calls, problem, nullptr);
     report->say(table_line(row, p));
     rows.push_back(row);
     report->add(std::move(row), false);

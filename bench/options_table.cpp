@@ -146,7 +146,7 @@ constexpr Option table[] = {
     {"budget", "TIME", tables, read_parsed<&Options::budget, seconds_from>,
      "limit for the calls of one size: reduces the repetitions to 5 at least (none)"},
     {"warmup", "N", measured, read_count<&Options::warmup, 0>, "untimed calls before them (10)"},
-    {"settle", "N", collectives, read_count<&Options::settling, 0>,
+    {"settle", "N", tables, read_count<&Options::settling, 0>,
      "repetitions by auto of each size before all others, in which it learns (0)"},
     {"seed", "N", tables | one_sided | shared, read_count<&Options::seed, 0>,
      "seed of the random distributions (1)"},

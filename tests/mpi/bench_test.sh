@@ -90,7 +90,7 @@ unset TUTTI_MACHINE
 expect 3 0 "data: first page of each block checked" allgather_shared $short --bytes 8
 expect 3 0 "held KiB a rank" allgather_shared $short --bytes 8,64K
 expect 3 0 "linear" gatherv $short --block 10 --persistent --algorithm native,linear
-expect 3 0 "m'" guidelines $short --block 10
+expect 3 0 "m'" guidelines $short --block 10 --settle 3
 expect 2 0 "bound 150 ns" latency $short
 expect 3 0 "data: not checked" memory --block 1000
 

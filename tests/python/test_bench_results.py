@@ -66,15 +66,17 @@ def test_check_fails_if_tutti_breaks_a_guideline(command, tmp_path):
 
 
 def test_check_lets_tutti_explore_without_what_other_programs_learned(command, monkeypatch):
-    asked = {}
+    asked, words = {}, []
 
     def measure(mpirun, arguments, settings):
         asked.update(settings)
+        words.extend(arguments)
         return bench_result(9.0)
 
     monkeypatch.setattr(bench, "measure", measure)
     assert command("check", "--mpirun", "mpirun -n 4").status == 0
     assert asked["TUTTI_LEARN"] == "run" and "TUTTI_EXPLORE" not in asked
+    assert words[-2:] == ["--settle", "500"]
 
 
 def test_a_distribution_is_no_markup(command, tmp_path):

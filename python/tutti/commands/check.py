@@ -70,6 +70,9 @@ def check(
     repetitions: Annotated[
         int, typer.Option(metavar="N", help="Repetitions of each call.")
     ] = 75,
+    settle: Annotated[
+        int, typer.Option(metavar="N", help="Repetitions before, in which Tutti learns.")
+    ] = 500,
     results: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Measure nothing; judge this JSON of tutti-bench."),
@@ -82,6 +85,9 @@ def check(
     gatherv takes no longer than agreeing on the largest block and gathering all blocks padded to
     it. The exit status is 1 if Tutti breaks one; violations by the MPI are reported only.
 
+    Tutti first learns in calls of all problems in turn. Where these do not suffice, as for short
+    calls, it still runs the MPI's own and breaks what that breaks; --settle gives it more.
+
     ```
     tutti check --mpirun "mpirun -n 16"
     ```
@@ -91,6 +97,7 @@ def check(
         result = bench.read(results)
     else:
         arguments = ["guidelines", "--block", block, "--repetitions", str(repetitions)]
+        arguments += ["--settle", str(settle)]
         arguments += ["--distribution", distribution] if distribution else []
         # What other programs learned has no part in it, but without exploring Tutti would run the MPI's own.
         settings = {"TUTTI": "on", "TUTTI_REPORT": "none", "TUTTI_LEARN": "run"}
