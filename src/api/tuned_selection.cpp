@@ -148,8 +148,7 @@ class TunedSelection::MpiAgreement final : public Agreement {
     const int error = known.find_gains(candidates, largest_of(size_class), found);
     if (error_ == MPI_SUCCESS) error_ = error;
     for (const Specification& one : found) {
-      const bool has_room = all.size() < max_candidates;
-      if (has_room) all.push_back({Setting::Kind::forced, one, Level{}});
+      if (all.size() < max_candidates) all.push_back({Setting::Kind::forced, one, Level{}});
     }
   }
 
@@ -172,8 +171,7 @@ void TunedSelection::State::follow(const Profile& now) {
   tuner.reopen();
 }
 
-/// Settings that permit other candidates have tuners of their own, as have calls that exchange
-/// arrivals. Each waits for its next call, because those of a persistent request and others may
+/// Each tuner waits for its next call, because those of a persistent request and others may
 /// alternate.
 const std::shared_ptr<TunedSelection::State>& TunedSelection::state_of(const Decision& deferred,
                                                                        Collective collective) {
@@ -246,7 +244,7 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
     const double began = monotonic_seconds();
     error = start(*state);
     begin_inspection();
-    state->tuner.charge(nanoseconds(looked_at_ - began));
+    state->tuner.charge(nanoseconds(inspected_ - began));
   }
   if (error == MPI_SUCCESS && state->tuner.agrees()) error = agree(*state);
   if (error != MPI_SUCCESS) return deferred;
@@ -315,7 +313,7 @@ int TunedSelection::agree(State& state) {
     state.mean = found;
   }
   begin_inspection();
-  tuner.charge_agreement(nanoseconds(looked_at_ - began));
+  tuner.charge_agreement(nanoseconds(inspected_ - began));
   return error;
 }
 
@@ -348,7 +346,7 @@ const Decision& TunedSelection::select(const std::shared_ptr<State>& selecting,
     selected.measured = {state.case_of(*size_class), candidate, explores};
   }
   if (is_valid && state.tuner.is_noted()) {
-    noted_ = {selecting, state.tuner.call(), size_class, size.own, looked_at_, monotonic_seconds()};
+    noted_ = {selecting, state.tuner.call(), size_class, size.own, inspected_, monotonic_seconds()};
   }
   return selected;
 }
@@ -380,7 +378,7 @@ void TunedSelection::end_call(NotedCall& noted, int error) {
 
 void TunedSelection::charge_inspection(const NotedCall& noted) {
   if (noted.state == nullptr) return;
-  const double before = noted.began - noted.looked_at;
+  const double before = noted.began - noted.inspected;
   noted.state->tuner.charge(nanoseconds(before) + nanoseconds_since(noted.ended));
 }
 

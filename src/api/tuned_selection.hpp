@@ -19,8 +19,8 @@
 
 namespace tutti {
 
-/// One tuner for each collective of a communicator, and what its candidates run. Call numbers,
-/// windows and selections are equal on all ranks.
+/// The tuners of a communicator, one for each collective, set of permitted candidates and use of
+/// arrivals, and what they run. Call numbers, windows and selections are equal on all ranks.
 class TunedSelection : NotCopied {
   struct State;
 
@@ -31,7 +31,7 @@ class TunedSelection : NotCopied {
     std::uint64_t number = 0;      ///< the tuner's
     std::optional<SizeClass> size_class;
     Bytes bytes = 0;
-    double looked_at = 0;
+    double inspected = 0;
     double began = 0;
     double ended = 0;
   };
@@ -84,9 +84,9 @@ class TunedSelection : NotCopied {
   [[nodiscard]] NotedCall take_note() { return std::exchange(noted_, {}); }
   /// A call is over. If it failed, it is not compared.
   void end_call(NotedCall& noted, int error);
-  /// A call is going to be looked at. Local.
-  void begin_inspection() { looked_at_ = monotonic_seconds(); }
-  /// Charges what looking at a call that is over has taken, without the call itself and agreements.
+  /// A call is going to be inspected. Local.
+  void begin_inspection() { inspected_ = monotonic_seconds(); }
+  /// Charges what inspecting a call that is over has taken, without the call itself and agreements.
   static void charge_inspection(const NotedCall& noted);
   /// Ends agreements that have begun; no more begin. This object may be gone afterwards, if only
   /// they kept its communicator. Collective.
@@ -130,10 +130,10 @@ class TunedSelection : NotCopied {
     void follow(const Profile& now);
 
     Tuner tuner;
-    Decision deferred;
-    Collective collective;
-    bool has_arrivals;  ///< calls exchange arrivals
-    Profile profile;    ///< of the call that has begun
+    const Decision deferred;  ///< of its first call; those of later ones differ in epoch only
+    const Collective collective;
+    const bool has_arrivals;  ///< calls exchange arrivals
+    Profile profile;          ///< of the call that has begun
     std::int64_t newest_profile = 0;
     Combination notes;
     SizeClass latest = 0;           ///< at this rank; of an irregular collective as agreed
@@ -159,7 +159,7 @@ class TunedSelection : NotCopied {
   std::vector<std::shared_ptr<State>> states_;
   PerCollective<std::shared_ptr<State>> latest_;  ///< of each collective the one of its last call
   NotedCall noted_;
-  double looked_at_ = 0;    ///< since then looking at the latest call is not charged
+  double inspected_ = 0;    ///< since then inspecting the latest call is not charged
   bool may_agree_ = false;  ///< all ranks have begun as many nonblocking collectives
   bool is_closed_ = false;  ///< all calls run the MPI's own
 };
