@@ -68,7 +68,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
     return record == nullptr ? nullptr : static_cast<Communicator*>(record->owner);
   }
   /// Begins a call that goes to the MPI whatever its arguments are, according to earlier calls of
-  /// this collective. If Tutti has to look at them, returns false and begins nothing. Local.
+  /// this collective. If Tutti has to inspect them, returns false and begins nothing. Local.
   [[gnu::always_inline]] static bool hands_on(MPI_Comm comm, Collective collective) noexcept {
     return tutti_passes(this_process.recent.load(std::memory_order_acquire), handle_bits(comm),
                         static_cast<int>(collective)) != 0;

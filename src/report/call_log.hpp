@@ -54,7 +54,7 @@ struct TuningRecord {
   std::uint64_t communicator = 0;
   Collective collective = Collective::gather;
   int p = 1;
-  double exploring = 0;  ///< seconds lost by exploring: calls, agreements, looking at calls
+  double exploring = 0;  ///< seconds lost by exploring: calls, agreements, inspecting calls
   std::vector<MeasuredCase> cases;
 };
 

@@ -26,7 +26,7 @@ struct WindowCall {
 
 /// The account of one tuner, in nanoseconds and alike on all ranks.
 ///
-/// Loss is what explored calls, agreements and looking at noted calls have cost. It is paid by a
+/// Loss is what explored calls, agreements and inspecting noted calls have cost. It is paid by a
 /// fraction of the time spent in the collective and by what explored calls gained. What is new or
 /// not paid may lose more than the budget holds, which is an overdraft until the budget has
 /// recovered. The account of all counts elapsed time, those of classes the time of the criterion,

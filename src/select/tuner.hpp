@@ -86,7 +86,7 @@ class Agreement {
 /// candidates need. Where ranks may wait for nobody, it pays for a common clock first.
 ///
 /// Loss is what explored calls take beyond the mean of the MPI's own by the criterion, plus what
-/// agreements and looking at noted calls take. A window begins once the loss and the next agreement
+/// agreements and inspecting noted calls take. A window begins once the loss and the next agreement
 /// are at most `budget` times the time spent, as far as that is known. So loss exceeds the budget
 /// by at most 1 call and 2 agreements, and 1 call more for a clock, as long as measured candidates,
 /// agreements and creations take as long as before. docs/selection.md has all rules of price and
@@ -132,7 +132,7 @@ class Tuner {
   /// Adds what agree() took at this rank. Where calls hide what a reduction takes, it counts as
   /// long as one that waited: see AgreementTime.
   void charge_agreement(Nanoseconds elapsed);
-  /// Adds what looking at a noted call took at this rank.
+  /// Adds what inspecting a noted call took at this rank.
   void charge(Nanoseconds elapsed) { own_cost_ += elapsed; }
 
   /// The number of the call that has begun.

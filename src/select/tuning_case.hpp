@@ -235,7 +235,7 @@ class TuningCase {
   RecentMean native_excess_{64, 1, 16};
   /// Of the selected candidate when the case was settled; 0: its next times are usual.
   Nanoseconds settled_median_ = 0;
-  CallSamples latest_;  ///< of the selected candidate, not looked at yet
+  CallSamples latest_;  ///< of the selected candidate, not evaluated yet
   std::uint64_t reopens_at_ = 0;
   Nanoseconds lost_ = 0;
   int explored_ = 0;
