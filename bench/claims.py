@@ -144,9 +144,14 @@ def defaults(folder: Path) -> Figures:
                        "mpich_auto": quotient(of_mpich, "auto", "native")}  # fmt: skip
 
 
+def verified(folder: Path) -> Figures:
+    run = read(folder / "verify.json", "tutti-verify/1")
+    return {"millions": run["cases"] / 1e6, "failed": run["failed"]}
+
+
 FIGURES: dict[str, Callable[[Path], Figures]] = {
     "tree": tree, "late_ranks": late_ranks, "fft": fft, "node_memory": node_memory,
-    "by_distance": by_distance, "one_sided": one_sided, "defaults": defaults, "none": lambda _: {},
+    "by_distance": by_distance, "one_sided": one_sided, "defaults": defaults, "verified": verified,
     "mpich": lambda folder: on_two_cores(folder, "mpich", "auto"),
     "openmpi": lambda folder: on_two_cores(folder, "openmpi", "traff"),
 }  # fmt: skip
