@@ -145,6 +145,11 @@ if [ -z "$brief" ]; then
   expect 2 2 '^tutti-bench: cannot write --output /nowhere/file: No such file' machine --output /nowhere/file
   [ ! -s "$folder/out" ] || complain "machine measures what it cannot write"
   expect 1 2 '^tutti-bench: cannot write --output /nowhere/file: No such file' distances --output /nowhere/file
+  # Their text goes through a temporary file.
+  timeout 120 $mpirun -n 2 env TMPDIR=/proc "$bench" distances --output "$folder/none" >"$folder/out" 2>"$folder/err"
+  got=$?
+  [ "$got" -eq 2 ] || complain "a folder that takes no temporary file: status $got, not 2"
+  grep -q 'cannot write temporary file /proc/' "$folder/err" || complain "which temporary file cannot be written"
 fi
 # Each rank reads the file of delays, and one of them cannot.
 echo "0,0,0" >"$folder/delays"
