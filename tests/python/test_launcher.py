@@ -350,12 +350,6 @@ def test_what_slurm_inherits_replaces_no_preload():
     assert passed("srun", "./a", SLURM_EXPORT_ENV="ALL,LD_PRELOAD=/x.so")[1] == "--export=ALL"
 
 
-@pytest.mark.parametrize("words", ["--map-by seq", "-wdir seq"])
-def test_values_of_options_are_no_program(words):
-    with pytest.raises(Refusal, match="LD_PRELOAD=/x.so would preload"):
-        passed("mpirun", *words.split(), "-x", "LD_PRELOAD=/x.so", "./a")
-
-
 @pytest.mark.parametrize("of", [launcher.version_of, lambda file: programs.libraries_of(Path(file))])
 def test_what_programs_print_need_not_be_utf_8(of, tmp_path, monkeypatch):
     for name in ("mpirun", "ldd"):

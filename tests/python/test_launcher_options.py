@@ -47,3 +47,10 @@ def test_env_with_two_dashes_takes_one_word(words, index):
     found = Launcher(index, "other")
     assert launcher.options_of(command, found) == words.split()[index + 1 :]
     assert launcher.pass_on(command, found, {"LD_PRELOAD": "/t.so"}, {}) == command
+
+
+@pytest.mark.parametrize("words", ["--map-by seq", "-wdir seq"])
+def test_values_of_options_are_no_program(words):
+    command = ["mpirun", *words.split(), "-x", "LD_PRELOAD=/x.so", "./a"]
+    with pytest.raises(Refusal, match="LD_PRELOAD=/x.so would preload"):
+        launcher.pass_on(command, Launcher(0, "openmpi"), {"LD_PRELOAD": "/t.so"}, {})
