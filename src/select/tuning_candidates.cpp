@@ -173,6 +173,7 @@ void sort(std::vector<Priced>& all) {
   std::ranges::stable_sort(all, {}, &Priced::place);
 }
 
+/// What is possible and not hopeless, in the sequence in which it is explored.
 std::vector<Priced> priced(const Features& features, const Machine& machine) {
   const Machines machines = {machine, slow_network(machine)};
   std::vector<Priced> all;
