@@ -103,8 +103,9 @@ TEST(Tuner, FindsTheBestWhereFirstCallsSetUp) {
 }
 
 /// Of 80 machines with 3 sizes of 12 candidates, the 2 short sizes that end with the one that takes
-/// `factor` of the MPI's own time; the others take 1 to 2.2 times of it. The long size pays.
-int find_among_slower(double factor, int calls) {
+/// `factor` of the MPI's own time; the others take 1 to 2.2 times of it. The long size pays. Ranks
+/// arrive within `spread`, in nanoseconds.
+int find_among_slower(double factor, int calls, double spread = 50e3) {
   int found = 0;
   for (unsigned seed = 0; seed < 80; ++seed) {
     std::mt19937 random(seed);
@@ -118,8 +119,11 @@ int find_among_slower(double factor, int calls) {
       for (int i = 0; i < 12; ++i) all.push_back(native * std::exp(slower(random)));
       all[static_cast<std::size_t>(best.emplace_back(any_candidate(random)))] = factor * native;
     }
-    const Simulation::Options options = {
-        .p = 8, .noise = 0.3, .spread = 0.05, .agreement = 40e3, .set_up = 0.1e6};
+    const Simulation::Options options = {.p = 8,
+                                         .noise = 0.3,
+                                         .spread = spread / native_seconds,
+                                         .agreement = 40e3,
+                                         .set_up = 0.1e6};
     Simulation machine(options, times, seed);
     for (int call = 0; call < calls; ++call) machine.call(any_size(random));
     for (SizeClass size = 0; size < 2; ++size) {
@@ -133,6 +137,28 @@ int find_among_slower(double factor, int calls) {
 TEST(Tuner, FindsSmallGainsAmidNoise) {
   EXPECT_GE(find_among_slower(1 / 1.15, 1500), 105);
   EXPECT_GE(find_among_slower(1 / 1.15, 3000), 140);
+}
+
+/// Ranks that wait longer for late ones than a call takes hide what it gains in the mean.
+TEST(Tuner, FindsSmallGainsWhereRanksWait) { EXPECT_GE(find_among_slower(1 / 1.15, 1500, 1e6), 90); }
+
+/// Of 100 machines, those that select what takes `longer` times as long as the MPI's own, but lets
+/// the last rank leave after half the MPI's own time.
+int select_what_lets_the_last_leave(double longer) {
+  int selected = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Simulation machine({.p = 8, .noise = 0.3, .spread = 1},
+                       {{4, {native_seconds, longer * native_seconds}}}, seed);
+    machine.share(1, {1, 1, 1, 1, 1, 1, 1, 0.5 / longer});
+    for (int call = 0; call < 3000; ++call) machine.call(4);
+    selected += machine.selected(4) == 1 ? 1 : 0;
+  }
+  return selected;
+}
+
+TEST(Tuner, WhatOnlyLetsTheLastRankLeaveIsRarelySelected) {
+  EXPECT_LE(select_what_lets_the_last_leave(1.1), 25);  // in the mean 1.03 times as long
+  EXPECT_LE(select_what_lets_the_last_leave(1.2), 2);   // 1.11 times
 }
 
 }  // namespace
