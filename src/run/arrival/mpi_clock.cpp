@@ -2,7 +2,6 @@
 #include "run/arrival/mpi_clock.hpp"
 
 #include <cstdint>
-#include <cstdio>
 
 #include "core/hash.hpp"
 #include "run/file.hpp"
@@ -129,15 +128,6 @@ int MpiClock::exchange(Rank other, Compared& compared) {
   }
   compared.error = std::max(compared.error, measured.error());
   return send(measured.offset(), other, comm);
-}
-
-std::string MpiClock::method() const {
-  if (is_shared_) return "CLOCK_MONOTONIC, common to all ranks";
-  char text[120];
-  std::snprintf(text, sizeof text,
-                "CLOCK_MONOTONIC, offsets by the fastest of %d ping-pongs, error at most %.1f us",
-                exchanges, 1e6 * error_);
-  return text;
 }
 
 }  // namespace tutti

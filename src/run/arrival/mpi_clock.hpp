@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "run/clock.hpp"
@@ -59,8 +58,6 @@ class MpiClock {
   /// A bound of the errors, in seconds, of this rank's prediction at its last comparison and, at
   /// rank 0, of all ranks' offsets, at the others of the first ones.
   [[nodiscard]] double error() const { return std::max(error_, line_.missed()); }
-  /// The method of the first comparison, in one line; alike on all ranks.
-  [[nodiscard]] std::string method() const;
 
  private:
   int find_place(std::uint64_t identity, MPI_Comm comm);
