@@ -24,6 +24,7 @@ import lab_place
 import lab_programs
 import lab_rma
 import lab_selection
+import lab_traff
 import scale_cost
 import simgrid_auto
 from tutti import mpis
@@ -149,6 +150,9 @@ MEASURE = {
     ),
     "lab-place-%s-8-1-small.json": lambda *of, **by: lab_place.measure(*of, seeds="1", largest=16, **by),
     "lab-rma-%s-2x1.json": lambda *of, **by: lab_rma.measure(*of, shapes="2x1", **by),
+    "lab-traff-scatterv-%s-2x1.json": lambda *of, **by: lab_traff.measure(
+        *of, shape="2x1", command=["scatterv"], repetitions=10, **by
+    ),
     "selection-%s-8x1-bcast.json": lambda *of, **by: lab_selection.measure(*of, collective=["bcast"], **by),
 }
 """By the name of a file with results: the script that measures it."""
@@ -160,7 +164,7 @@ def lab(monkeypatch):
     for name in ("TUTTI_DISTANCES", "TUTTI_MACHINE"):
         monkeypatch.setenv(name, "")
     monkeypatch.setattr(lab_job.state, "load", lambda: State(Layout(48, 10**9), complete=True))
-    for module in (lab_grid, lab_job, lab_levels, lab_place, lab_rma, lab_selection):
+    for module in (lab_grid, lab_job, lab_levels, lab_place, lab_rma, lab_selection, lab_traff):
         monkeypatch.setattr(module, "run_in_lab", lambda path, *_, **__: path.write_text(json.dumps(RESULTS)))
 
 
@@ -172,7 +176,7 @@ def test_files_are_named_after_the_mpi_and_those_of_another_one_are_refused(lab,
     others = [path.name for path in tmp_path.iterdir() if "mpich" not in path.name]
     machines = sorted(path.name for path in tmp_path.glob("machine-*"))
     assert not others and all(machine.endswith("-1000mbit") for machine in machines)
-    assert len(machines) == (0 if name.startswith(("lab-place", "selection")) else 2)
+    assert len(machines) == (0 if name.startswith(("lab-place", "lab-traff", "selection")) else 2)
     with pytest.raises(typer.BadParameter, match="expected a --label beside --mpi /opt/bin/mpiexec"):
         MEASURE[name](tmp_path, mpi="/opt/bin/mpiexec")
     is_free = name.startswith("selection")  # its page divides the names otherwise
@@ -227,6 +231,11 @@ def test_the_rate_of_the_grid_is_that_of_the_lab(lab, tmp_path):
     with pytest.raises(Refusal, match="--rate 100: the lab's links have 1 Gbit/s"):
         lab_grid.measure("gather", tmp_path, nodes=8, delays="0")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_command_that_is_not_of_the_paper_is_refused(tmp_path):
+    with pytest.raises(typer.BadParameter, match="--command bcast: expected gatherv, scatterv, guidelines"):
+        lab_traff.measure(tmp_path, command=["gatherv", "bcast"])
 
 
 def test_without_a_lab_no_machine_is_measured(tmp_path, monkeypatch):
