@@ -15,7 +15,7 @@ from reproducing import context, named, needs_simgrid, run
 from tutti import Machine
 from tutti._engine import distribute
 from tutti.simgrid import platforms
-from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
+from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff, traff_lab
 from tutti_reproduce.context import Numbers, published
 from tutti_reproduce.tables import View, network
 
@@ -144,7 +144,7 @@ def test_the_numberings_of_the_lab_are_counted(tmp_path, copied, text):
 
 @pytest.mark.parametrize(("paper", "name"), [
     (traff, "table-1"), (proficz, "example"), (paznikov, "figure-12"), (bhowmik, "figure-4"),
-    (parsons, "averages"), (parsons, "senders"),
+    (parsons, "averages"), (parsons, "senders"), (traff_lab, "lab-gatherv"), (traff_lab, "lab-scatterv"),
 ])  # fmt: skip
 def test_the_published_results_are_those_of_the_command(paper, name, kept):
     results = ROOT / "docs" / "results"

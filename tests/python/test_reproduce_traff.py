@@ -19,7 +19,7 @@ TABLES = published("traff")["tables"]
 
 def published_numbers(number: str) -> list[dict[str, float]]:
     rows = TABLES[number]["rows"]
-    return [traff._paper_numbers(row) for name in distributions() for row in rows[name]]
+    return [traff.paper_numbers(row) for name in distributions() for row in rows[name]]
 
 
 # Guidelines
@@ -192,7 +192,7 @@ def test_simgrids_linear_gatherv_stands_for_linear_ones_only(tmp_path, monkeypat
     assert len(view.numbers) == 30
     # All blocks are padded to the largest, whose size an allreduce of one element finds.
     (gather, agreement) = padded
-    largest = [max(distribute(name, ranks, block)) for name, block in traff._problems()]
+    largest = [max(distribute(name, ranks, block)) for name, block in traff.all_problems()]
     assert gather == ("gather", machine, ranks, "half", sorted(set(largest)))
     assert agreement == ("allreduce", machine, ranks, None, [1])
     for numbers, size in zip(view.numbers, largest, strict=True):
@@ -226,7 +226,7 @@ def test_a_sample_serves_a_table_that_does_not_run(tmp_path):
     known |= {f"{name}, avg": us + 0.5 for name, us in known.items()}
     linear = {"MPI_Gatherv": 2.0, "MPI_Gatherv, avg": 2.5, "TUW_Gatherv": 3.0, "TUW_Gatherv, avg": 3.5}
     for numbers, of in ((view.numbers, known), (tuttis.numbers, linear)):
-        assert numbers == [of if problem in (("same", 10), ("spikes", 10)) else {} for problem in traff._problems()]
+        assert numbers == [of if problem in (("same", 10), ("spikes", 10)) else {} for problem in traff.all_problems()]
     assert view.notes[0].startswith(
         "From a sample of 2026-11-30, 2 problems, made as docs/reproduce.md says; --simgrid-ranks 1600 runs all anew, "
         "at the cost stated there. Minima and averages of repetitions: 1;"

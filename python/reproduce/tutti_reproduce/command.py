@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.progress import Progress
 
 from tutti.console import Refusal, console, why_not_writable, write
-from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff
+from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, simulated, traff, traff_lab
 from tutti_reproduce.cache import Cache, default_folder
 from tutti_reproduce.context import Context
 from tutti_reproduce.tables import Result, Table
@@ -44,7 +44,7 @@ def _show(context: Context) -> None:
 
 
 def _tables(context: Context) -> list[Table]:
-    return [each for of in (traff, proficz, paznikov, bhowmik, parsons) for each in of.tables(context)]
+    return [each for of in (traff, traff_lab, proficz, paznikov, bhowmik, parsons) for each in of.tables(context)]
 
 
 def _wanted(tables: list[Table], paper: str, table: str) -> list[Table]:

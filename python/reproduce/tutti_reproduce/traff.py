@@ -23,12 +23,13 @@ SAMPLE = "simgrid-gatherv-{}.json"
 """The file of a sample: what tutti-bench writes in a run on one of these machines."""
 
 
-def _microseconds(collective: str, sizes: list[int], algorithm: str, machine: Machine) -> float:
+def microseconds(collective: str, sizes: list[int], algorithm: str, machine: Machine) -> float:
+    """What a call with the root in the middle takes by our simulator, with the tree's construction; sizes in bytes."""
     call = Call(collective, sizes, len(sizes) // 2, algorithm, machine)
     return 1e6 * (call.simulate().run_time + call.knowledge_price().steps * machine.latency)
 
 
-def _problems() -> list[tuple[str, int]]:
+def all_problems() -> list[tuple[str, int]]:
     """The distribution and the elements of a block of each problem of a table."""
     return [(name, block) for name in distributions() for block in published("traff")["blocks"]]
 
@@ -38,12 +39,12 @@ def problem(ranks: int, distribution: str, block: int, machine: Machine) -> Numb
     sizes = [INT * size for size in distribute(distribution, ranks, block)]
     padded = [max(sizes)] * ranks
     return {
-        "linear": _microseconds("gatherv", sizes, "linear", machine),
+        "linear": microseconds("gatherv", sizes, "linear", machine),
         "gap": 1e6 * closed_linear(sizes, ranks // 2, machine),
-        "binomial": _microseconds("gatherv", sizes, "binomial", machine),
-        "guideline (2)": 1e6 * agreement(ranks, machine) + _microseconds("gather", padded, "binomial", machine),
-        "TUW_Gatherv": _microseconds("gatherv", sizes, TUW, machine),
-        "ordered_tree": _microseconds("gatherv", sizes, "ordered_tree", machine),
+        "binomial": microseconds("gatherv", sizes, "binomial", machine),
+        "guideline (2)": 1e6 * agreement(ranks, machine) + microseconds("gather", padded, "binomial", machine),
+        "TUW_Gatherv": microseconds("gatherv", sizes, TUW, machine),
+        "ordered_tree": microseconds("gatherv", sizes, "ordered_tree", machine),
         "bound": 1e6 * Call("gatherv", sizes, ranks // 2, "linear", machine).lower_bound(),
     }
 
@@ -54,8 +55,8 @@ _LONG = 100
 """Elements of a block from which bytes dominate the published times of k-nomial gathervs."""
 
 
-def _paper_numbers(row: list[float]) -> Numbers:
-    """The paper's averages and minima; its contenders by their minima."""
+def paper_numbers(row: list[float]) -> Numbers:
+    """The paper's averages and minima in a row of traff.json; its contenders by their minima."""
     names = [f"{name}, {kind}" for name in ("MPI_Gather", "guideline (2)", *CONTENDERS)
              for kind in ("avg", "min")]  # fmt: skip
     numbers = dict(zip(names, row[2:], strict=True))
@@ -66,7 +67,7 @@ def gathers(ranks: int, distribution: str, block: int, machine: Machine) -> Numb
     """Microseconds of MPI_Gather of the padded blocks, along a binomial tree and linear, and with the
     agreement of guideline (2)."""
     padded = [INT * max(distribute(distribution, ranks, block))] * ranks
-    found = {name: _microseconds("gather", padded, name, machine) for name in ("binomial", "linear")}
+    found = {name: microseconds("gather", padded, name, machine) for name in ("binomial", "linear")}
     agreed = 1e6 * agreement(ranks, machine)
     return {f"{what}{name}": extra + each for name, each in found.items()
             for what, extra in (("MPI_Gather ", 0.0), ("guideline (2) ", agreed))}  # fmt: skip
@@ -96,7 +97,7 @@ def violations(numbers: list[Numbers], blocks: int, kind: str = "") -> tuple[lis
             [slower(name, "guideline (2)", numbers) for name in CONTENDERS])  # fmt: skip
 
 
-def _counted(numbers: list[Numbers], blocks: int, kind: str = "") -> str:
+def counted(numbers: list[Numbers], blocks: int, kind: str = "") -> str:
     """Violations as text: of (1) and of (2), each of MPI_Gatherv and TUW_Gatherv."""
     first, second = violations(numbers, blocks, kind)
     return f"(1) {first[0]} and {first[1]}, (2) {second[0]} and {second[1]}"
@@ -114,12 +115,12 @@ def _guidelines(
         ranks: their number.
     """
     binomial = next(iter(ours.values()))
-    here = "; ".join(f"with {name}, {_counted(numbers, blocks)}" for name, numbers in ours.items())
+    here = "; ".join(f"with {name}, {counted(numbers, blocks)}" for name, numbers in ours.items())
     return (
         f"Violated guidelines, by MPI_Gatherv and by TUW_Gatherv, of {blocks} problems for (1), a gather of "
         f"equal blocks slower than the gatherv, and of {len(theirs)} for (2), a gatherv slower than agreeing "
-        f"and padding. Published by averages: {_counted(theirs, blocks, ', avg')}; by minima: "
-        f"{_counted(theirs, blocks)}. Here, where average and minimum are one: {here}. "
+        f"and padding. Published by averages: {counted(theirs, blocks, ', avg')}; by minima: "
+        f"{counted(theirs, blocks)}. Here, where average and minimum are one: {here}. "
         + _why(theirs, binomial, blocks, ranks)
     )
 
@@ -165,7 +166,7 @@ def _sampled(
         times = simulated.times_of(document, algorithms)
         rows = [(row["distribution"], row["block"]) for row in document["rows"]]
         known = dict(zip(rows, times, strict=True))
-        return [known.get(problem, {}) for problem in _problems()], (
+        return [known.get(problem, {}) for problem in all_problems()], (
             f"From a sample of {about['date'][:10]}, {len(rows)} problems, made as docs/reproduce.md says; "
             f"--simgrid-ranks {ranks} runs all anew, at the cost stated there. "
             f"Minima and averages of repetitions: {about['repetitions']}"
@@ -186,7 +187,7 @@ def _run_in_simgrid(
         return simulated.bench(context, words, contenders, machine, ranks, 16)
 
     found = run("gatherv", published("traff")["blocks"], algorithms, "--distribution", ",".join(distributions()), "--root", "half")
-    padded = [max(distribute(name, ranks, block)) for name, block in _problems()]
+    padded = [max(distribute(name, ranks, block)) for name, block in all_problems()]
     sizes = sorted(set(padded))
     gathers = dict(zip(sizes, run("gather", sizes, {"MPI_Gather": "native"}, "--root", "half"), strict=True))
     (agreed,) = run("allreduce", [1], {"MPI_Gather": "native"})
@@ -196,7 +197,7 @@ def _run_in_simgrid(
     blocks = len(published("traff")["blocks"])
     return found, (
         f"Minima and averages of repetitions: {repetitions}. Violated guidelines with SimGrid's MPI_Gather and "
-        f"MPI_Allreduce: by averages {_counted(found, blocks, ', avg')}, by minima {_counted(found, blocks)}"
+        f"MPI_Allreduce: by averages {counted(found, blocks, ', avg')}, by minima {counted(found, blocks)}"
     )
 
 
@@ -228,7 +229,7 @@ def _in_simgrid(context: Context, table: dict[str, Any], done: Callable[[], None
         )
         return [View("SimGrid", where, numbers, [note])]
     note += "SimGrid's own MPI_Gatherv is linear, whatever MPI it imitates."
-    if any(each for (name, _), each in zip(_problems(), numbers, strict=True) if name == "two_blocks"):
+    if any(each for (name, _), each in zip(all_problems(), numbers, strict=True) if name == "two_blocks"):
         # Two ranks have blocks, and the root, which has none, sends itself nothing.
         note += (
             f" It sends empty messages too, {ranks - 3:,} for two_blocks, which the paper's libraries skip; the next "
@@ -270,7 +271,7 @@ def _excess(table: dict[str, Any]) -> str:
     short, long = [], []
     for name in distributions():
         for block, row in zip(blocks, table["rows"][name], strict=True):
-            numbers = _paper_numbers(row)
+            numbers = paper_numbers(row)
             more = numbers["MPI_Gatherv"] - numbers["TUW_Gatherv"]
             if block == blocks[0]:
                 short.append(more)
@@ -312,7 +313,7 @@ def _fitted(
     rate = f"one QDR link, {machine.per_byte * 1e9:.2g} ns a byte"
     return [View("own simulator, fitted", f"{rate}, {number:.2g} {what}", numbers, [
         why, _tested(theirs, numbers, without, range(blocks)),
-        f"Violated guidelines with it: {_counted(numbers, blocks)}.",
+        f"Violated guidelines with it: {counted(numbers, blocks)}.",
     ])]  # fmt: skip
 
 
@@ -320,12 +321,12 @@ def _run(context: Context, table: dict[str, Any], done: Callable[[], None]) -> R
     document = published("traff")
     blocks, ranks = document["blocks"], table["ranks"]
     machine = machine_of(context.machine or Path("built-in"))
-    problems = _problems()
+    problems = all_problems()
     simulated: list[Numbers] = []
     for name, block in problems:
         simulated.append(context.result(problem, ranks, name, block, machine))
         done()
-    theirs = [_paper_numbers(row) for name in distributions() for row in table["rows"][name]]
+    theirs = [paper_numbers(row) for name in distributions() for row in table["rows"][name]]
 
     def beside(contender: str) -> list[Numbers]:
         return [{"MPI_Gatherv": each[contender]} | each for each in simulated]
