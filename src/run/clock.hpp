@@ -1,4 +1,4 @@
-/// The monotonic clock, the offsets of other clocks, and which ranks compare them.
+/// The monotonic clock, and the offsets of other clocks.
 #pragma once
 
 #include <time.h>
@@ -6,9 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <vector>
-
-#include "core/types.hpp"
 
 namespace tutti {
 
@@ -71,18 +68,5 @@ class ClockLine {
   double rate_ = 0;
   double missed_ = 0;
 };
-
-/// A rank's neighbours among the ranks of its system, which are a chain; none on rank 0's system.
-struct ClockPlace {
-  static constexpr Rank none = -1;
-  Rank from = none;  ///< the rank before; rank 0 for the first one
-  Rank to = none;
-
-  friend bool operator==(const ClockPlace&, const ClockPlace&) = default;
-};
-
-/// The places of all ranks, from what identifies the clock of each, in the sequence of ranks, of
-/// which there must be one. O(p log p).
-[[nodiscard]] std::vector<ClockPlace> clock_places(const std::vector<std::uint64_t>& identities);
 
 }  // namespace tutti

@@ -40,7 +40,7 @@ int send(const double& word, int to, MPI_Comm comm) {
 int MpiClock::synchronise(MPI_Comm comm, bool& ready) {
   ready = true;
   rank_ = rank_in(comm);
-  if (const int error = find_place(clock_identity(rank_), comm)) return error;
+  if (const int error = find_role(clock_identity(rank_), comm)) return error;
   if (is_shared_) return MPI_SUCCESS;
   // Not on the program's communicator, where a receive from any rank may be posted.
   const bool has_own = OwnedComm::duplicate(comm, comm_) == MPI_SUCCESS;
@@ -55,22 +55,22 @@ int MpiClock::synchronise(MPI_Comm comm, bool& ready) {
   return take_from_first(error_, comm_.handle());
 }
 
-/// Rank 0 knows the clocks of all ranks, and sends each one its place.
-int MpiClock::find_place(std::uint64_t identity, MPI_Comm comm) {
+/// Rank 0 knows the clocks of all ranks, and sends each one its role.
+int MpiClock::find_role(std::uint64_t identity, MPI_Comm comm) {
   std::vector<std::uint64_t> identities;
   if (const int error = gather_at_first(identity, identities, comm)) return error;
-  std::vector<ClockPlace> places;
-  if (rank_ == 0) places = clock_places(identities);
-  for (std::size_t rank = 0; rank < places.size(); ++rank) {
-    if (places[rank].from == ClockPlace::none) continue;
-    others_.push_back(static_cast<Rank>(rank));
-    if (places[rank].from == 0) firsts_.push_back(static_cast<Rank>(rank));
+  std::vector<Role> roles(identities.size(), Role::shares);
+  for (std::size_t rank = 0; rank < identities.size(); ++rank) {
+    if (identities[rank] == identities[0]) continue;
+    std::vector<Rank>& system = systems_[identities[rank]];
+    roles[rank] = system.empty() ? Role::answers : Role::learns;
+    system.push_back(static_cast<Rank>(rank));
   }
-  is_shared_ = others_.empty();
+  is_shared_ = systems_.empty();
   if (const int error = take_from_first(is_shared_, comm)) return error;
   if (is_shared_) return MPI_SUCCESS;
-  return mpi().Scatter(places.data(), sizeof(ClockPlace), mpi().byte, &place_, sizeof(ClockPlace),
-                       mpi().byte, 0, comm);
+  return mpi().Scatter(roles.data(), sizeof role_, mpi().byte, &role_, sizeof role_, mpi().byte, 0,
+                       comm);
 }
 
 bool MpiClock::is_due() const { return rank_ == 0 && !is_shared_ && monotonic_seconds() >= due_; }
@@ -78,29 +78,28 @@ bool MpiClock::is_due() const { return rank_ == 0 && !is_shared_ && monotonic_se
 int MpiClock::compare_again(std::optional<Compared>& compared) {
   compared.reset();
   double is_due_now = is_due() ? 1 : 0;
-  for (const Rank other : others_) {
-    if (const int error = send(is_due_now, other, comm_.handle())) return error;
+  for (const auto& [identity, system] : systems_) {
+    if (const int error = send_to_all(is_due_now, system)) return error;
   }
-  if (place_.from != ClockPlace::none) {
+  if (role_ != Role::shares) {
     if (const int error = receive(is_due_now, 0, comm_.handle())) return error;
   }
   return is_due_now == 0 ? MPI_SUCCESS : compare(compared.emplace());
 }
 
-/// The first ranks of the systems, then the others by what these know.
 int MpiClock::compare(Compared& compared) {
-  const MPI_Comm comm = comm_.handle();
   const double begin = monotonic_seconds();
-  for (const Rank first : firsts_) {
-    if (const int error = exchange(first, compared)) return error;
+  for (const auto& [identity, system] : systems_) {
+    ClockOffset measured;
+    if (const int error = measure(system.front(), measured)) return error;
+    if (const int error = send_to_all(measured.offset(), system)) return error;
+    compared.error = std::max(compared.error, measured.error());
   }
-  if (place_.from == 0) {
-    if (const int error = exchange(0, compared)) return error;
-  } else if (place_.from != ClockPlace::none) {
-    if (const int error = receive(compared.ahead, place_.from, comm)) return error;
+  if (role_ == Role::answers) {
+    if (const int error = answer()) return error;
   }
-  if (place_.to != ClockPlace::none) {
-    if (const int error = send(compared.ahead, place_.to, comm)) return error;
+  if (role_ != Role::shares) {
+    if (const int error = receive(compared.ahead, 0, comm_.handle())) return error;
   }
   const double end = monotonic_seconds();
   due_ = end + std::max(pause_, (end - begin) / max_share);
@@ -108,26 +107,31 @@ int MpiClock::compare(Compared& compared) {
   return MPI_SUCCESS;
 }
 
-/// Rank 0 sends pings, rank `other` answers with its time, and rank 0 sends it its offset.
-int MpiClock::exchange(Rank other, Compared& compared) {
-  const MPI_Comm comm = comm_.handle();
-  double word = 0;
-  if (rank_ != 0) {
-    for (int exchange = 0; exchange < exchanges; ++exchange) {
-      if (const int error = receive(word, 0, comm)) return error;
-      if (const int error = send(monotonic_seconds(), 0, comm)) return error;
-    }
-    return receive(compared.ahead, 0, comm);
-  }
-  ClockOffset measured;
+int MpiClock::measure(Rank other, ClockOffset& measured) {
   for (int exchange = 0; exchange < exchanges; ++exchange) {
     const double sent = monotonic_seconds();
-    if (const int error = send(sent, other, comm)) return error;
-    if (const int error = receive(word, other, comm)) return error;
-    measured.add(sent, word, monotonic_seconds());
+    double there = 0;
+    if (const int error = send(sent, other, comm_.handle())) return error;
+    if (const int error = receive(there, other, comm_.handle())) return error;
+    measured.add(sent, there, monotonic_seconds());
   }
-  compared.error = std::max(compared.error, measured.error());
-  return send(measured.offset(), other, comm);
+  return MPI_SUCCESS;
+}
+
+int MpiClock::answer() {
+  for (int exchange = 0; exchange < exchanges; ++exchange) {
+    double ping = 0;
+    if (const int error = receive(ping, 0, comm_.handle())) return error;
+    if (const int error = send(monotonic_seconds(), 0, comm_.handle())) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+int MpiClock::send_to_all(double word, const std::vector<Rank>& ranks) {
+  for (const Rank rank : ranks) {
+    if (const int error = send(word, rank, comm_.handle())) return error;
+  }
+  return MPI_SUCCESS;
 }
 
 }  // namespace tutti

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -12,10 +13,10 @@
 namespace tutti {
 
 /// Seconds of rank 0's clock at every rank. Ranks on one running system share its monotonic clock,
-/// even if their host names differ. The first rank of any other system compares its clock with rank
-/// 0's in 30 ping-pongs, one system after the other (ClockOffset), and sends the result to the
-/// others there. Comparisons are repeated because clocks drift, by tens of microseconds a second at
-/// worst (ClockLine).
+/// even if their host names differ. Rank 0 compares its clock with that of the first rank of any
+/// other system in 30 ping-pongs, one system after the other (ClockOffset), and sends the result to
+/// all ranks there. Comparisons are repeated because clocks drift, by tens of microseconds a second
+/// at worst (ClockLine).
 class MpiClock {
  public:
   /// What a comparison found, in seconds.
@@ -34,9 +35,9 @@ class MpiClock {
   int compare_again(std::optional<Compared>& compared);
   /// At rank 0: is a comparison due? False at the others.
   [[nodiscard]] bool is_due() const;
-  /// Compares the clocks; sets `compared` to the argument for adopt(). Collective. A rank waits for
-  /// those before it on its system and for rank 0, other ranks on that one's system for none.
-  /// Returns an MPI error code.
+  /// Compares the clocks; sets `compared` to the argument for adopt(). Collective. A rank on
+  /// another system than rank 0 waits for rank 0, which waits for the first rank of each. Returns
+  /// an MPI error code. O(p) words from rank 0.
   int compare(Compared& compared);
   /// Corrects the clock by the result of compare_again() or compare(), which may run beside now()
   /// and error().
@@ -60,14 +61,18 @@ class MpiClock {
   [[nodiscard]] double error() const { return std::max(error_, line_.missed()); }
 
  private:
-  int find_place(std::uint64_t identity, MPI_Comm comm);
-  int exchange(Rank other, Compared& compared);
+  /// What a rank does in a comparison. Rank 0 and the ranks on its system share a clock.
+  enum class Role : std::uint8_t { shares, answers, learns };
+
+  int find_role(std::uint64_t identity, MPI_Comm comm);
+  int measure(Rank other, ClockOffset& measured);
+  int answer();
+  int send_to_all(double word, const std::vector<Rank>& ranks);
 
   OwnedComm comm_;  ///< null where the clock is shared
   Rank rank_ = 0;
-  ClockPlace place_;
-  std::vector<Rank> others_;  ///< at rank 0: the ranks on other systems
-  std::vector<Rank> firsts_;  ///< of these the first one of each system
+  Role role_ = Role::shares;
+  std::map<std::uint64_t, std::vector<Rank>> systems_;  ///< at rank 0: the ranks of each other one
   ClockLine line_;
   double error_ = 0;
   bool is_shared_ = true;

@@ -1,9 +1,7 @@
-/// Clocks that go at rates of their own, and which ranks compare them.
+/// Clocks that go at rates of their own, and the measurement of offsets.
 #include "run/clock.hpp"
 
 #include <gtest/gtest.h>
-
-#include <vector>
 
 namespace tutti {
 namespace {
@@ -37,14 +35,6 @@ TEST(ClockLine, KeepsItsRateWhereTwoComparisonsFollowEachOther) {
   line.compare(12, 1.0001);
   line.compare(12.0005, 1.000102);  // 2 us off
   EXPECT_NEAR(line.offset_at(76), 1.0001 + 64 * 50e-6, 1e-5);
-}
-
-TEST(ClockPlaces, AreChainsOfTheRanksOfEachOtherSystem) {
-  using Places = std::vector<ClockPlace>;
-  EXPECT_EQ(clock_places({7}), Places{{}});
-  EXPECT_EQ(clock_places({7, 7, 7}), Places(3));
-  EXPECT_EQ(clock_places({7, 8, 9, 8, 7, 8, 9}),
-            (Places{{}, {0, 3}, {0, 6}, {1, 5}, {}, {3, ClockPlace::none}, {2, ClockPlace::none}}));
 }
 
 TEST(ClockOffset, GoesByTheFastestPingPong) {
