@@ -23,8 +23,9 @@ namespace tutti {
 /// A wait frees the memory that only completed operations have used.
 ///
 /// An operation needs the earlier ones that write bytes that it uses, or use bytes that it writes;
-/// these needs are among those of the steps, which flaw_of proves free of deadlock. Messages keep
-/// the runner of their step, copies have that of the step that they serve, or of the last step.
+/// these needs are among those of the steps. Messages keep the runner of their step, copies have
+/// that of the step that they serve, or of the last step. The operands of steps must be ones that
+/// StepGraph::build accepts.
 ///
 /// O(s log s) for s steps, times the ranges of blocks of a message that are not adjacent; and O(p)
 /// for pairs, and for reductions whose order lists all ranks.

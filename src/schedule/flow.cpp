@@ -136,30 +136,6 @@ Flaw Flow::deadlock(const std::function<std::string(Node)>& in_words) const {
   return {graph_->rank_of(node), graph_->step_of(node), std::move(circle)};
 }
 
-std::optional<Flaw> flaw_of(std::span<const Schedule> schedules) {
-  StepGraph graph;
-  if (auto flaw = graph.build(schedules)) return flaw;
-  Flow flow;
-  flow.start(graph);
-  for (auto node = flow.take_posted(); node != StepGraph::none; node = flow.take_posted()) {
-    if (flow.is_done(node)) continue;  // completed with its partner
-    const auto partner = graph.partner(node);
-    const bool is_alone = partner == StepGraph::none;
-    const StepKind kind = graph.step(node).kind;
-    if (kind == StepKind::await && !flow.is_done(partner)) continue;
-    // A notification completes without its await.
-    if (kind == StepKind::notify || kind == StepKind::await || is_alone) {
-      flow.complete(node);
-      if (kind == StepKind::notify && flow.is_posted(partner)) flow.complete(partner);
-    } else if (flow.is_posted(partner)) {
-      flow.complete(node);
-      flow.complete(partner);
-    }
-  }
-  if (flow.all_done()) return std::nullopt;
-  return flow.deadlock([&](auto node) { return graph.in_words(node); });
-}
-
 std::string to_text(const Flaw& flaw, std::span<const Schedule> schedules) {
   std::string text = "rank " + std::to_string(flaw.rank);
   if (flaw.step >= 0) {

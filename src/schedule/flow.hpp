@@ -4,7 +4,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "schedule/graph.hpp"
@@ -57,9 +56,6 @@ class Flow {
   int unfinished_ = 0;
 };
 
-/// The first flaw that schedules have whatever the buffers and the timing: one of StepGraph::build,
-/// or a deadlock if every message waits for its receive. O(steps log steps), plus the graph.
-[[nodiscard]] std::optional<Flaw> flaw_of(std::span<const Schedule> schedules);
 /// The flaw with its place, e.g. "rank 1, step 0 (send to 0): rank 0 has no matching receive".
 [[nodiscard]] std::string to_text(const Flaw& flaw, std::span<const Schedule> schedules);
 

@@ -56,10 +56,9 @@ std::string reduce_flaw(const Schedule& schedule, const Step& step) {
 /// The flaw in a step's operands, or an empty text.
 std::string operand_flaw(const Schedule& schedule, StepId id) {
   const Step& step = schedule.steps[index(id)];
-  const auto steps = static_cast<StepId>(schedule.steps.size());
   if (step.kind == StepKind::wait) {
-    const bool good = 0 <= step.first && step.first <= step.last && step.last <= steps;
-    return good ? "" : "waits for steps outside 0-" + std::to_string(steps);
+    const bool good = 0 <= step.first && step.first <= step.last && step.last <= id;
+    return good ? "" : "it waits for steps that do not all precede it";
   }
   if (has_peer(step)) {
     if (step.peer < 0 || step.peer >= schedule.p) {

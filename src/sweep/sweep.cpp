@@ -237,7 +237,7 @@ class Sweep {
     if (kinds.empty()) return;
     const Problems problems(unit.specification, call);
     const std::vector<Schedule> schedules = problems.schedules();
-    if (const auto flaw = flaw_of(schedules)) {
+    if (const auto flaw = graph_.build(schedules)) {
       return refuse(unit, call, to_text(*flaw, schedules));
     }
     for (const int kind : kinds) run(unit, call, problems, schedules, kind);
@@ -268,6 +268,7 @@ class Sweep {
   }
 
   SweepResult& result_;
+  StepGraph graph_;
   ProgramVerifier programs_;
 };
 

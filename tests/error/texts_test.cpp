@@ -195,7 +195,7 @@ TEST(SimulationError, NamesWhatDoesNotFit) {
   step.kind = StepKind::wait;
   step.last = 1;
   const std::vector<Schedule> waits = {{Collective::gather, 1, 0, 0, {step}}};
-  EXPECT_TRUE(says(simulate(waits, {}).error(), {"rank 0, step 0 (wait 0-1)", "deadlock"}));
+  EXPECT_TRUE(says(simulate(waits, {}).error(), {"rank 0, step 0 (wait 0-1)", "precede"}));
 }
 
 }  // namespace

@@ -89,11 +89,11 @@ def verify(
 ) -> None:
     """Verify every algorithm exhaustively for small numbers of ranks.
 
-    The cases are all roots, orders and kinds of sizes. Schedules of all ranks are executed: they
-    may not deadlock even if no message is buffered. Then the programs that they become are executed
-    byte by byte, for contiguous, packed, scattered and typed buffers, with and without
-    MPI_IN_PLACE: every block must arrive exactly once where the contract requires it, and no
-    operation may use bytes that are undefined, out of bounds or still in flight. Hierarchical
+    The cases are all roots, orders and kinds of sizes. The messages of all ranks' schedules must
+    pair up. Then the programs that they become are executed byte by byte, for contiguous, packed,
+    scattered and typed buffers, with and without MPI_IN_PLACE: they may not deadlock even if no
+    message is buffered, every block must arrive exactly once where the contract requires it, and
+    no operation may use bytes that are undefined, out of bounds or still in flight. Hierarchical
     programs are verified on all small shapes of nodes: 2 ranks may access the same byte of node
     memory only if a signal orders them. The exit status is 1 if a case fails.
 

@@ -54,7 +54,7 @@ TEST(Messages, NamesAStepWithoutPartner) {
   EXPECT_EQ(all.error(), "rank 0, step 0 (recv from 1): rank 1 has no matching send");
 }
 
-TEST(Messages, NamesAStepThatWaitsForever) {
+TEST(Messages, NamesAStepThatWaitsForALaterOne) {
   auto schedules = schedules_of(Collective::gather, "linear", {1, 1}, 0);
   Step wait;
   wait.kind = StepKind::wait;
@@ -63,7 +63,7 @@ TEST(Messages, NamesAStepThatWaitsForever) {
   schedules[0].steps.insert(schedules[0].steps.begin(), wait);
   const auto all = messages(schedules);
   ASSERT_FALSE(all);
-  EXPECT_EQ(all.error(), "rank 0, step 1 (recv from 1): deadlock: it waits for it");
+  EXPECT_EQ(all.error(), "rank 0, step 0 (wait 1-2): it waits for steps that do not all precede it");
 }
 
 }  // namespace

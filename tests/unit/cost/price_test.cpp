@@ -88,12 +88,17 @@ TEST(Price, OfNothingIsNothing) {
 
 TEST(Price, OfADeadlockIsAnError) {
   auto schedules = schedules_of("linear", equal(Collective::gather, 2, 1));
-  Step wait;
-  wait.kind = StepKind::wait;
-  wait.last = 2;
-  schedules[1].steps.insert(schedules[1].steps.begin(), wait);
+  for (const Rank rank : {0, 1}) {  // each rank receives before it sends
+    const Rank other = 1 - rank;
+    auto& steps = schedules[static_cast<std::size_t>(rank)].steps;
+    steps.insert(steps.begin(), {{.kind = StepKind::recv, .peer = other},
+                                 {.kind = StepKind::wait, .last = 1},
+                                 {.kind = StepKind::send, .peer = other}});
+  }
   EXPECT_EQ(price(schedules, machine, PriceModel::hockney).error(),
-            "rank 1, step 0 (wait 0-2): deadlock: it waits for it");
+            "rank 0, step 0 (recv from 1): deadlock: it waits for rank 1's step 2 (send to 0), "
+            "which waits for rank 1's step 0 (recv from 0), which waits for rank 0's step 2 (send "
+            "to 1), which waits for it");
 }
 
 TEST(Price, CountsArrivalsAsTheReplayDoes) {
