@@ -321,7 +321,7 @@ int Communicator::rank_orders(const Specification& specification, Rank root,
   found = nullptr;
   // A rank with an invalid root takes no part, as in the MPI's own call (docs/limitations.md).
   if (!specification.needs_distances() || root < 0 || root >= p_) return MPI_SUCCESS;
-  int error = open_distances(known_distances());
+  int error = open_distances();
   DistanceOrders* known = distances_.get();
   if (error == MPI_SUCCESS && nodes != nullptr) error = known->between(*nodes, known);
   if (error != MPI_SUCCESS || known == nullptr) return error;
@@ -330,6 +330,7 @@ int Communicator::rank_orders(const Specification& specification, Rank root,
 
 int Communicator::open_distances(std::shared_ptr<const DistanceFile> distances) {
   if (distances_ != nullptr) return MPI_SUCCESS;
+  if (distances == nullptr && rank_ == 0) distances = known_distances();
   return DistanceOrders::open(comm_, machine(), std::move(distances), distances_);
 }
 

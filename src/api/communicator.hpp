@@ -159,9 +159,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// With `nodes` the orders are those of nodes, for algorithms between them.
   int rank_orders(const Specification& specification, Rank root, const RankOrders*& found,
                   const Nodes* nodes = nullptr);
-  /// Finds orders by the distances that rank 0 names, the first time: collective then. Returns an
-  /// MPI error code.
-  int open_distances(std::shared_ptr<const DistanceFile> distances);
+  /// Finds orders by the distances that rank 0 gives, else by those that it knows, the first time:
+  /// collective then. Other ranks read none: they take p^2 numbers. Returns an MPI error code.
+  int open_distances(std::shared_ptr<const DistanceFile> distances = nullptr);
   [[nodiscard]] bool has_open_distances() const { return distances_ != nullptr; }
   /// The orders by distance, once they are open.
   [[nodiscard]] DistanceOrders& distances() { return *distances_; }

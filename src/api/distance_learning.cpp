@@ -160,7 +160,7 @@ int DistanceLearning::use(std::shared_ptr<const DistanceFile> distances) {
 }
 
 int DistanceLearning::find_orders(Collective collective) {
-  int error = communicator_.open_distances(known_distances());
+  int error = communicator_.open_distances();
   const auto candidates = candidates_for(collective, communicator_.p());
   std::vector<Specification> unused;
   if (error == MPI_SUCCESS) error = communicator_.distances().find_gains(candidates, 1, unused);

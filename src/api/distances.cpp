@@ -39,7 +39,8 @@ int reorder(Communicator& communicator, MPI_Comm comm, std::optional<Collective>
             MPI_Comm* made) {
   std::unique_ptr<DistanceOrders> orders;
   std::vector<Rank> ranks;
-  int error = DistanceOrders::open(comm, communicator.machine(), known_distances(), orders);
+  int error = DistanceOrders::open(comm, communicator.machine(),
+                                   communicator.rank() == 0 ? known_distances() : nullptr, orders);
   if (error == MPI_SUCCESS) error = orders->order_of_all(collective, ranks);
   if (error != MPI_SUCCESS) return error;
   const auto position = std::ranges::find(ranks, communicator.rank());
