@@ -191,15 +191,11 @@ int DistanceOrders::find_gains(std::span<const Specification> candidates, Bytes 
   return MPI_SUCCESS;
 }
 
-int DistanceOrders::let_all_find() {
-  if (!known_) return MPI_SUCCESS;
-  const int error = take_from_first(rows_, comm_);
-  if (error == MPI_SUCCESS && !fabric_) find_fabric();
-  return error;
-}
+int DistanceOrders::let_all_find() { return known_ ? take_from_first(rows_, comm_) : MPI_SUCCESS; }
 
 std::vector<Rank> DistanceOrders::found_alone(const Specification& specification, Rank root,
                                               Bytes block) {
+  if (!fabric_) find_fabric();
   if (!fabric_) return {};
   return rank_orders_here(specification, root).of(block);
 }

@@ -98,7 +98,7 @@ class DistanceOrders {
   std::shared_ptr<const DistanceFile> distances_;
   bool known_ = false;                       ///< equal on all ranks
   std::vector<int> rows_;                    ///< at rank 0: row of the distances by rank
-  std::optional<Fabric> fabric_;             ///< at rank 0, or on all
+  std::optional<Fabric> fabric_;             ///< at rank 0, and where ranks have found orders alone
   std::deque<Entry> entries_;                ///< with stable addresses
   std::unique_ptr<DistanceOrders> between_;  ///< orders of nodes
 };
