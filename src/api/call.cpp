@@ -56,11 +56,15 @@ bool copies_too_much(const MpiCall& call, const Communicator& communicator) {
 
 }  // namespace
 
-CallSignature signature_of(const MpiCall& call, int p) {
+CallSignature signature_of(const MpiCall& call, Rank rank, int p) {
+  // As in its size: what a rank sends to itself does not count.
+  const bool is_by_pair = block_kind(call.collective) == BlockKind::pairs;
   const auto elements = [&](const CallSide& side) {
     if (side.blocks.are_equal()) return static_cast<std::uint64_t>(side.blocks.count(0));
     const bool all_know = !has_root(call.collective) && side.address != MPI_IN_PLACE;
-    return all_know ? static_cast<std::uint64_t>(side.blocks.total(p)) : 0;
+    if (!all_know) return std::uint64_t{0};
+    const MPI_Count kept = is_by_pair ? side.blocks.count(rank) : 0;
+    return static_cast<std::uint64_t>(side.blocks.total(p) - kept);
   };
   const bool is_reduction = reduces(call.collective);  // both of whose sides have the same counts
   return {2 * handle_bits(call.op) + (call.in_place() ? 1 : 0),

@@ -64,9 +64,9 @@ template <class... Kinds, class... Arguments>
   return reader.call();
 }
 
-/// Its signature on a communicator of p ranks. Reads counts that are significant at all ranks, and
+/// Its signature at a rank of p. Reads counts that are significant at all ranks, and
 /// no other memory of the program's. O(1), of some irregular collectives O(p).
-[[nodiscard, gnu::hot]] CallSignature signature_of(const MpiCall& call, int p);
+[[nodiscard, gnu::hot]] CallSignature signature_of(const MpiCall& call, Rank rank, int p);
 
 /// The error class of a call that no MPI could run; MPI_SUCCESS if one could, as far as is known
 /// without its types. Reads no argument that is not significant at this rank.
@@ -124,7 +124,7 @@ class SelectedCall : NotCopied {
  public:
   SelectedCall(const MpiCall& call, Communicator& communicator, const CallRecord& begun)
       : call_(call),
-        signature_(signature_of(call, communicator.p())),
+        signature_(signature_of(call, communicator.rank(), communicator.p())),
         kept_(communicator.shared_from_this()),
         communicator_(communicator),
         record_(begun) {}

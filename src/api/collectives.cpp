@@ -30,7 +30,9 @@ std::optional<int> pass(MPI_Comm comm, Collective collective, MakeCall make_call
   Communicator* const communicator = Communicator::of_late(comm);
   if (communicator == nullptr) return {};
   PassingCalls& passing = communicator->passing();
-  const auto signature = [&] { return signature_of(make_call(), communicator->p()); };
+  const auto signature = [&] {
+    return signature_of(make_call(), communicator->rank(), communicator->p());
+  };
   if (!passing.begin_counted(collective, signature)) return {};
   if (communicator->selections().nodes.are_open()) communicator->hierarchical().pass();
   if (!passing.is_noted(collective)) return run_native();

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "api/call.hpp"
 #include "faulty.hpp"
 
 namespace {
@@ -44,6 +45,24 @@ int explored(int p) {
   return found;
 }
 
+/// Do alltoallvs of one size have one signature, and those of other sizes another?
+bool tells_sizes_apart(int rank, int p) {
+  const auto signature = [&](int kept, int sent) {
+    std::vector<int> counts(static_cast<std::size_t>(p), sent);
+    counts[static_cast<std::size_t>(rank)] = kept;
+    tutti::MpiCall call;
+    call.collective = tutti::Collective::alltoallv;
+    for (tutti::CallSide* side : {&call.send, &call.receive}) {
+      side->blocks = tutti::RankBlocks::counted(counts.data());
+      side->type = MPI_INT;
+    }
+    return tutti::signature_of(call, rank, p);
+  };
+  const int others = p - 1;  // so that kept + others * sent is one sum
+  return signature(10 * others, 1) == signature(0, 1) &&
+         signature(10 * others, 1) != signature(0, 11);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -75,6 +94,8 @@ int main(int argc, char** argv) {
     std::printf("of %d calls %d explored, and %d where looking at one takes long\n", calls, usual,
                 slow);
   }
+  const bool are_apart = tells_sizes_apart(rank, p);
+  if (!are_apart) std::printf("sizes of alltoallvs are confused\n");
   MPI_Finalize();
-  return usual > 0 && slow == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return usual > 0 && slow == 0 && are_apart ? EXIT_SUCCESS : EXIT_FAILURE;
 }
