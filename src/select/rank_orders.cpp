@@ -140,12 +140,16 @@ Anchor anchor_of(const Specification& specification, Rank root) {
 }
 
 RankOrders rank_orders_of(const Specification& specification, const Fabric& fabric, Rank root) {
-  RankOrders orders;
-  for (std::size_t i = 0; i < RankOrders::blocks.size(); ++i) {
-    const Bytes block = RankOrders::blocks[i];
+  const auto order_for = [&](Bytes block) {
     const Reordering found = reordered(traffic_of(specification, fabric.size(), block), fabric,
                                        block, anchor_of(specification, root), max_evaluations);
-    orders.of_class[i] = chosen(found, specification.order).ranks;
+    return chosen(found, specification.order).ranks;
+  };
+  RankOrders orders;
+  if (RankOrders::has_classes(specification.algorithm->collective)) {
+    std::ranges::transform(RankOrders::blocks, orders.of_class.begin(), order_for);
+  } else {
+    orders.of_class.fill(order_for(RankOrders::blocks[RankOrders::any_class]));
   }
   return orders;
 }

@@ -54,8 +54,8 @@ struct Anchor {
 /// The orders for a specification that needs distances, one for each class of block sizes, with the
 /// root, if any, at position 0. order=distance gives the best order found if it gains 5 % over the
 /// natural one, else the natural one, and so does order=cycle, for all roots in the mean; the name
-/// of a heuristic gives its order. O(p^2) for each class, and about 10^6 link times for each local
-/// search.
+/// of a heuristic gives its order. Where calls have no classes, all have that of any_class. O(p^2)
+/// for each class, and about 10^6 link times for each local search.
 [[nodiscard]] RankOrders rank_orders_of(const Specification& specification, const Fabric& fabric,
                                         Rank root);
 

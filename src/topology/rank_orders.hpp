@@ -24,10 +24,13 @@ struct RankOrders {
     const SizeClass first = tutti::class_of(blocks[0]) - 1;
     return std::clamp((tutti::class_of(block) - first) / 4, 0, static_cast<int>(blocks.size()) - 1);
   }
+  /// Do calls of a collective belong to classes by their blocks?
+  [[nodiscard]] static constexpr bool has_classes(Collective collective) {
+    return !is_irregular(collective) && block_kind(collective) != BlockKind::none;
+  }
   /// The class of a call of a collective.
   [[nodiscard]] static constexpr int class_of(Collective collective, Bytes block) {
-    const bool has_block = !is_irregular(collective) && block_kind(collective) != BlockKind::none;
-    return has_block ? class_of(block) : any_class;
+    return has_classes(collective) ? class_of(block) : any_class;
   }
   /// The order for blocks of `block` bytes.
   [[nodiscard]] const std::vector<Rank>& of(Bytes block) const {

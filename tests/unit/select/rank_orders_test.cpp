@@ -207,6 +207,17 @@ Fabric slow_to_begin(Fabric fabric) {
   return {Links({0, first}, {1000, second}), fabric.shared};
 }
 
+TEST(Placing, IsOneForAllBlocksOfCallsWithoutClasses) {
+  const Fabric fabric = slow_to_begin(two_switches(8));
+  const auto by_distance = [&](Collective collective) {
+    return rank_orders_of(spec(collective, "binomial:order=distance"), fabric, 0).of_class;
+  };
+  const auto regular = by_distance(Collective::gather);
+  const auto irregular = by_distance(Collective::gatherv);
+  EXPECT_NE(regular.front(), regular.back());
+  for (const Ranks& ranks : irregular) EXPECT_EQ(ranks, irregular[RankOrders::any_class]);
+}
+
 TEST(Placing, OfACommunicatorIsInNoShapeSlower) {
   const auto seconds = [](Collective collective, const char* name, const Fabric& fabric,
                           const Ranks& ranks, Bytes block) {
