@@ -234,7 +234,11 @@ int open_output(const std::string& destination, bool appends) {
     const bool is_named = has_name(about, destination);
     const bool is_last = attempt == attempts;  // the former report cannot be kept
     if (is_last || (is_named && !is_former)) {
-      return appends || ftruncate(file, 0) == 0 ? file : -1;
+      if (appends || ftruncate(file, 0) == 0) return file;
+      const int why = errno;
+      close(file);
+      errno = why;
+      return -1;
     }
     const std::string kept = is_named ? keep_former(destination) : "";
     if (!kept.empty()) {
