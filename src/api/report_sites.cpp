@@ -131,13 +131,19 @@ const std::string* name_of_site(const void* site) {
   return nullptr;
 }
 
-/// What caller_in finds, once for each site. Thread-safe.
+/// By return address, as the log's sites are: no more of them than calls in the code. If a module
+/// takes the place of one that was unloaded, the report may name another frame of its stack.
+struct Callers {
+  std::mutex mutex;
+  std::unordered_map<const void*, Caller> all;
+};
+
+/// What caller_in finds, which asks the loader once for each site. Thread-safe.
 Caller caller_at(const void* site) noexcept {
-  static std::mutex mutex;
-  static auto* const callers = new std::unordered_map<const void*, Caller>;
   try {
-    const std::lock_guard lock(mutex);
-    const auto [known, is_new] = callers->try_emplace(site, Caller::program);
+    Callers& callers = of_process<Callers>();
+    const std::lock_guard lock(callers.mutex);
+    const auto [known, is_new] = callers.all.try_emplace(site, Caller::program);
     if (is_new) known->second = caller_in(site);
     return known->second;
   } catch (const std::bad_alloc&) {
