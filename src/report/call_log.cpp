@@ -92,29 +92,17 @@ void SizedCalls::add(const RootCalls& more) {
   }
 }
 
-void OtherSizes::add(const OtherSizes& more) {
-  calls += more.calls;
-  ranks += more.ranks;
-  rank_seconds += more.rank_seconds;
-}
-
-SizedCalls* CallTotals::add_sized(const SizedCalls& more) {
+SizedCalls& CallTotals::add_sized(const SizedCalls& more) {
   const auto found = std::ranges::find_if(sizes, [&](const SizedCalls& one) {
     return one.p == more.p && one.size_class == more.size_class;
   });
-  if (found == sizes.end()) {
-    if (sizes.size() == sizes_at_most) {
-      other_sizes.add({more.calls, more.p * more.calls, more.p * more.seconds});
-      return nullptr;
-    }
-    return &sizes.emplace_back(more);
-  }
+  if (found == sizes.end()) return sizes.emplace_back(more);
   found->calls += more.calls;
   found->bytes += more.bytes;
   found->irregularity_sum += more.irregularity_sum;
   found->seconds += more.seconds;
   for (const RootCalls& of_root : more.roots) found->add(of_root);
-  return &*found;
+  return *found;
 }
 
 void CallTotals::add(const CallTotals& more) {
@@ -125,7 +113,6 @@ void CallTotals::add(const CallTotals& more) {
   seconds += more.seconds;
   for (const CallsOfCase& of_case : more.cases) add_calls(cases, of_case);
   for (const SizedCalls& sized : more.sizes) add_sized(sized);
-  other_sizes.add(more.other_sizes);
 }
 
 void CallLog::add(const CallRecord& record) {
@@ -141,8 +128,7 @@ void CallLog::add(const CallRecord& record) {
     if (record.measured.id >= 0) {
       add_calls(logged.cases, {record.communicator, record.measured, 1});
     }
-    SizedCalls* const of_size = logged.add_sized(sized(record));
-    if (of_size != nullptr) of_size->add({record.root, 1});
+    logged.add_sized(sized(record)).add(RootCalls{record.root, 1});
   } else {
     logged.bytes += record.own;
   }

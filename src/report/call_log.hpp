@@ -120,17 +120,6 @@ struct SizedCalls {
   [[nodiscard]] Rank root() const;
 };
 
-/// The calls of further sizes or numbers of ranks. Sums over these calls.
-struct OtherSizes {
-  std::int64_t calls = 0;
-  std::int64_t ranks = 0;   ///< of their communicators
-  double rank_seconds = 0;  ///< of the root's exit - arrival, times the ranks
-
-  void add(const OtherSizes& more);
-};
-
-/// Beyond this number, calls of further sizes or numbers of ranks are counted together.
-inline constexpr std::size_t sizes_at_most = 64;
 /// Beyond this number, a further root takes over the calls of the one with the fewest. So a root of
 /// more than 1/64 of the calls stays (Metwally et al. 2005, space-saving).
 inline constexpr std::size_t roots_at_most = 64;
@@ -144,12 +133,10 @@ struct CallTotals {
   double seconds = 0;              ///< of exit - arrival
   std::vector<CallsOfCase> cases;  ///< only at the root
   std::vector<SizedCalls> sizes;   ///< only at the root
-  OtherSizes other_sizes;          ///< only at the root
 
   void add(const CallTotals& more);
-  /// Adds calls to those with equal ranks and size, and returns all these; null if they are among
-  /// other_sizes. O(sizes + roots^2).
-  SizedCalls* add_sized(const SizedCalls& more);
+  /// Adds calls to those with equal ranks and size, and returns all these. O(sizes + roots^2).
+  SizedCalls& add_sized(const SizedCalls& more);
 };
 
 /// The calls that one process made as root, or as another rank, from one call site with one

@@ -65,15 +65,10 @@ ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool part
 }
 
 /// The ranks in all calls of a line.
-double ranks_in_calls(const ReportedCalls& line, int ranks) {
-  std::int64_t calls = line.other_sizes.calls;
-  std::int64_t sum = line.other_sizes.ranks;
-  for (const SizedCalls& sized : line.sizes) {
-    calls += sized.calls;
-    sum += sized.calls * sized.p;
-  }
-  const double mean = calls > 0 ? static_cast<double>(sum) / static_cast<double>(calls) : ranks;
-  return mean * static_cast<double>(line.calls);
+double ranks_in_calls(const ReportedCalls& line) {
+  std::int64_t sum = 0;
+  for (const SizedCalls& sized : line.sizes) sum += sized.calls * sized.p;
+  return static_cast<double>(sum);
 }
 
 /// Shares the exact time of all calls among the lines, by the means of their timed calls. One
@@ -85,7 +80,7 @@ void share_seconds(ReportContent& content) {
   }
   double whole = 0;
   for (ReportedCalls& line : content.calls) {
-    line.rank_seconds = line.elapsed * ranks_in_calls(line, content.ranks);
+    line.rank_seconds = line.elapsed * ranks_in_calls(line);
     whole += line.rank_seconds;
   }
   for (ReportedCalls& line : content.calls) {

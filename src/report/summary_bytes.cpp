@@ -97,9 +97,9 @@ auto fields(Is<Quantiles> auto& quantiles) {
 auto fields(Is<SiteCalls> auto& calls) {
   return std::tie(calls.collective, calls.site, calls.decision, calls.calls, calls.bytes,
                   calls.irregularity_sum, calls.irregularity_max, calls.seconds, calls.cases,
-                  calls.sizes, calls.other_sizes, calls.other_sites, calls.measured,
-                  calls.elapsed_sum, calls.timed, calls.run_sum, calls.run_max, calls.moving_sum,
-                  calls.spread, calls.split, calls.parts, calls.patterns, calls.pattern);
+                  calls.sizes, calls.other_sites, calls.measured, calls.elapsed_sum, calls.timed,
+                  calls.run_sum, calls.run_max, calls.moving_sum, calls.spread, calls.split,
+                  calls.parts, calls.patterns, calls.pattern);
 }
 
 auto fields(Is<PendingCall> auto& call) {

@@ -113,7 +113,7 @@ TEST(CallLog, AVectorHasOneSizeAndIsRegular) {
   EXPECT_EQ(log.logged()[0].sizes.at(0).bytes, 4096);
 }
 
-TEST(CallLog, KeepsABoundedNumberOfSizes) {
+TEST(CallLog, KeepsAllSizes) {
   CallLog log;
   for (int p = 1; p <= 66; ++p) {
     CallRecord record = record_of(0, static_cast<std::uint64_t>(p));
@@ -122,17 +122,15 @@ TEST(CallLog, KeepsABoundedNumberOfSizes) {
   }
   CallTotals totals = log.logged()[0];
   EXPECT_EQ(totals.calls, 66);
-  EXPECT_EQ(totals.sizes.size(), sizes_at_most);
-  EXPECT_EQ(totals.other_sizes.calls, 2);
-  EXPECT_EQ(totals.other_sizes.ranks, 65 + 66);
-  EXPECT_DOUBLE_EQ(totals.other_sizes.rank_seconds, 0.5 * (65 + 66));
+  EXPECT_EQ(totals.sizes.size(), 66);
   CallTotals more = totals;
   more.sizes[0].p = 67;
   more.sizes[0].calls = 3;
   totals.add(more);
-  EXPECT_EQ(totals.sizes.size(), sizes_at_most);
-  EXPECT_EQ(totals.other_sizes.calls, 2 + 2 + 3);
-  EXPECT_EQ(totals.other_sizes.ranks, 2 * (65 + 66) + 3 * 67);
+  EXPECT_EQ(totals.sizes.size(), 67);
+  EXPECT_EQ(totals.sizes.front().calls, 1);
+  EXPECT_EQ(totals.sizes[1].calls, 2);
+  EXPECT_EQ(totals.sizes.back().calls, 3);
 }
 
 TEST(CallLog, ADecisionIsKnownByItsTextNotItsAddress) {

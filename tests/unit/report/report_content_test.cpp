@@ -58,7 +58,7 @@ SiteCalls setup_calls() {
   calls.site = "C API";
   calls.decision = "native: predicted speedup below 10 %";
   calls.calls = 2;
-  calls.other_sizes = {2, 2 * 16, 0.125};
+  calls.sizes = {{16, 6, 2, 80, 2, 25e-6, {{0, 2}}}};
   calls.bytes = 640;
   calls.irregularity_sum = 2;
   calls.irregularity_max = 1;
@@ -141,8 +141,7 @@ TEST(ReportContent, SharesTheExactTimeOfAllCalls) {
   SiteCalls of_pairs = of_all;
   of_pairs.site = "elsewhere";
   of_pairs.calls = 8 * 2048;
-  of_pairs.sizes = {{2, 20, 6 * 2048, 524288, 1, 0.5, {{0, 1}}}};
-  of_pairs.other_sizes = {2 * 2048, 2 * 2 * 2048, 1};
+  of_pairs.sizes = {{2, 20, 8 * 2048, 524288, 1, 0.5, {{0, 1}}}};
   of_pairs.measured = 2048;
   of_pairs.elapsed_sum = 2048 * 0.001;  // 2.048 s of each rank
   summary.calls = {of_pairs, of_all};
@@ -232,8 +231,7 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       R"("roots":[[5,1],[2,2]]},)"
       R"({"p":16,"bytes":524288,"calls":1,"irregularity":1,"seconds":5e-04,"root":2,)"
       R"("roots":[[2,1]]}],)"
-      R"("other_sizes":{"calls":0,"rank_seconds":0},"algorithm":"ordered_tree",)"
-      R"("reason":"requested","seconds":{"mean":0.0025,"max":0.125},)"
+      R"("algorithm":"ordered_tree","reason":"requested","seconds":{"mean":0.0025,"max":0.125},)"
       R"("elapsed":{"mean":0.0015,"sum":0.006},"spread":{"median":0.0015,"max":0.0115},)"
       R"("moving":{"mean":5e-04},"spread_note":"",)"
       R"("parts":{"calls":2,"waiting":4e-04,"held":1e-04,"moving":0.001},)"
@@ -245,8 +243,9 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       R"("waiting":[0.000375,0,0.001625],"held":[0.001625,0,0],"moving":[0.001,0.001,0.000625],)"
       R"("mean_delay":[0,0.002,0.000375],"last":[0,2,0]}},)"
       R"({"collective":"scatter","site":"C API","other_sites":[],"calls":2,"explored":0,"bytes":640,)"
-      R"("irregularity":{"mean":1,"max":1},"sizes":[],)"
-      R"("other_sizes":{"calls":2,"rank_seconds":0.125},"algorithm":"native",)"
+      R"("irregularity":{"mean":1,"max":1},"sizes":[)"
+      R"({"p":16,"bytes":40,"calls":2,"irregularity":1,"seconds":2.5e-05,"root":0,)"
+      R"("roots":[[0,2]]}],"algorithm":"native",)"
       R"("reason":"predicted speedup below 10 %","seconds":null,"elapsed":{"mean":1.25e-05,"sum":2.5e-05},)"
       R"("spread":null,"moving":null,)"
       R"("spread_note":"unknown: no call has recorded times of all ranks",)"
