@@ -37,12 +37,15 @@ STAGING = {
     "vector": "V",
     "four_vectors": "4 V",
     "ten_vectors": "10 V",
+    "halved_vectors": "(4 + log2(p b / V)) V",
     "vector_each_round": "((k - 1) ceil(logk p) + 1) V",
     "vector_each_rank": "(p - 1) V",
+    "block_each_rank": "(p - 1) b",
 }
 STAGING_NOTE = """
 "Stages at most" is the memory that a rank needs beside the program's buffers in one call: b is the rank's own block, V the vector,
-or all blocks that a rank sends or receives. M is `TUTTI_MEMORY`, 64 MiB by default. Subtrees for which M would not do send straight
+or all blocks that a rank sends or receives. In a reduce_scatter of uneven blocks b is the largest one, and V counts as at least
+2 b. M is `TUTTI_MEMORY`, 64 MiB by default. Subtrees for which M would not do send straight
 to the root. Any other gather, scatter or one-sided collective that would stage more than M becomes `linear`, which stages least;
 all others leave the call to the MPI, on all ranks alike. Data of types that are not contiguous may be packed in addition: a copy of
 the rank's own buffers at most. A call through node memory takes `TUTTI_NODE_MEMORY` for each node instead.

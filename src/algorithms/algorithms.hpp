@@ -27,11 +27,13 @@ enum class Staging : std::uint8_t {
   nothing,            ///< the caller's buffers suffice
   subtrees,           ///< TUTTI_MEMORY, plus the rank's own block
   group,              ///< relay: the blocks of a group; as `vector` if blocks differ in size
-  vector,             ///< the vector, or all blocks that a rank sends or receives
+  vector,             ///< the vector, or the blocks that a rank sends or receives; at least 2
   four_vectors,       ///< up to four times `vector`
   ten_vectors,        ///< up to ten times `vector`
+  halved_vectors,     ///< `four_vectors`, one more whenever the largest block doubles
   vector_each_round,  ///< a vector for each child or round
   vector_each_rank,   ///< the vectors of all other ranks
+  block_each_rank,    ///< a contribution of each other rank to the rank's own block
 };
 
 /// How ranks meet. It decides which positions an order by arrival or size gives to which ranks, who

@@ -2,14 +2,18 @@
 #include "algorithms/staging.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "protocols/fixed_tree.hpp"
 #include "shapes/knomial.hpp"
 
 namespace tutti {
 
-Bytes staging_of(const Specification& specification, int p, Bytes bytes, Bytes memory) {
+Bytes staging_of(const Specification& specification, int p, Bytes bytes, Bytes memory,
+                 Bytes largest) {
   const int k = specification.parameters.k;
+  const Bytes mean = (bytes + p - 1) / p;
+  largest = std::max(largest, mean);
   const Bytes rounds = Bytes{k - 1} * Growth{.p = p, .parameters = {.ports = k - 1}}.levels();
   switch (specification.algorithm->staging) {
     case Staging::nothing:
@@ -23,15 +27,22 @@ Bytes staging_of(const Specification& specification, int p, Bytes bytes, Bytes m
       return ((served + p - served - 1) / (p - served) + 1) * (bytes / p);
     }
     case Staging::vector:
-      return bytes;
+      return std::max(bytes, std::min(p, 2) * largest);
     case Staging::four_vectors:
       return 4 * bytes;
     case Staging::ten_vectors:
       return 10 * bytes;
+    case Staging::halved_vectors:
+      // A rank whose block is the largest receives it in every round: rounds of smaller ranges
+      // together stage as much as the first one.
+      return (3 + std::bit_width(static_cast<std::uint64_t>(largest / std::max<Bytes>(mean, 1)))) *
+             bytes;
     case Staging::vector_each_round:
       return (rounds + 1) * bytes;
     case Staging::vector_each_rank:
       return (p - 1) * bytes;
+    case Staging::block_each_rank:
+      return (p - 1) * largest;
   }
   return 0;
 }

@@ -12,11 +12,12 @@ struct TreeEdges;
 inline constexpr Bytes default_staging = Bytes{64} << 20;
 
 /// The maximum of bytes that a rank stages in one call. `bytes` are those of a vector, or of all
-/// blocks that a rank sends or receives. A gather or scatter along a tree stages at most `memory`
-/// plus the rank's own block. Not included: data of types that are not contiguous is packed too, at
-/// most one copy of the rank's own buffers.
-[[nodiscard]] Bytes staging_of(const Specification& specification, int p, Bytes bytes,
-                               Bytes memory);
+/// blocks that a rank sends or receives; `largest` are those of the largest block in an irregular
+/// reduce_scatter (0: all are equal). A gather or scatter along a tree stages at most `memory` plus
+/// the rank's own block. Not included: data of types that are not contiguous is packed too, at most
+/// one copy of the rank's own buffers.
+[[nodiscard]] Bytes staging_of(const Specification& specification, int p, Bytes bytes, Bytes memory,
+                               Bytes largest = 0);
 
 /// True if a rank stages at most `memory` bytes (0: no bound) at any sizes of the other ranks.
 [[nodiscard]] inline bool fits(const Specification& specification, int p, Bytes bytes,

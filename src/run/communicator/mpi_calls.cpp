@@ -1,4 +1,6 @@
 /// Turns arguments into plans, and executes these.
+#include <algorithm>
+
 #include "algorithms/staging.hpp"
 #include "run/communicator/mpi_communicator.hpp"
 
@@ -109,7 +111,8 @@ bool PrivateComm::fits(const MpiCall& call, const Specification& specification) 
   if (!bounded || !(stages || is_copied)) return true;
   find_sizes(call, rank_, p_, sizes_);
   const Bytes all = sizes_.total(block_kind(call.collective) == BlockKind::parts ? 1 : p_);
-  return staging_of(specification, p_, all, staging) + (is_copied ? all : 0) <= staging;
+  const Bytes largest = sizes_.by_rank.empty() ? 0 : std::ranges::max(sizes_.by_rank);
+  return staging_of(specification, p_, all, staging, largest) + (is_copied ? all : 0) <= staging;
 }
 
 /// Runs a call, unless the background thread has begun it, and keeps that thread out meanwhile.
