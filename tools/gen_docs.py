@@ -38,7 +38,7 @@ STAGING = {
     "four_vectors": "4 V",
     "ten_vectors": "10 V",
     "halved_vectors": "(4 + log2(p b / V)) V",
-    "vector_each_round": "((k - 1) ceil(logk p) + 1) V",
+    "vector_each_round": "((k - 1) ceil(logk p) + 1) V, of an alltoall at most (2 ceil(logk p) + 1) V",
     "vector_each_rank": "(p - 1) V",
     "block_each_rank": "(p - 1) b",
 }

@@ -14,7 +14,10 @@ Bytes staging_of(const Specification& specification, int p, Bytes bytes, Bytes m
   const int k = specification.parameters.k;
   const Bytes mean = (bytes + p - 1) / p;
   largest = std::max(largest, mean);
-  const Bytes rounds = Bytes{k - 1} * Growth{.p = p, .parameters = {.ports = k - 1}}.levels();
+  // An alltoall's messages of one round hold each block once, received and packed.
+  const bool is_alltoall = block_kind(specification.algorithm->collective) == BlockKind::pairs;
+  const Bytes each = is_alltoall ? std::min(k - 1, 2) : std::min(k, p) - 1;
+  const Bytes rounds = each * Growth{.p = p, .parameters = {.ports = k - 1}}.levels();
   switch (specification.algorithm->staging) {
     case Staging::nothing:
       return 0;

@@ -111,6 +111,15 @@ TEST(Staging, OfTheIssuesExampleIsBounded) {
   }
 }
 
+TEST(Staging, OfALargeRadixIsThatOfTheMessagesThatThereAre) {
+  const auto vectors = [](Collective collective, const char* text, int p) {
+    return staging_of(*specification(collective, text), p, 1000, 0) / 1000;
+  };
+  EXPECT_EQ(vectors(Collective::alltoall, "bruck:k=8", 64), 5);   // 2 rounds, received and packed
+  EXPECT_EQ(vectors(Collective::alltoall, "bruck:k=64", 64), 3);  // 1 round
+  EXPECT_EQ(vectors(Collective::reduce, "knomial:k=64", 8), 8);   // 7 children
+}
+
 TEST(Staging, TakesTheAlgorithmThatStagesLeastWhereItMust) {
   const auto runs = [](Collective collective, const char* text, Bytes bytes) {
     return to_text(within(*specification(collective, text), 8, bytes, 1000));
