@@ -59,8 +59,9 @@ void exchange_in_node(ScheduleBuilder& schedule, const Problem& problem, const N
 
 /// Positions form nodes of k. Inside a node, each rank gives its blocks for other nodes to the
 /// members that carry them, and the others their own; then carriers exchange all blocks between two
-/// nodes in one message for each lane; then they deliver inside their node (Bienz et al. 2022,
-/// arXiv 2206.03564, and multi-leader alltoalls with locality in MPI Advance):
+/// nodes in one message for each lane; then they deliver inside their node (multi-leader alltoalls
+/// with locality in MPI Advance; the idea is that of the allgather of Bienz et al. 2022, arXiv
+/// 2206.03564):
 ///
 ///     p = 6, k = 2
 ///     in nodes: 0<>1 2<>3 4<>5
