@@ -1,4 +1,6 @@
 /// Alltoall by Bruck: blocks travel together, one digit of their distance at a time.
+#include <algorithm>
+
 #include "schedule/builder.hpp"
 
 namespace tutti {
@@ -6,17 +8,16 @@ namespace tutti {
 namespace {
 
 /// The blocks that position v sends to distance digit * step: those with this digit in the base-k
-/// form of their distance. A block that comes from x positions before v has travelled x. O(p log
-/// p).
+/// form of their distance. A block that comes from x positions before v has travelled x. O(n log
+/// n) for n blocks.
 Blocks blocks_leaving(const Problem& problem, Position v, long step, int digit) {
   const int p = problem.p;
   std::vector<BlockIndex> leaving;
-  for (int distance = 0; distance < p; ++distance) {
-    if (distance / step % problem.parameters.k != digit) continue;
-    const auto gone = static_cast<int>(distance % step);
-    const Position from = (v - gone + p) % p;
-    const auto to = static_cast<Position>((long{from} + distance) % p);
-    leaving.push_back(problem.pair(from, to).begin);
+  for (long first = digit * step; first < p; first += step * problem.parameters.k) {
+    for (long distance = first; distance < std::min<long>(first + step, p); ++distance) {
+      const auto from = static_cast<Position>((v - (distance - first) + p) % p);
+      leaving.push_back(problem.pair(from, static_cast<Position>((from + distance) % p)).begin);
+    }
   }
   return Blocks::of(std::move(leaving));
 }
