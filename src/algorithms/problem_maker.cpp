@@ -186,8 +186,8 @@ Sizes ProblemMaker::own_sizes(Rank rank, const CallSizes& own, const Learned& le
   return Sizes::some(std::move(known));
 }
 
-/// The neighbours in the tree of a bcast or reduction by arrivals, in a grown tree, or in a
-/// k-nomial one from which subtrees may be cut off; else none.
+/// The neighbours in the tree of a bcast by arrivals, in a grown tree, or in a k-nomial one from
+/// which subtrees may be cut off; else none.
 TreeNeighbours ProblemMaker::neighbours(Rank rank, const CallSizes& own,
                                         const Learned& learned) const {
   if (!informed_.empty()) return informed_[index(rank)];
