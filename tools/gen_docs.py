@@ -279,7 +279,7 @@ def readme(root: Path) -> str:
     rows = [[f"`{name}`", first.summary, ", ".join(f"`{key}`" for key in first.parameters.split(",")),
              ", ".join(collectives)]
             for name, (first, collectives) in algorithms.items()]  # fmt: skip
-    header = ["algorithm", "in words (a scatter is the reverse)", "parameters in the first collective", "for"]
+    header = ["algorithm", "in words (a scatter is the reverse)", "parameters (in the first collective of the last column)", "for"]
     return between(root / "README.md", "algorithms", table(header, rows))
 
 
