@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "bench/mpi_commands.hpp"
 #include "bench/mpi_movement.hpp"
@@ -96,35 +97,22 @@ std::vector<double> each(const Calls& calls, double (Calls::*value)(int) const) 
   return values;
 }
 
-/// The block sizes of an alltoall; the block of rank s for rank d is at s p + d.
-std::vector<Bytes> sizes_of_pairs(const std::vector<Bytes>& sizes) {
-  std::vector<Bytes> pairs;
-  std::vector<Bytes> row = sizes;
-  for (std::size_t sender = 0; sender < sizes.size(); ++sender) {
-    pairs.insert(pairs.end(), row.begin(), row.end());
-    std::rotate(row.begin(), row.begin() + 1, row.end());
-  }
-  return pairs;
-}
-
 /// Lower bounds on the times of the calls of one problem.
 class Bounds {
  public:
   Bounds(const Case& problem, Collective collective, const Machine& machine)
-      : problem_(problem), collective_(collective), machine_(machine), sizes_(problem.blocks) {
-    for (Bytes& size : sizes_) size *= problem.width;
-    if (collective == Collective::alltoallv) pairs_ = sizes_of_pairs(sizes_);
+      : call_{.collective = collective, .root = problem.root, .sizes = problem.blocks},
+        machine_{.latency = std::min(machine.latency, machine.gap), .per_byte = machine.per_byte} {
+    for (Bytes& size : call_.sizes) size *= problem.width;
   }
 
   /// The bound in seconds from the first arrival; without arrivals, for all ranks at once.
-  [[nodiscard]] double of(const std::vector<double>& arrivals) const {
-    const BoundCase call{problem_.root,     sizes_,
-                         arrivals,          std::min(machine_.latency, machine_.gap),
-                         machine_.per_byte, Runner::background};
-    return lower_bound(collective_, call, pairs_);
+  [[nodiscard]] double of(std::vector<double> arrivals) {
+    call_.arrivals = std::move(arrivals);
+    return lower_bound(call_, machine_, Runner::background);
   }
   /// The median of time / bound over all calls.
-  [[nodiscard]] double median_ratio(const Calls& calls) const {
+  [[nodiscard]] double median_ratio(const Calls& calls) {
     std::vector<double> ratios;
     for (int i = 0; i < calls.repetitions; ++i) {
       ratios.push_back(calls.seconds(i) / of(calls.arrivals_of(i)));
@@ -133,11 +121,8 @@ class Bounds {
   }
 
  private:
-  const Case& problem_;
-  Collective collective_;
-  const Machine& machine_;
-  std::vector<Bytes> sizes_;
-  std::vector<Bytes> pairs_;  ///< of an alltoallv
+  Call call_;
+  Machine machine_;
 };
 
 /// Lets contenders that select by themselves learn from calls of all cases.

@@ -149,13 +149,10 @@ class PyCall {
 
   double lower_bound(const std::vector<double>& arrivals, bool background) const {
     check_arrivals(arrivals);
-    const Runner receiver = background ? Runner::background : Runner::caller;
-    const Machine fastest = fabric_ ? fastest_link() : machine_;
-    const BoundCase bound{call_.root,      call_.sizes,      arrivals,
-                          fastest.latency, fastest.per_byte, receiver};
-    const bool of_pairs = call_.collective == Collective::alltoallv;
-    return tutti::lower_bound(call_.collective, bound,
-                              of_pairs ? call_.block_sizes(1) : std::vector<Bytes>());
+    Call call = call_;
+    call.arrivals = arrivals;
+    return tutti::lower_bound(call, fabric_ ? fastest_link() : machine_,
+                              background ? Runner::background : Runner::caller);
   }
 
  private:

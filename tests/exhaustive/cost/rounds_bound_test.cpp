@@ -97,7 +97,7 @@ double bound_of(const std::string& goal, const std::vector<double>& arrivals, Ru
     const std::size_t owners = goal == "one owner" ? 1 : 2;
     for (std::size_t rank = owners; rank < sizes.size(); ++rank) sizes[rank] = 0;
   }
-  return lower_bound(collective, {0, sizes, arrivals, 1, 0, receiver});
+  return lower_bound({collective, 0, sizes, 0, arrivals}, {1, 0}, receiver);
 }
 
 TEST(RoundsBound, NoScheduleIsFasterAndSomeMeetIt) {

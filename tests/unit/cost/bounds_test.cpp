@@ -18,45 +18,54 @@ namespace {
 /// The optimum of linear gathers and scatters, in which each block goes directly between its rank
 /// and the root: one machine with release dates, on which any sequence that does not idle is
 /// optimal.
-double linear_optimum(const BoundCase& call, bool gathers) {
-  const bool background = call.receiver == Runner::background;
-  const double start = call.arrival(call.root);
+double linear_optimum(const Call& call, const Machine& machine, Runner receiver = Runner::caller) {
+  const bool background = receiver == Runner::background;
+  const auto arrival_of = [&](Rank rank) {
+    return call.arrivals.empty() ? 0 : call.arrivals[static_cast<std::size_t>(rank)];
+  };
+  const double start = arrival_of(call.root);
   std::multimap<double, double, std::greater<>> jobs;  // by release, latest first
-  for (Rank rank = 0; rank < static_cast<Rank>(call.sizes.size()); ++rank) {
+  double optimum = start;
+  for (Rank rank = 0; rank < call.p(); ++rank) {
     const auto bytes = static_cast<double>(call.sizes[static_cast<std::size_t>(rank)]);
+    const double arrival = arrival_of(rank);
+    optimum = std::max(optimum, arrival);
     if (rank == call.root || bytes == 0) continue;
-    const double arrival = call.arrival(rank);
-    const double release = !background ? std::max(arrival, start) : gathers ? arrival : start;
-    jobs.emplace(release, call.latency + call.per_byte * bytes);
+    const double release = !background                  ? std::max(arrival, start)
+                           : is_gather(call.collective) ? arrival
+                                                        : start;
+    jobs.emplace(release, machine.latency + machine.per_byte * bytes);
   }
-  double optimum = call.last_arrival();
   double work = 0;
   for (const auto& [release, seconds] : jobs)
     optimum = std::max(optimum, release + (work += seconds));
   return optimum;
 }
-double linear_gather_bound(const BoundCase& call) { return linear_optimum(call, true); }
-double linear_scatter_bound(const BoundCase& call) { return linear_optimum(call, false); }
+
+/// A call with root 0.
+Call call_of(Collective collective, std::vector<Bytes> sizes, std::vector<double> arrivals = {}) {
+  return {.collective = collective, .sizes = std::move(sizes), .arrivals = std::move(arrivals)};
+}
 
 TEST(Bound, OfEqualBlocksIsWhatTheBinomialTreeTakes) {
   const std::vector<Bytes> sizes(8, 1);
-  const BoundCase call{0, sizes, {}, 2, 1};
+  const Call gather = call_of(Collective::gather, sizes);
+  const Call scatter = call_of(Collective::scatter, sizes);
   // ceil(log2 8) 2 + 7 = 13, as both the gather and the scatter take; G1 gives 2 + 7, G2 6.
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::gather, call), 13);
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::scatter, call),
-                   9);  // max(2 + 7, 6): blocks may be split
-  EXPECT_DOUBLE_EQ(linear_gather_bound(call), 21);
-  EXPECT_DOUBLE_EQ(linear_scatter_bound(call), 21);
+  EXPECT_DOUBLE_EQ(lower_bound(gather, {2, 1}), 13);
+  EXPECT_DOUBLE_EQ(lower_bound(scatter, {2, 1}), 9);  // max(2 + 7, 6): blocks may be split
+  EXPECT_DOUBLE_EQ(linear_optimum(gather, {2, 1}), 21);
+  EXPECT_DOUBLE_EQ(linear_optimum(scatter, {2, 1}), 21);
 }
 
 TEST(Bound, OfTheDecreasingDistributionIsTheVolume) {
   const auto sizes = distribute(Distribution::decreasing, 560, 100);
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::gather, {280, sizes, {}, 0, 1}), 56299);
+  EXPECT_DOUBLE_EQ(lower_bound({Collective::gather, 280, sizes}, {0, 1}), 56299);
 }
 
 TEST(Bound, OfTwoBlocks) {
   const auto sizes = distribute(Distribution::two_blocks, 560, 100);
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::gather, {280, sizes, {}, 0, 1}), 200);
+  EXPECT_DOUBLE_EQ(lower_bound({Collective::gather, 280, sizes}, {0, 1}), 200);
 }
 
 TEST(Bound, OfAScatterWithRelays) {
@@ -64,46 +73,44 @@ TEST(Bound, OfAScatterWithRelays) {
   // 4 * 10 / 5 = 8 of the late blocks after 100, and the last rank needs 100 + 2 + 10 = 112.
   const std::vector<Bytes> sizes(9, 10);
   const std::vector<double> arrivals = {0, 0, 0, 0, 0, 100, 100, 100, 100};
-  const BoundCase call{0, sizes, arrivals, 2, 1};
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::scatter, call), 112);
-  EXPECT_DOUBLE_EQ(linear_scatter_bound(call), 148);  // 100 + 4 (2 + 10)
-  BoundCase early = call;
-  early.receiver = Runner::background;
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::scatter, early), 100);
-  EXPECT_DOUBLE_EQ(linear_scatter_bound(early), 100);  // max(100, 8 * 12 = 96)
+  const Call call = call_of(Collective::scatter, sizes, arrivals);
+  EXPECT_DOUBLE_EQ(lower_bound(call, {2, 1}), 112);
+  EXPECT_DOUBLE_EQ(linear_optimum(call, {2, 1}), 148);  // 100 + 4 (2 + 10)
+  EXPECT_DOUBLE_EQ(lower_bound(call, {2, 1}, Runner::background), 100);
+  // max(100, 8 * 12 = 96)
+  EXPECT_DOUBLE_EQ(linear_optimum(call, {2, 1}, Runner::background), 100);
 
   // P = 48, alpha 1, 24 late at 1000: 1264 in the linear class, 1011 with relays.
   const std::vector<Bytes> many(48, 10);
   std::vector<double> half(48, 0);
   std::fill(half.begin() + 24, half.end(), 1000);
-  EXPECT_DOUBLE_EQ(linear_scatter_bound({0, many, half, 1, 1}), 1264);
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::scatter, {0, many, half, 1, 1}), 1011);
+  EXPECT_DOUBLE_EQ(linear_optimum(call_of(Collective::scatter, many, half), {1, 1}), 1264);
+  EXPECT_DOUBLE_EQ(lower_bound(call_of(Collective::scatter, many, half), {1, 1}), 1011);
   // 36 late: 36 * 10 / 12 = 30 through each early port, 1000 + 1 + 30.
   std::fill(half.begin() + 12, half.end(), 1000);
-  EXPECT_DOUBLE_EQ(linear_scatter_bound({0, many, half, 1, 1}), 1396);
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::scatter, {0, many, half, 1, 1}), 1031);
+  EXPECT_DOUBLE_EQ(linear_optimum(call_of(Collective::scatter, many, half), {1, 1}), 1396);
+  EXPECT_DOUBLE_EQ(lower_bound(call_of(Collective::scatter, many, half), {1, 1}), 1031);
 }
 
 TEST(Bound, OfAGatherAtALateRoot) {
   // Three blocks of 4, the root at 50: the caller must still receive all of them, the thread none.
   const std::vector<Bytes> sizes(4, 4);
   const std::vector<double> arrivals = {50, 0, 0, 0};
-  BoundCase call{0, sizes, arrivals, 1, 1};
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::gather, call), 63);  // 50 + 1 + 12
-  EXPECT_DOUBLE_EQ(linear_gather_bound(call), 65);              // 50 + 3 (1 + 4)
-  call.receiver = Runner::background;
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::gather, call), 50);
-  EXPECT_DOUBLE_EQ(linear_gather_bound(call), 50);
+  const Call call = call_of(Collective::gather, sizes, arrivals);
+  EXPECT_DOUBLE_EQ(lower_bound(call, {1, 1}), 63);     // 50 + 1 + 12
+  EXPECT_DOUBLE_EQ(linear_optimum(call, {1, 1}), 65);  // 50 + 3 (1 + 4)
+  EXPECT_DOUBLE_EQ(lower_bound(call, {1, 1}, Runner::background), 50);
+  EXPECT_DOUBLE_EQ(linear_optimum(call, {1, 1}, Runner::background), 50);
 }
 
 TEST(Bound, IsNeverBelowTheLastArrival) {
   const std::vector<Bytes> sizes(3, 0);
   const std::vector<double> arrivals = {1, 9, 4};
-  const BoundCase call{0, sizes, arrivals, 2, 1};
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::gather, call), 9);
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::scatter, call), 9);
-  EXPECT_DOUBLE_EQ(linear_gather_bound(call), 9);
-  EXPECT_DOUBLE_EQ(linear_scatter_bound(call), 9);
+  for (const Collective collective : {Collective::gather, Collective::scatter}) {
+    const Call call = call_of(collective, sizes, arrivals);
+    EXPECT_DOUBLE_EQ(lower_bound(call, {2, 1}), 9);
+    EXPECT_DOUBLE_EQ(linear_optimum(call, {2, 1}), 9);
+  }
 }
 
 TEST(Bound, OfAnAlltoallIsThatOfEqualPairs) {
@@ -117,9 +124,10 @@ TEST(Bound, OfAnAlltoallIsThatOfEqualPairs) {
       arrivals.push_back(static_cast<double>(random() % 30));
     }
     const Runner receiver = random() % 2 == 0 ? Runner::caller : Runner::background;
-    const BoundCase call{0, sizes, arrivals, 3, 1, receiver};
-    EXPECT_EQ(lower_bound(Collective::alltoall, call),
-              lower_bound(Collective::alltoallv, call, pairs))
+    Call of_pairs = call_of(Collective::alltoallv, sizes, arrivals);
+    of_pairs.pairs = pairs;
+    EXPECT_EQ(lower_bound(call_of(Collective::alltoall, sizes, arrivals), {3, 1}, receiver),
+              lower_bound(of_pairs, {3, 1}, receiver))
         << "case " << i;
   }
 }
@@ -128,8 +136,8 @@ TEST(Bound, OfAReduceScatterToOneOwnerIsThatOfAReduce) {
   // A late owner receives 50 bytes after 100. Of 4 ranks that come together 2 rounds are needed.
   const std::vector<Bytes> one = {50, 0, 0, 0};
   const std::vector<double> late = {100, 0, 0, 0};
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::reduce_scatter, {0, one, late, 1, 1}), 151);
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::reduce_scatter, {0, one, {}, 1, 0}), 2);
+  EXPECT_DOUBLE_EQ(lower_bound(call_of(Collective::reduce_scatter, one, late), {1, 1}), 151);
+  EXPECT_DOUBLE_EQ(lower_bound(call_of(Collective::reduce_scatter, one), {1, 0}), 2);
   std::mt19937_64 random(1);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   for (int i = 0; i < 1000; ++i) {
@@ -142,8 +150,8 @@ TEST(Bound, OfAReduceScatterToOneOwnerIsThatOfAReduce) {
     std::vector<double> arrivals;
     for (Rank rank = 0; rank < p; ++rank) arrivals.push_back(below(6));
     const Runner receiver = below(2) == 0 ? Runner::caller : Runner::background;
-    EXPECT_EQ(lower_bound(Collective::reduce_scatter, {0, blocks, arrivals, 2, 1, receiver}),
-              lower_bound(Collective::reduce, {owner, vectors, arrivals, 2, 1, receiver}))
+    EXPECT_EQ(lower_bound(call_of(Collective::reduce_scatter, blocks, arrivals), {2, 1}, receiver),
+              lower_bound({Collective::reduce, owner, vectors, 0, arrivals}, {2, 1}, receiver))
         << "case " << i;
   }
 }
@@ -153,10 +161,10 @@ TEST(Bound, OfAScanCountsTheRanksAboveALateOne) {
   const std::vector<Bytes> sizes(8, 1);
   std::vector<double> arrivals = {100, 0, 0, 0, 0, 0, 0, 0};
   for (const Collective collective : {Collective::scan, Collective::exscan}) {
-    EXPECT_DOUBLE_EQ(lower_bound(collective, {0, sizes, arrivals, 1, 0}), 103);
+    EXPECT_DOUBLE_EQ(lower_bound(call_of(collective, sizes, arrivals), {1, 0}), 103);
   }
   std::swap(arrivals[0], arrivals[5]);
-  EXPECT_DOUBLE_EQ(lower_bound(Collective::scan, {0, sizes, arrivals, 1, 0}), 102);
+  EXPECT_DOUBLE_EQ(lower_bound(call_of(Collective::scan, sizes, arrivals), {1, 0}), 102);
 }
 
 TEST(Bound, NoSimulatedTimeIsBelowIt) {
@@ -186,13 +194,10 @@ TEST(Bound, NoSimulatedTimeIsBelowIt) {
     const Machine machine{static_cast<double>(below(6)), 1};
     const Timeline timeline = *simulate(schedules, machine, arrivals);
     const double last = *std::max_element(timeline.exits.begin(), timeline.exits.end());
-    const BoundCase bound{call.root,        call.sizes,
-                          arrivals,         machine.latency,
-                          machine.per_byte, background ? Runner::background : Runner::caller};
-    EXPECT_GE(last, gathers ? lower_bound(Collective::gather, bound)
-                            : lower_bound(Collective::scatter, bound))
-        << algorithm << " " << i;
-    const double linear = gathers ? linear_gather_bound(bound) : linear_scatter_bound(bound);
+    call.arrivals = arrivals;
+    const Runner receiver = background ? Runner::background : Runner::caller;
+    EXPECT_GE(last, lower_bound(call, machine, receiver)) << algorithm << " " << i;
+    const double linear = linear_optimum(call, machine, receiver);
     const bool in_class = std::string_view(algorithm).starts_with("linear");
     if (in_class) {
       EXPECT_GE(last, linear) << algorithm << " " << i;

@@ -72,9 +72,7 @@ TEST(Relay, MeetsTheLowerBoundForManyLateRanks) {
     const Machine machine = {c.alpha, 1};
     EXPECT_DOUBLE_EQ(run_time("SLIN", call, machine), c.sorted);
     EXPECT_DOUBLE_EQ(run_time("relay:late=" + std::to_string(c.late), call, machine), c.relayed);
-    EXPECT_DOUBLE_EQ(lower_bound(Collective::scatter,
-                                 {0, call.sizes, call.arrivals, c.alpha, 1, Runner::caller}),
-                     c.bound);
+    EXPECT_DOUBLE_EQ(lower_bound(call, machine), c.bound);
   }
 }
 
