@@ -2,7 +2,7 @@
 #include <type_traits>
 
 #include "api/communicator.hpp"
-#include "api/known_rules.hpp"
+#include "api/known.hpp"
 #include "api/report.hpp"
 #include "api/selections.hpp"
 #include "run/mpi/exchange.hpp"

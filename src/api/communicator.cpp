@@ -10,8 +10,7 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "api/known_links.hpp"
-#include "api/known_rules.hpp"
+#include "api/known.hpp"
 #include "api/report.hpp"
 #include "api/rma.hpp"
 #include "api/selections.hpp"
@@ -177,8 +176,7 @@ void prepare_end_of_mpi() {
   attempt([] {
     close_all_rma();
     close_all();
-    write_kept_rules();
-    write_kept_links();
+    write_kept();
   });
   Background::of_process().stop();
 }

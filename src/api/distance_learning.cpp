@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/known_links.hpp"
+#include "api/known.hpp"
 #include "run/clock.hpp"
 #include "run/distance/mpi_distances.hpp"
 #include "run/mpi/exchange.hpp"

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "api/communicator.hpp"
-#include "api/known_rules.hpp"
+#include "api/known.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/process.hpp"
 #include "select/settings.hpp"

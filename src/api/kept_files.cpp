@@ -7,8 +7,6 @@
 #include <cstdio>
 #include <ctime>
 
-#include "run/file.hpp"
-
 namespace tutti {
 
 namespace {
@@ -19,24 +17,19 @@ void say_not_kept(const std::string& why) {
 
 }  // namespace
 
-Result<std::string> read_kept_file(const KeptFile& file) {
-  const std::string path = cache_file(file.name);
+Result<std::string> kept_text(const char* name, std::size_t max_bytes) {
+  const std::string path = cache_file(name);
   if (access(path.c_str(), F_OK) != 0) return std::string();
-  Result<std::string> text = read_text_file(path, file.max_bytes);
+  Result<std::string> text = read_text_file(path, max_bytes);
   if (text && text->empty()) return Error{"is empty"};
   return text;
 }
 
-std::string why_ignored(const KeptFile& file, const std::string& why) {
-  return cache_file(file.name) + " is ignored, and replaced at the end: " + why;
-}
-
-void renew_kept_file(const KeptFile& file,
-                     const std::function<std::string(const Result<std::string>&)>& renewed) {
-  const std::string path = cache_file(file.name);
+void renew_kept_text(const char* name, const std::function<std::string()>& renewed) {
+  const std::string path = cache_file(name);
   if (path.empty()) return say_not_kept("none of TUTTI_CACHE_DIR, XDG_CACHE_HOME and HOME is set");
   const FileLock turn(path);
-  const std::string why = replace_text_file(path, renewed(read_kept_file(file)));
+  const std::string why = replace_text_file(path, renewed());
   if (!why.empty()) say_not_kept(path + " " + why);
 }
 

@@ -1,10 +1,11 @@
-/// The rules that this process knows from files, and those that its tuners keep for later runs.
+/// The rules and the links between nodes that this process knows, and what it keeps for later runs.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "select/learned.hpp"
+#include "topology/node_links.hpp"
 
 namespace tutti {
 
@@ -31,8 +32,17 @@ struct KnownRules {
 [[nodiscard]] bool keeps_rules();
 /// Notes what a communicator that ends has learned. For any thread.
 void note_learned(const Rules& learned);
-/// Writes what was noted into the file, together with what other programs have kept there since. A
+
+/// What is known of the links between these nodes (ascending names, all different): what this
+/// process has noted and, with TUTTI_LEARN=keep, what earlier runs have kept. The first call reads
+/// the file; if that is invalid, it says so on standard error. For rank 0 of a communicator, while
+/// MPI runs, in any thread.
+[[nodiscard]] NodeLinks known_links(const std::vector<std::string>& nodes);
+/// Notes links that rank 0 of a communicator has measured. For any thread, after known_links().
+void note_links(const std::vector<std::string>& nodes, const NodeLinks& measured);
+
+/// Writes what was noted into the files, together with what other programs have kept there since. A
 /// failure is one line on standard error.
-void write_kept_rules();
+void write_kept();
 
 }  // namespace tutti
