@@ -140,7 +140,9 @@ TEST(Tuner, FindsSmallGainsAmidNoise) {
 }
 
 /// Ranks that wait longer for late ones than a call takes hide what it gains in the mean.
-TEST(Tuner, FindsSmallGainsWhereRanksWait) { EXPECT_GE(find_among_slower(1 / 1.15, 1500, 1e6), 90); }
+TEST(Tuner, FindsSmallGainsWhereRanksWait) {
+  EXPECT_GE(find_among_slower(1 / 1.15, 1500, 1e6), 90);
+}
 
 /// Of 100 machines, those that select what takes `longer` times as long as the MPI's own, but lets
 /// the last rank leave after half the MPI's own time.
