@@ -8,6 +8,9 @@ namespace tutti {
 
 namespace {
 
+/// Messages and notifications have sequences of their own.
+enum Stream : int { messages, notifications };
+
 bool overlap(const Blocks& a, const Blocks& b) {
   if (!a.range.overlaps(b.range)) return false;
   if (a.holes.empty() && b.holes.empty()) return !a.range.empty() && !b.range.empty();
@@ -120,6 +123,8 @@ void FlowGraph::clear() {
   needs_.clear();
   first_edge_.clear();
   edges_.clear();
+  sends_.clear();
+  recvs_.clear();
 }
 
 void FlowGraph::add_rank(std::size_t steps) {
@@ -137,20 +142,34 @@ void FlowGraph::add_need(Node reader, Node writer) {
   ++needs_[index(reader)];
 }
 
-void FlowGraph::pair(Node one, Node other) {
-  task(one).partner = other;
-  task(other).partner = one;
+FlowGraph::Node FlowGraph::pair_messages() {
+  std::ranges::sort(sends_);
+  std::ranges::sort(recvs_);
+  const auto less = [](const End& one, const End& other) {
+    return std::tie(one.from, one.to, one.stream) < std::tie(other.from, other.to, other.stream);
+  };
+  for (std::size_t i = 0; i < std::max(sends_.size(), recvs_.size()); ++i) {
+    if (i == recvs_.size()) return sends_[i].node;
+    if (i == sends_.size() || less(recvs_[i], sends_[i])) return recvs_[i].node;
+    if (less(sends_[i], recvs_[i])) return sends_[i].node;
+    task(sends_[i].node).partner = recvs_[i].node;
+    task(recvs_[i].node).partner = sends_[i].node;
+  }
+  return none;
 }
 
 std::optional<Flaw> StepGraph::build(std::span<const Schedule> schedules) {
   schedules_ = schedules;
   clear();
-  sends_.clear();
-  recvs_.clear();
   for (Rank rank = 0; rank < static_cast<Rank>(schedules.size()); ++rank) {
     if (auto flaw = add_steps(rank)) return flaw;
   }
-  return pair_messages();
+  if (const Node alone = pair_messages(); alone != none) return unpaired(alone);
+  for (Node node = 0; node < nodes(); ++node) {
+    if (partner(node) == none || receives(step(node))) continue;
+    if (step(node).bytes != step(partner(node)).bytes) return unequal(node);
+  }
+  return std::nullopt;
 }
 
 std::optional<Flaw> StepGraph::add_steps(Rank rank) {
@@ -173,8 +192,8 @@ std::optional<Flaw> StepGraph::add_steps(Rank rank) {
     if (std::string text = operand_flaw(schedule, node - first); !text.empty()) {
       return Flaw{rank, node - first, std::move(text)};
     }
-    if (step.kind == StepKind::send) sends_.push_back({rank, step.peer, false, node});
-    if (step.kind == StepKind::recv) recvs_.push_back({step.peer, rank, false, node});
+    if (step.kind == StepKind::send) add_send(node, step.peer, messages);
+    if (step.kind == StepKind::recv) add_recv(node, step.peer, messages);
     if (is_one_sided(step.kind)) add_one_sided(node);
     if (step.after >= 0) add_need(node, first + step.after);
     if (step.bytes == 0 || step.staged) continue;
@@ -194,18 +213,17 @@ std::optional<Flaw> StepGraph::add_steps(Rank rank) {
 }
 
 void StepGraph::add_one_sided(Node node) {
-  const Rank rank = rank_of(node);
   const Step& step = this->step(node);
   switch (step.kind) {
     case StepKind::await:
-      recvs_.push_back({step.peer, rank, true, node});
+      add_recv(node, step.peer, notifications);
       break;
     case StepKind::flush:
       for (const Node before : pending_[step.peer]) add_need(node, before);
       pending_.erase(step.peer);
       break;
     default:
-      if (step.kind == StepKind::notify) sends_.push_back({rank, step.peer, true, node});
+      if (step.kind == StepKind::notify) add_send(node, step.peer, notifications);
       pending_[step.peer].push_back(node);
   }
 }
@@ -233,29 +251,13 @@ void StepGraph::add_conflicts(Node node, bool writes) {
   }
 }
 
-std::optional<Flaw> StepGraph::pair_messages() {
-  std::ranges::sort(sends_);
-  std::ranges::sort(recvs_);
-  const auto pair_of = [](const End& end) { return std::tuple(end.from, end.to, end.notifies); };
-  std::size_t i = 0;
-  for (; i < sends_.size() && i < recvs_.size(); ++i) {
-    if (pair_of(sends_[i]) < pair_of(recvs_[i])) return unpaired(sends_[i]);
-    if (pair_of(recvs_[i]) < pair_of(sends_[i])) return unpaired(recvs_[i]);
-    pair(sends_[i].node, recvs_[i].node);
-    if (step(sends_[i].node).bytes != step(recvs_[i].node).bytes) return unequal(sends_[i].node);
-  }
-  if (i < sends_.size()) return unpaired(sends_[i]);
-  if (i < recvs_.size()) return unpaired(recvs_[i]);
-  return std::nullopt;
-}
-
-Flaw StepGraph::unpaired(const End& end) const {
-  const Step& alone = step(end.node);
+Flaw StepGraph::unpaired(Node node) const {
+  const Step& alone = step(node);
   const std::string missing = alone.kind == StepKind::send     ? "receive"
                               : alone.kind == StepKind::recv   ? "send"
                               : alone.kind == StepKind::notify ? "await"
                                                                : "notification";
-  return {rank_of(end.node), step_of(end.node),
+  return {rank_of(node), step_of(node),
           "rank " + std::to_string(alone.peer) + " has no matching " + missing};
 }
 

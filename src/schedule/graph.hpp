@@ -21,8 +21,8 @@ struct Flaw {
 /// The step in words, e.g. "recv from 3".
 [[nodiscard]] std::string describe(const Step& step);
 
-/// Steps or operations of ranks 0..p-1, each a node, and which of them wait for others. Reuses its
-/// memory between uses.
+/// Steps or operations of ranks 0..p-1, each a node, which of them wait for others, and which of
+/// them are the two ends of a message. Reuses its memory between uses.
 class FlowGraph {
  public:
   using Node = int;
@@ -42,7 +42,15 @@ class FlowGraph {
   void add_rank(std::size_t steps);
   /// `reader` starts after `writer` has completed.
   void add_need(Node reader, Node writer);
-  void pair(Node one, Node other);
+  void add_send(Node node, Rank to, int stream = 0) {
+    sends_.push_back({rank_of(node), to, stream, node});
+  }
+  void add_recv(Node node, Rank from, int stream = 0) {
+    recvs_.push_back({from, rank_of(node), stream, node});
+  }
+  /// Pairs the n-th send of a stream from one rank to another with the n-th receive there. Returns
+  /// a node without a partner, or none. O(n log n) for n messages.
+  [[nodiscard]] Node pair_messages();
   [[nodiscard]] Task& task(Node node) { return tasks_[index(node)]; }
 
   [[nodiscard]] const Task& task(Node node) const { return tasks_[index(node)]; }
@@ -70,6 +78,13 @@ class FlowGraph {
     Node reader;
     int next;
   };
+  struct End {
+    Rank from;
+    Rank to;
+    int stream;
+    Node node;
+    friend auto operator<=>(const End&, const End&) = default;
+  };
 
   std::vector<Task> tasks_;
   std::vector<Node> first_ = {0};  ///< by rank; then the end
@@ -77,6 +92,8 @@ class FlowGraph {
   std::vector<int> needs_;
   std::vector<int> first_edge_;
   std::vector<Edge> edges_;
+  std::vector<End> sends_;
+  std::vector<End> recvs_;
 };
 
 /// The schedules of ranks 0..p-1, each step a node. Pairs sends with receives and notifications
@@ -99,14 +116,6 @@ class StepGraph : public FlowGraph {
   }
 
  private:
-  struct End {
-    Rank from;
-    Rank to;
-    bool notifies;  ///< messages and notifications have sequences of their own
-    Node node;
-    friend auto operator<=>(const End&, const End&) = default;
-  };
-
   [[nodiscard]] std::optional<Flaw> add_steps(Rank rank);
   void add_needs(Node reader);
   /// For reductions, whose blocks change: `node` needs the earlier steps that write its blocks and,
@@ -114,8 +123,7 @@ class StepGraph : public FlowGraph {
   /// that step needs the ones before.
   void add_conflicts(Node node, bool writes);
   void add_one_sided(Node node);
-  [[nodiscard]] std::optional<Flaw> pair_messages();
-  [[nodiscard]] Flaw unpaired(const End& end) const;
+  [[nodiscard]] Flaw unpaired(Node node) const;
   [[nodiscard]] Flaw unequal(Node send) const;
 
   std::span<const Schedule> schedules_;
@@ -123,8 +131,6 @@ class StepGraph : public FlowGraph {
   std::vector<Node> readers_;  ///< of the rank being added, in reductions
   /// By peer: the puts and notifications of the rank being added since the last flush.
   std::map<Rank, std::vector<Node>> pending_;
-  std::vector<End> sends_;
-  std::vector<End> recvs_;
 };
 
 /// The same schedules, step by step, with a message of the same blocks for each notification, for

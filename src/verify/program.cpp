@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <tuple>
 
 namespace tutti {
 
@@ -284,36 +285,32 @@ ProgramVerifier::Fault ProgramVerifier::check_node_memory(int node) {
                clash(second, who, first.writes ? "writing" : "reading"));
 }
 
+/// The messages to or from a peer count from 0, because the MPI knows them by their numbers.
 ProgramVerifier::Fault ProgramVerifier::pair_messages() {
-  ends_.clear();
+  std::map<std::tuple<Rank, Rank, OperationKind>, int> numbers;
   for (Node node = 0; node < graph_.nodes(); ++node) {
     const Operation& named = operation(node);
     const bool sends = named.kind == OperationKind::send;
     if (!sends && named.kind != OperationKind::recv) continue;
     const Rank rank = rank_of(node);
     if (named.peer == rank) return fault(rank, number(node), "has its own rank as its peer");
-    ends_.push_back(
-        {sends ? rank : named.peer, sends ? named.peer : rank, named.message, sends, node});
-  }
-  std::ranges::sort(ends_);
-  for (std::size_t i = 0; i < ends_.size(); i += 2) {
-    const End& one = ends_[i];  // the receive, which sorts first
-    const bool paired = i + 1 < ends_.size() && !one.sends && ends_[i + 1].sends &&
-                        one.from == ends_[i + 1].from && one.to == ends_[i + 1].to &&
-                        one.message == ends_[i + 1].message;
-    if (!paired) {
-      return fault(rank_of(one.node), number(one.node),
-                   (one.sends ? "sends message " : "receives message ") +
-                       std::to_string(one.message) + (one.sends ? " to rank " : " from rank ") +
-                       std::to_string(one.sends ? one.to : one.from) + ", which has no partner");
+    if (named.message != numbers[{rank, named.peer, named.kind}]++) {
+      return fault(rank, number(node), "has a message whose number does not follow that before");
     }
-    const Node send = ends_[i + 1].node;
-    graph_.pair(send, one.node);
-    if (operation(send).from.bytes != operation(one.node).to.bytes) {
-      return fault(one.from, number(send),
-                   "sends " + std::to_string(operation(send).from.bytes) + " bytes to rank " +
-                       std::to_string(one.to) + ", which receives " +
-                       std::to_string(operation(one.node).to.bytes));
+    sends ? graph_.add_send(node, named.peer) : graph_.add_recv(node, named.peer);
+  }
+  if (const Node alone = graph_.pair_messages(); alone != none) {
+    return fault(rank_of(alone), number(alone),
+                 "is a " + std::string(name_of(operation(alone).kind)) +
+                     " without a partner at rank " + std::to_string(operation(alone).peer));
+  }
+  for (Node node = 0; node < graph_.nodes(); ++node) {
+    const Operation& named = operation(node);
+    if (named.kind != OperationKind::send) continue;
+    if (const Bytes expected = operation(partner(node)).to.bytes; named.from.bytes != expected) {
+      return fault(rank_of(node), number(node),
+                   "sends " + std::to_string(named.from.bytes) + " bytes to rank " +
+                       std::to_string(named.peer) + ", which receives " + std::to_string(expected));
     }
   }
   return std::nullopt;

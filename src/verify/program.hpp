@@ -62,14 +62,6 @@ class ProgramVerifier {
     std::size_t middle = 0;
     std::size_t last = 0;
   };
-  struct End {
-    Rank from;
-    Rank to;
-    int message;
-    bool sends;
-    Node node;
-    friend auto operator<=>(const End&, const End&) = default;
-  };
   /// A put, the flush that completes it, and the receive of the notification that follows.
   struct Put {
     Node put;
@@ -139,8 +131,7 @@ class ProgramVerifier {
   std::vector<Uses> uses_;            ///< by node
   std::vector<ByteAccess> accesses_;  ///< of all nodes
   std::vector<ByteAccess> used_;      ///< working memory: those that may conflict
-  std::vector<End> ends_;
-  std::vector<Put> puts_;  ///< ascending by `recv`
+  std::vector<Put> puts_;             ///< ascending by `recv`
   ProgramOrder order_;
   NodeOrder node_order_;
   std::vector<char> early_;  ///< by node: in the background, perhaps before the rank arrives

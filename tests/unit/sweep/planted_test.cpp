@@ -186,7 +186,7 @@ TEST_F(Planted, StepThatIsNoPartOfAGather) {
   insert(1, 1, message(StepKind::reduce, 0, {1, 2}, 2));
   expect(1, 1, "a gatherv reduces nothing");
   step(1, 1).kind = StepKind::put;
-  expect(1, 1, "receives message 0 from rank 0, which has no partner");
+  expect(1, 1, "is a recv without a partner at rank 0");
 }
 
 TEST_F(Planted, ScheduleOfAnotherRank) {

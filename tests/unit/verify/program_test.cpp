@@ -169,14 +169,20 @@ TEST_F(PlantedInPrograms, OverlappingAreas) {
 TEST_F(PlantedInPrograms, UnmatchedMessages) {
   reset(Collective::gather, "linear:order=natural", 3);
   operation(2, find(2, OperationKind::send)).message = 1;
-  expect(0, find(0, OperationKind::recv, 1),
-         "receives message 0 from rank 2, which has no partner");
+  expect(2, find(2, OperationKind::send), "has a message whose number does not follow that before");
   reset(Collective::gather, "linear:order=natural", 3);
   program(0).operations.erase(program(0).operations.begin() + find(0, OperationKind::recv, 1));
-  expect(2, find(2, OperationKind::send), "sends message 0 to rank 0, which has no partner");
+  expect(2, find(2, OperationKind::send), "is a send without a partner at rank 0");
   reset(Collective::gather, "linear:order=natural", 3);
   operation(2, find(2, OperationKind::send)).peer = 2;
   expect(2, find(2, OperationKind::send), "has its own rank as its peer");
+}
+
+TEST_F(PlantedInPrograms, MessagesOfOneNumber) {
+  reset(Collective::bcast, "chain:parts=2", 2, 0, 2);
+  const int send = find(0, OperationKind::send, 1);
+  operation(0, send).message = operation(1, find(1, OperationKind::recv, 1)).message = 0;
+  expect(0, send, "has a message whose number does not follow that before");
 }
 
 TEST_F(PlantedInPrograms, SlotHeldByAMessageThatNeedsAnother) {

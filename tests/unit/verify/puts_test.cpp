@@ -62,7 +62,7 @@ TEST_F(PlantedInPuts, MissingNotifications) {
   reset(Collective::rma_scatter, "binomial:order=natural,carry=0", 4);
   const int notification = find(2, OperationKind::send);
   operation(2, notification).kind = OperationKind::flush;
-  expect(3, find(3, OperationKind::recv), "from rank 2, which has no partner");
+  expect(3, find(3, OperationKind::recv), "is a recv without a partner at rank 2");
 }
 
 TEST_F(PlantedInPuts, OperationsOutOfSequence) {
