@@ -74,10 +74,12 @@ def on_two_cores(folder: Path, mpi: str, name: str) -> Figures:
 
 
 def late_ranks(folder: Path) -> Figures:
-    found: Figures = {}
+    found: Figures = {"kept": 0, "cases": 0}
     for name in ("gather", "scatter"):
-        cells = rows(folder, f"lab-{name}-openmpi-48-1000mbit-*ms")
-        found |= extremes(name, [quotient(lines, "auto", "native", mean) for _, lines in cells])
+        cells = [lines for _, lines in rows(folder, f"lab-{name}-openmpi-48-1000mbit-*ms")]
+        found |= extremes(name, [quotient(lines, "auto", "native", mean) for lines in cells])
+        found["kept"] += sum(lines["auto"]["ran"].startswith("native:") for lines in cells)
+        found["cases"] += len(cells)
     *_, (_, largest) = rows(folder, "lab-gather-openmpi-48-1000mbit-50ms")
     pulled = "linear_pull:flight=4,runner=background"
     times = {"native": largest["native"], "pulled": largest[pulled]}
@@ -90,7 +92,7 @@ def fft(folder: Path) -> Figures:
     totals = {name: mean(total for total, *_ in each) for name, each in times.items()}
     served = "linear:runner=background"
     fall = 100 * (1 - totals[served] / totals["native"])
-    return {"gain": runs["native"] / runs[served], "fall": fall}
+    return {"gain": runs["native"] / runs[served], "auto": runs["native"] / runs["auto"], "fall": fall}
 
 
 def node_memory(folder: Path) -> Figures:
