@@ -38,7 +38,8 @@ STAGING = {
     "four_vectors": "4 V",
     "ten_vectors": "10 V",
     "halved_vectors": "(4 + log2(p b / V)) V",
-    "vector_each_round": "((k - 1) ceil(logk p) + 1) V, of an alltoall at most (2 ceil(logk p) + 1) V",
+    "vector_each_round": "((k - 1) ceil(logk p) + 1) V",
+    "alltoall vector_each_round": "(min(k - 1, 2) ceil(logk p) + 1) V",
     "vector_each_rank": "(p - 1) V",
     "block_each_rank": "(p - 1) b",
 }
@@ -138,7 +139,8 @@ def algorithms_page(root: Path) -> str:
         reduces = own[0].knowledge in ("any", "commutative")
         rows = [
             [f"[`{a.name}`](../../{a.file(root)})", a.summary,
-             a.knowledge if reduces else KNOWLEDGE[a.knowledge], STAGING[a.staging], a.order,
+             a.knowledge if reduces else KNOWLEDGE[a.knowledge],
+             STAGING.get(f"{collective} {a.staging}") or STAGING[a.staging], a.order,
              ", ".join(f"`{key}`" for key in a.parameters.split(",")),
              " ".join(f"`{values}`" for values in a.useful.split())]
             for a in own
