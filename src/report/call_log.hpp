@@ -1,5 +1,5 @@
-/// The log of one process's collective calls, and of what was measured of the candidates for them,
-/// in bounded memory.
+/// The log of one process's collective calls, and of what was measured of the candidates for them.
+/// Memory: O(1) for each call site and number of ranks with each size class.
 #pragma once
 
 #include <array>
@@ -179,8 +179,8 @@ struct Track {
 };
 
 /// The log. Adding a record takes O(log n) in the number of call sites with decisions, O(1) for
-/// those of the call before, and no allocation if its call site, decision and communicator are
-/// known. Not thread-safe.
+/// those of the call before, and O(s) in the sizes of its site; no allocation if its call site,
+/// decision, communicator and size are known. Not thread-safe.
 class CallLog {
  public:
   static constexpr std::size_t calls_in_track = 1024;

@@ -30,7 +30,7 @@ class MpiClock {
   int synchronise(MPI_Comm comm, bool& ready);
   /// Compares the clocks again if due: 1, 2, 4, .. 64 seconds after the last comparison, or later
   /// if a comparison takes more than 0.1 % of that time. Sets `compared` to the argument for
-  /// adopt() if it compared them. Collective. Waits for rank 0, and for all ranks if it compares.
+  /// adopt() if it compared them. Collective. Waits for rank 0, and as compare() if it compares.
   /// Returns an MPI error code.
   int compare_again(std::optional<Compared>& compared);
   /// At rank 0: is a comparison due? False at the others.
