@@ -200,7 +200,7 @@ def test_errors_are_one_line(command, words, text):
 def test_no_output_replaces_the_report(command, tmp_path, words):
     report = shutil.copy(SAMPLE, tmp_path / "r.json")
     shown = command("report", str(report), *words, str(report))
-    assert shown.status == 2 and "is the report to show; expected another file" in shown.err
+    assert shown.status == 2 and "is the report to read; expected another file" in shown.err
     assert report.read_text() == SAMPLE.read_text() and len(list(tmp_path.iterdir())) == 1
 
 

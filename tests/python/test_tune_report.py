@@ -205,6 +205,16 @@ def test_bad_options_are_named(
     assert text in str(invoke(tmp_path, *words).exception)
 
 
+@pytest.mark.parametrize("option", ["--output", "--plot"])
+def test_no_output_replaces_the_report(bench: Program, tmp_path: Path, option: str) -> None:
+    path = Path(report(tmp_path)).rename(tmp_path / "report.svg")
+    former = path.read_bytes()
+    words = ["--mpirun", "mpirun -n 8", "--report", str(path), "--output", str(tmp_path / "r.json"), option, str(path)]
+    done = CliRunner().invoke(app, ["tune", *words])
+    assert str(done.exception) == f"{option} {path}: is the report to read; expected another file"
+    assert path.read_bytes() == former and not bench.runs
+
+
 def test_a_launcher_with_other_ranks_is_refused(bench: Program, tmp_path: Path) -> None:
     path = Path(write_report(tmp_path, line("bcast", size_of(64, 9, 0.1, p=4))))
     words = ["--mpirun", "mpirun -n 8", "--report", str(path), "--output", str(tmp_path / "r.json")]

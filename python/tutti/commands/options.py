@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -76,6 +76,13 @@ def refuse_others(ctx: typer.Context, mode: str, used: Collection[str]) -> None:
             option = one.opts[0] if one.param_type_name == "option" else name.upper()
             value = ctx.params[name]
             raise Refusal(f"{mode} excludes {option}" + ("" if value is True else f" ({value})"))
+
+
+def refuse_report(file: Path, targets: Mapping[str, Path | None]) -> None:
+    """Raises Refusal if an option names the report itself as the file to write."""
+    for option, target in targets.items():
+        if target is not None and target.exists() and target.samefile(file):
+            raise Refusal(f"{option} {target}: is the report to read; expected another file")
 
 
 def refuse_with_json(ctx: typer.Context, as_json: bool, *of_text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 from tutti import pages
 from tutti.arrival_picture import draw
 from tutti.candidates import restricted
-from tutti.commands.options import AsJson, Full, refuse_others, refuse_with_json
+from tutti.commands.options import AsJson, Full, refuse_others, refuse_report, refuse_with_json
 from tutti.console import Refusal, console, count, print_json, write
 from tutti.plot import check
 from tutti.report_text import print_reports, title_of
@@ -19,13 +18,6 @@ from tutti.reports import find_pattern, matching, read, sites_of, with_note, wit
 
 _WITH_PATTERN = ("file", "site", "html", "program", "picture", "pattern", "output")
 _WITH_HTML = (*_WITH_PATTERN, "as_json")
-
-
-def _refuse_report(file: Path, targets: Mapping[str, Path | None]) -> None:
-    """Raises Refusal if an option names the report itself as the file to write."""
-    for option, target in targets.items():
-        if target is not None and target.exists() and target.samefile(file):
-            raise Refusal(f"{option} {target}: is the report to show; expected another file")
 
 
 def report(
@@ -91,7 +83,7 @@ def report(
     if html is not None:
         refuse_others(ctx, f"--html {html}", _WITH_HTML)
     refuse_with_json(ctx, as_json, "candidates", "full")
-    _refuse_report(file, {"--html": html, "--picture": picture, "--output": output})
+    refuse_report(file, {"--html": html, "--picture": picture, "--output": output})
     if picture is not None:
         check(picture, "--picture")
     shown = sites if site is None else matching(sites, site, "--site")

@@ -18,7 +18,7 @@ import typer
 
 from tutti import _engine, crossovers, reports, supervised, tuning_run, tuning_uneven
 from tutti.commands import tune_output, tune_report
-from tutti.commands.options import AsJson, Mpirun
+from tutti.commands.options import AsJson, Mpirun, refuse_report
 from tutti.commands.tune_progress import Bar
 from tutti.commands.tune_report import Program
 from tutti.console import (
@@ -196,7 +196,7 @@ def _state_of(output: Path) -> Path:
 
 def _request(
     mpirun: str, output: Path | None, collective: list[str] | None, sizes: str | None,
-    budget: str | None, report: Path | None, resume: bool,
+    budget: str | None, report: Path | None, resume: bool, plot: Path | None,
 ) -> _Request:  # fmt: skip
     if not mpirun:
         raise Refusal('tune needs --mpirun COMMAND, e.g. --mpirun "mpirun -n 8"')
@@ -219,6 +219,8 @@ def _request(
             )
     if reason := why_not_writable(output):
         raise Refusal(f"--output {output}: {reason}")
+    if report is not None:
+        refuse_report(report, {"--output": output, "--plot": plot})
     return _Request(mpirun, output.absolute(), names, limits, report, seconds, resume)
 
 
@@ -348,7 +350,7 @@ def tune(
     """
     if plot is not None:
         check_plot(plot, "--plot")
-    request = _request(mpirun, output, collective, sizes, budget, report, resume)
+    request = _request(mpirun, output, collective, sizes, budget, report, resume, plot)
     with supervised.terminable(), tuning_run.alone(request.output):
         request.refuse_interrupted()
         work, tuners, rules, checks = _measured(request, tuning_run.under(mpirun))
