@@ -63,19 +63,18 @@ int run_in_turn(MpiCall& call, Communicator& communicator, const Decision& decis
   error = runner.prepare(hierarchical.call.leaders);
   if (error != MPI_SUCCESS) return error;
   if (fault_of(call, communicator) == MPI_ERR_ROOT) return MPI_SUCCESS;  // it has no part
-  SideMemory memory(comm.transport());
+  const bool was_lost = runner.is_lost();
+  HostCopies copies(comm.transport(), [&] { return runner.is_lost() && !was_lost; });
   std::string refused;
   const int described =
-      describe(call, communicator.rank(), communicator.p(), !valid, memory, hierarchical, refused);
+      describe(call, communicator.rank(), communicator.p(), !valid, copies, hierarchical, refused);
   // A dummy does not know that the call is refused, and takes part.
-  const bool was_lost = runner.is_lost();
   error = refused.empty() ? runner.run(hierarchical, refused) : described;
-  if (runner.is_lost() && !was_lost) memory.leave();
   is_refused = !refused.empty();
   if (is_refused) communicator.note_refusal(call.collective, decision, refused);
   if (is_refused || !valid) return error;
   if (error == MPI_SUCCESS) error = described;
-  return error == MPI_SUCCESS ? memory.finish() : error;
+  return error == MPI_SUCCESS ? copies.finish() : error;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "run/call/mpi_buffers.hpp"
 
 #include <cstring>
+#include <new>
 
 #include "run/process.hpp"
 
@@ -65,6 +66,27 @@ void Scratch::trim() {
 void Scratch::leave() {
   leak(memory_);
   size_ = 0;
+}
+
+HostCopies::~HostCopies() {
+  if (is_in_use_()) leak(memory_);
+}
+
+std::byte* HostCopies::reserve(Bytes bytes) {
+  return memory_.emplace_back(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]())
+      .get();
+}
+
+int HostCopies::send(const Region& users, const Region& copy) {
+  return users.count == 0 ? MPI_SUCCESS : transport_.copy(users, copy);
+}
+
+int HostCopies::finish() {
+  for (const auto& [users, copy] : received_) {
+    if (users.count == 0) continue;
+    if (const int error = transport_.copy(copy, users)) return error;
+  }
+  return MPI_SUCCESS;
 }
 
 bool packing_pays(const RankBlocks& blocks, Bytes element, int p, bool are_shuffled) {

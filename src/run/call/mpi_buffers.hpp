@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <list>
 #include <memory>
+#include <vector>
 
 #include "run/call/mpi_call.hpp"
 #include "run/mpi/types.hpp"
@@ -24,6 +26,36 @@ class Scratch {
  private:
   std::unique_ptr<std::byte[]> memory_;
   Bytes size_ = 0;
+};
+
+/// Copies in the host's memory of buffers that one call cannot use where they are, because they
+/// have gaps or are in GPU memory. The MPI makes them.
+class HostCopies : NotCopied {
+ public:
+  /// If in the end the memory `is_in_use`, by messages that are open, it is never freed.
+  HostCopies(Transport& transport, std::function<bool()> is_in_use)
+      : transport_(transport), is_in_use_(std::move(is_in_use)) {}
+  ~HostCopies();
+
+  /// Memory for copies, of zeros; null if there is none.
+  [[nodiscard]] std::byte* reserve(Bytes bytes);
+  /// Copies what the call sends. Returns an MPI error code.
+  int send(const Region& users, const Region& copy);
+  /// What the call receives, for finish().
+  void receive(const Region& users, const Region& copy) { received_.push_back({users, copy}); }
+  /// Copies the received data to the program's buffers. Returns an MPI error code.
+  int finish();
+
+ private:
+  struct Received {
+    Region users;
+    Region copy;
+  };
+
+  Transport& transport_;
+  std::function<bool()> is_in_use_;
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  std::vector<Received> received_;
 };
 
 /// Largest block, in bytes, for which a copy costs less than an indexed datatype:

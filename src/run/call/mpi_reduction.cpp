@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
-
-#include "run/process.hpp"
+#include <new>
+#include <utility>
 
 namespace tutti {
 
@@ -91,43 +91,25 @@ int ReductionBuffers::reduce(const BufferRef& from, const BufferRef& to) {
   return MPI_SUCCESS;
 }
 
-HostVectors::~HostVectors() {
-  if (executor_.is_done()) return;
-  leak(sent_);
-  leak(received_);
-}
-
-Region HostVectors::hold(const Region& vector, std::vector<std::byte>& memory) const {
-  const Bytes packed = vector.count * layout_.element();
-  memory.resize(static_cast<std::size_t>(layout_.memory(packed)));
-  return {layout_.first(memory.data(), packed), vector.count, vector.type};
-}
-
-int HostVectors::take(MpiCall& call, Rank rank, int p) {
+int hold_vectors(MpiCall& call, Rank rank, int p, const ElementLayout& layout, HostCopies& copies) {
   const bool parts = is_reduce_scatter(call.collective);
   const MPI_Count all = parts ? call.receive.blocks.total(p) : call.contribution().blocks.count(0);
-  const std::uint64_t type = handle_bits(call.receive.type);
-  int error = MPI_SUCCESS;
-  if (!call.in_place()) {
-    const Region users = {call.send.address, all, type};
-    const Region copy = hold(users, sent_);
-    if (all > 0) error = transport_.copy(users, copy);
-    call.send.address = copy.address;
-  }
-  const bool has_result = tutti::has_result(call.collective, rank, call.root);
-  if (!has_result && !call.in_place()) return error;
   const MPI_Count mine = parts ? call.receive.blocks.count(rank) : all;
-  const Region users = {call.receive.address, call.in_place() ? all : mine, type};
-  held_ = hold(users, received_);
-  if (call.in_place() && all > 0) error = transport_.copy(users, held_);
-  call.receive.address = held_.address;
-  held_.count = mine;
-  if (has_result) result_ = {users.address, mine, type};
-  return error;
-}
-
-int HostVectors::finish() {
-  return result_.count == 0 ? MPI_SUCCESS : transport_.copy(held_, result_);
+  const bool in_place = call.in_place();
+  const auto hold = [&](void*& address, MPI_Count sent, MPI_Count received) {
+    const std::uint64_t type = handle_bits(call.receive.type);
+    const Bytes packed = std::max(sent, received) * layout.element();
+    std::byte* const memory = copies.reserve(layout.memory(packed));
+    if (memory == nullptr) throw std::bad_alloc();
+    void* const users = std::exchange(address, layout.first(memory, packed));
+    copies.receive({users, received, type}, {address, received, type});
+    return copies.send({users, sent, type}, {address, sent, type});
+  };
+  int error = MPI_SUCCESS;
+  if (!in_place) error = hold(call.send.address, all, 0);
+  if (!has_result(call.collective, rank, call.root)) return error;
+  const int another = hold(call.receive.address, in_place ? all : 0, mine);
+  return error == MPI_SUCCESS ? another : error;
 }
 
 bool OperationCache::can_reduce(const MpiCall& call, MPI_Comm comm) {

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <array>
-#include <vector>
 
-#include "run/call/mpi_call.hpp"
-#include "run/plan/executor.hpp"
+#include "run/call/mpi_buffers.hpp"
 
 namespace tutti {
 
@@ -56,34 +54,10 @@ class ReductionBuffers final : public Buffers {
   std::byte* scratch_;
 };
 
-/// Copies of GPU vectors in the host's memory for one call, because MPIs do not promise
-/// MPI_Reduce_local on GPUs. If the run of `executor` leaves messages open, they are never freed.
-class HostVectors : NotCopied {
- public:
-  HostVectors(const ElementLayout& layout, Transport& transport, const Executor& executor)
-      : layout_(layout), transport_(transport), executor_(executor) {}
-  ~HostVectors();
-
-  /// Replaces the buffers that are significant at this rank of p by copies, which the MPI makes.
-  /// `call` then points into this object. Local.
-  /// Returns an MPI error code. Throws std::bad_alloc.
-  int take(MpiCall& call, Rank rank, int p);
-  /// Copies the result, if this rank has one, to the program's buffer. Local. Returns an MPI error
-  /// code.
-  int finish();
-
- private:
-  /// A region for the same elements in the host's memory.
-  Region hold(const Region& vector, std::vector<std::byte>& memory) const;
-
-  const ElementLayout& layout_;
-  Transport& transport_;
-  const Executor& executor_;
-  std::vector<std::byte> sent_;
-  std::vector<std::byte> received_;
-  Region held_ = {};    ///< the result in the host's memory
-  Region result_ = {};  ///< its destination
-};
+/// Replaces the vectors that are significant at this rank of p by copies, because MPIs do not
+/// promise MPI_Reduce_local on GPUs. `copies` is then to copy the result back. The rank can take
+/// part even after an error. Local. Returns an MPI error code. Throws std::bad_alloc.
+int hold_vectors(MpiCall& call, Rank rank, int p, const ElementLayout& layout, HostCopies& copies);
 
 /// Remembers which operations are defined for which types.
 class OperationCache {

@@ -152,14 +152,15 @@ int PrivateComm::execute_reduction(const MpiCall& call, const Plan& plan) {
   const Bytes packed = plan.program.scratch;
   std::byte* const memory = scratch_.reserve(layout_.memory(packed));
   MpiCall reached = call;
-  HostVectors vectors(layout_, transport(), executor_);
+  HostCopies copies(transport(), [this] { return !executor_.is_done(); });
   // The rank takes part even after an error, because others wait for it.
-  int error = touches_device(call, rank_) ? vectors.take(reached, rank_, p_) : MPI_SUCCESS;
+  int error = MPI_SUCCESS;
+  if (touches_device(call, rank_)) error = hold_vectors(reached, rank_, p_, layout_, copies);
   ReductionBuffers buffers(reached, layout_, layout_.first(memory, packed));
   const int result = executor_.run(plan.program, buffers, transport());
   if (end()) scratch_.trim();
   if (error == MPI_SUCCESS) error = result;
-  return error == MPI_SUCCESS ? vectors.finish() : error;
+  return error == MPI_SUCCESS ? copies.finish() : error;
 }
 
 int PrivateComm::execute(const MpiCall& call, const Plan& plan, const CallContext& context) {

@@ -2,11 +2,28 @@
 #include "run/hierarchical/mpi_sides.hpp"
 
 #include <algorithm>
-#include <new>
+#include <span>
+#include <vector>
 
 namespace tutti {
 
 namespace {
+
+/// Consecutive elements in a buffer of the program.
+struct SideBlock {
+  Region region;
+  Bytes bytes = 0;          ///< in staging
+  bool keeps_gaps = false;  ///< staging has the gaps of the type too; `bytes` includes them
+
+  [[nodiscard]] bool is_contiguous() const { return region.type == 0; }
+};
+
+enum class Use : std::uint8_t {
+  send,
+  copied,  ///< the same, if the call overwrites the buffer before all of it is read
+  receive,
+  both
+};
 
 /// The same elements in staging.
 Region staged(const SideBlock& block, std::byte* at) {
@@ -48,49 +65,42 @@ bool is_nowhere(const SideBlock& block) {
   return block.bytes > 0 && block.region.address == nullptr && block.is_contiguous();
 }
 
-}  // namespace
-
-/// Allocates staging for the blocks, and packs them if they are sent. If memory is short, returns
-/// an error instead of an exception: others need this rank's part all the same.
-int SideMemory::pack(std::span<const SideBlock> blocks, Use use, std::byte*& packed) {
+/// Packs the blocks if they are sent. If memory is short, returns an error instead of an exception:
+/// others need this rank's part all the same.
+int pack(std::span<const SideBlock> blocks, Use use, HostCopies& copies, std::byte*& packed) {
   Bytes bytes = 0;
   for (const SideBlock& block : blocks) bytes += block.bytes;
-  packed =
-      memory_.emplace_back(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]()).get();
+  packed = copies.reserve(bytes);
   if (packed == nullptr) return MPI_ERR_NO_MEM;
   std::byte* at = packed;
   for (const SideBlock& block : blocks) {
     if (block.bytes == 0) continue;
     const Region staging = staged(block, at);
-    if (use == Use::receive || use == Use::both) unpacked_.push_back({staging, block.region});
+    if (use == Use::receive || use == Use::both) copies.receive(block.region, staging);
     if (use != Use::receive) {
-      if (const int error = transport_.copy(block.region, staging)) return error;
+      if (const int error = copies.send(block.region, staging)) return error;
     }
     at += block.bytes;
   }
   return MPI_SUCCESS;
 }
 
-int SideMemory::hold(std::span<const SideBlock> blocks, Use use, HierarchicalSide& side) {
+/// Describes the blocks of a send buffer, a receive buffer, or one that has the rank's contribution
+/// too. Contiguous ones are used in place. Returns an MPI error code, and then leaves `side`
+/// without memory. MPI_ERR_BUFFER: a null buffer with bytes to move.
+int hold(std::span<const SideBlock> blocks, Use use, HostCopies& copies, HierarchicalSide& side) {
   if (std::ranges::any_of(blocks, is_nowhere)) return MPI_ERR_BUFFER;
   std::byte* packed = nullptr;
   if (use == Use::copied || !are_contiguous(blocks)) {
-    if (const int error = pack(blocks, use, packed)) return error;
+    if (const int error = pack(blocks, use, copies, packed)) return error;
   }
   side = side_of(blocks, packed);
   return MPI_SUCCESS;
 }
 
-int SideMemory::finish() {
-  for (const Unpacked& received : unpacked_) {
-    if (const int error = transport_.copy(received.packed, received.users)) return error;
-  }
-  return MPI_SUCCESS;
+int hold(const SideBlock& whole, Use use, HostCopies& copies, HierarchicalSide& side) {
+  return hold(std::span(&whole, 1), use, copies, side);
 }
-
-namespace {
-
-using Use = SideMemory::Use;
 
 Region region_of(void* address, MPI_Count count, MPI_Datatype type, const TypeInfo& info) {
   if (info.contiguous) return {address, count * info.size, 0};
@@ -131,14 +141,14 @@ SideBlock vector_of(const MpiCall& call, const CallSide& side, MPI_Count count) 
   return {region_of(side.address, count, side.type, info), count * info.extent, !info.contiguous};
 }
 
-int hold(const MpiCall& call, int p, Area area, Use use, SideMemory& memory,
+int hold(const MpiCall& call, int p, Area area, Use use, HostCopies& copies,
          HierarchicalSide& held) {
   const CallSide& side = area == Area::send ? call.send : call.receive;
   const bool is_one = has_one_block(call.collective, area);
   if (!is_one && (!side.blocks.are_equal() || side.types != nullptr)) {
-    return memory.hold(blocks_of(side, p), use, held);
+    return hold(blocks_of(side, p), use, copies, held);
   }
-  return memory.hold(block_of(side, 0, is_one ? 1 : p), use, held);
+  return hold(block_of(side, 0, is_one ? 1 : p), use, copies, held);
 }
 
 /// Do this rank's two sides contradict one another? Where ranks exchange sizes, that shows it.
@@ -149,7 +159,7 @@ bool disagrees(const MpiCall& call, const CallSizes& sizes, Rank rank) {
 }
 
 /// Describes a call that moves data.
-int describe_moved(const MpiCall& call, Rank rank, int p, SideMemory& memory,
+int describe_moved(const MpiCall& call, Rank rank, int p, HostCopies& copies,
                    HierarchicalCall& hierarchical) {
   CallSizes& sizes = hierarchical.call.sizes;
   find_sizes(call, rank, p, sizes);
@@ -162,13 +172,13 @@ int describe_moved(const MpiCall& call, Rank rank, int p, SideMemory& memory,
                   : call.in_place() ? Use::both
                                     : Use::receive;
   int error = MPI_SUCCESS;
-  if (call.sends(rank)) error = hold(call, p, Area::send, Use::send, memory, hierarchical.send);
+  if (call.sends(rank)) error = hold(call, p, Area::send, Use::send, copies, hierarchical.send);
   if (error != MPI_SUCCESS || !call.receives(rank)) return error;
-  return hold(call, p, Area::receive, use, memory, hierarchical.receive);
+  return hold(call, p, Area::receive, use, copies, hierarchical.receive);
 }
 
 /// Describes the vectors of a reduction.
-int describe_reduced(const MpiCall& call, Rank rank, int p, SideMemory& memory,
+int describe_reduced(const MpiCall& call, Rank rank, int p, HostCopies& copies,
                      HierarchicalCall& hierarchical, std::string& refused) {
   const TypeInfo& info = call.receive.info;
   const CallSide& sent = call.contribution();
@@ -190,17 +200,17 @@ int describe_reduced(const MpiCall& call, Rank rank, int p, SideMemory& memory,
   const bool is_copied = in_place && scatters;
   int error = MPI_SUCCESS;
   if (!in_place || is_copied) {
-    error = memory.hold(vector_of(call, sent, all), is_copied ? Use::copied : Use::send,
-                        hierarchical.send);
+    error = hold(vector_of(call, sent, all), is_copied ? Use::copied : Use::send, copies,
+                 hierarchical.send);
   }
   if (error != MPI_SUCCESS || !has_result(call.collective, rank, call.root)) return error;
-  return memory.hold(vector_of(call, call.receive, mine),
-                     in_place && !is_copied ? Use::both : Use::receive, hierarchical.receive);
+  return hold(vector_of(call, call.receive, mine),
+              in_place && !is_copied ? Use::both : Use::receive, copies, hierarchical.receive);
 }
 
 }  // namespace
 
-int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, SideMemory& memory,
+int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, HostCopies& copies,
              HierarchicalCall& hierarchical, std::string& refused) {
   HierarchicalProblem& plain = hierarchical.call;
   plain.collective = call.collective;
@@ -216,8 +226,8 @@ int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, SideMemory& m
   }
   if (is_dummy || call.collective == Collective::barrier) return MPI_SUCCESS;
   const int error = reduces(call.collective)
-                        ? describe_reduced(call, rank, p, memory, hierarchical, refused)
-                        : describe_moved(call, rank, p, memory, hierarchical);
+                        ? describe_reduced(call, rank, p, copies, hierarchical, refused)
+                        : describe_moved(call, rank, p, copies, hierarchical);
   const bool in_place = call.in_place() && call.collective != Collective::bcast;
   plain.in_place = in_place && !is_reduce_scatter(call.collective);
   plain.direct = error == MPI_SUCCESS && !in_place && can_be_inner_buffer(hierarchical.send) &&

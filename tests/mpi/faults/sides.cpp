@@ -5,6 +5,7 @@
 #include <tutti/tutti.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -48,7 +49,8 @@ struct Device {
   std::byte* shadow = nullptr;
 };
 Device device;
-int copies = 0;  ///< by the MPI from a rank to itself
+int copies = 0;       ///< by the MPI from a rank to itself
+bool spoils = false;  ///< these fail
 
 template <class Pointer>
 Pointer real(Pointer given) {
@@ -72,6 +74,7 @@ int sendrecv(const void* sent, int send_count, MPI_Datatype send_type, int to, i
              void* received, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
              MPI_Status* status) {
   copies += to == from;
+  if (spoils && to == from) return MPI_ERR_INTERN;
   return PMPI_Sendrecv(real(sent), send_count, send_type, to, send_tag, real(received), count, type,
                        from, tag, comm, status);
 }
@@ -109,15 +112,13 @@ void make_device() {
 }
 
 /// Sets a specification for its lifetime.
-class Set {
+class Set : tutti::NotCopied {
  public:
   Set(const char* collective, const std::string& specification) : collective_(collective) {
     const int code = TUTTI_Algorithm_set(collective, specification.c_str(), nullptr, nullptr);
     expect(code == MPI_SUCCESS, specification + " is no specification of " + collective);
   }
   ~Set() { TUTTI_Algorithm_set(collective_, "auto", nullptr, nullptr); }
-  Set(const Set&) = delete;
-  Set& operator=(const Set&) = delete;
 
  private:
   const char* collective_;
@@ -190,12 +191,12 @@ void empty_blocks() {
 /// A buffer on the device if `on`, else in host memory.
 class Buffer {
  public:
-  Buffer(bool on, std::size_t offset, Numbers numbers) : on_(on), offset_(offset) {
-    host_ = std::move(numbers);
+  Buffer(bool on, std::size_t offset, Numbers numbers)
+      : on_(on), offset_(offset), host_(std::move(numbers)) {
     if (on_) std::memcpy(device.shadow + offset_, host_.data(), host_.size() * sizeof(int));
   }
-  [[nodiscard]] void* get() {
-    return on_ ? static_cast<void*>(device.address + offset_) : host_.data();
+  [[nodiscard]] int* get() {
+    return on_ ? reinterpret_cast<int*>(device.address + offset_) : host_.data();
   }
   [[nodiscard]] Numbers numbers() const {
     Numbers read = host_;
@@ -237,7 +238,6 @@ void on_device(const std::string& movement, const std::string& reduction) {
   const OwnWorld comm;
   constexpr int each = 5;
   const auto n = static_cast<std::size_t>(p);
-  const auto block = std::size_t{each};
   const Numbers counts(n, each);
   Numbers at(n);
   for (std::size_t i = 0; i < n; ++i) at[n - 1 - i] = static_cast<int>(i) * each;  // scattered
@@ -246,38 +246,123 @@ void on_device(const std::string& movement, const std::string& reduction) {
     const Set set(name, specification);
     compare(std::string(name) + " by " + specification, given, result, call, comm);
   };
-  run("allgather", movement, block, n * block,
+  run("allgather", movement, each, n * each,
       [&](bool tutti, const void* given, void* result, MPI_Comm on) {
         return (tutti ? TUTTI_Allgather : PMPI_Allgather)(given, each, MPI_INT, result, each,
                                                           MPI_INT, on);
       });
-  run("alltoallv", movement, n * block, n * block,
+  run("alltoallv", movement, n * each, n * each,
       [&](bool tutti, const void* given, void* result, MPI_Comm on) {
         return (tutti ? TUTTI_Alltoallv : PMPI_Alltoallv)(given, counts.data(), at.data(), MPI_INT,
                                                           result, counts.data(), at.data(), MPI_INT,
                                                           on);
       });
-  run("gather", movement, block, n * block,
+  run("gather", movement, each, n * each,
       [&](bool tutti, const void* given, void* result, MPI_Comm on) {
         void* const all = rank == 1 ? result : nullptr;
         return (tutti ? TUTTI_Gather : PMPI_Gather)(given, each, MPI_INT, all, each, MPI_INT, 1,
                                                     on);
       });
-  run("allreduce", reduction, block, block,
+  run("allreduce", reduction, each, each,
       [&](bool tutti, const void* given, void* result, MPI_Comm on) {
         return (tutti ? TUTTI_Allreduce : PMPI_Allreduce)(given, result, each, MPI_INT, MPI_SUM,
                                                           on);
       });
-  run("reduce_scatter", reduction, n * block, block,
+  run("reduce_scatter", reduction, n * each, each,
       [&](bool tutti, const void* given, void* result, MPI_Comm on) {
         return (tutti ? TUTTI_Reduce_scatter : PMPI_Reduce_scatter)(given, result, counts.data(),
                                                                     MPI_INT, MPI_SUM, on);
       });
-  run("reduce", reduction == "ring" ? "binomial" : reduction, block, block,
+  run("reduce", reduction == "ring" ? "binomial" : reduction, each, each,
       [&](bool tutti, const void* given, void* result, MPI_Comm on) {
         void* const sum = rank == 1 ? result : nullptr;
         return (tutti ? TUTTI_Reduce : PMPI_Reduce)(given, sum, each, MPI_INT, MPI_SUM, 1, on);
       });
+}
+
+/// Elements of some ints, in an unusual place.
+struct Layout {
+  const char* name;
+  int first;   ///< ints from the address of an element to its first one
+  int stride;  ///< ints from one element to the next
+  int ints;    ///< of an element
+  int count;   ///< elements of a block
+};
+constexpr std::array<Layout, 4> layouts = {{{"with a gap", 1, 3, 1, 2},
+                                            {"with a negative lower bound", -2, 3, 1, 2},
+                                            {"with a negative extent", 0, -2, 1, 2},
+                                            {"with extent 0", 0, 0, 2, 1}}};
+const Layout* layout = nullptr;
+
+/// Ints from the address of a vector to one of its ints.
+int place_of(int number) {
+  return number / layout->ints * layout->stride + layout->first + number % layout->ints;
+}
+
+void add(void* from, void* to, int* elements, MPI_Datatype*) {
+  for (int i = 0; i < *elements * layout->ints; ++i) {
+    static_cast<int*>(to)[place_of(i)] += static_cast<const int*>(from)[place_of(i)];
+  }
+}
+
+/// One call of a layout, whose buffers are compared whole. If `bad` is this rank, it cannot copy:
+/// it alone gets an error, and its data do not count.
+void reduce_laid_out(bool scatters, bool in_place, int bad, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm) {
+  constexpr int base = 32;
+  const Numbers counts(static_cast<std::size_t>(p), layout->count);
+  const int skipped = scatters ? rank * layout->count * layout->stride : 0;
+  Numbers numbers(64);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int>(i) * 10 + rank;
+  Buffer from(true, 0, numbers);
+  Buffer to(true, Device::bytes / 2, in_place ? numbers : Numbers(64, -1));
+  Numbers expected = to.numbers();
+  for (int i = 0; i < layout->count * layout->ints; ++i) {
+    const int place = base + place_of(i);
+    expected[static_cast<std::size_t>(place)] = (place + skipped) * 10 * p + p * (p - 1) / 2;
+  }
+  spoils = rank == bad;
+  const Faulty faulty(know_device);
+  const void* const given = in_place ? MPI_IN_PLACE : from.get() + base;
+  int* const result = to.get() + base;
+  const int code = scatters ? TUTTI_Reduce_scatter(given, result, counts.data(), type, op, comm)
+                            : TUTTI_Allreduce(given, result, layout->count, type, op, comm);
+  spoils = false;
+  expect((code != MPI_SUCCESS) == (rank == bad), "the error");
+  if (bad < 0) expect(to.numbers() == expected, "the result");
+}
+
+/// The host's copies of vectors have the layout of their elements.
+void layouts_on_device() {
+  const Set allreduce("allreduce", "recursive_doubling");
+  const Set reduce_scatter("reduce_scatter", "ring");
+  for (const Layout& each : layouts) {
+    layout = &each;
+    const OwnWorld comm;
+    const MPI_Aint first = each.first * static_cast<MPI_Aint>(sizeof(int));
+    const MPI_Aint extent = each.stride * static_cast<MPI_Aint>(sizeof(int));
+    MPI_Datatype packed{};
+    MPI_Datatype type{};
+    MPI_Op op{};
+    PMPI_Type_create_hindexed(1, &each.ints, &first, MPI_INT, &packed);
+    PMPI_Type_create_resized(packed, std::min<MPI_Aint>(first, 0), extent, &type);
+    PMPI_Type_commit(&type);
+    PMPI_Op_create(add, 1, &op);
+    for (const bool in_place : {false, true}) {
+      for (const bool scatters : {false, true}) {
+        if (scatters && each.stride == 0) continue;
+        for (int bad = p - 1; bad >= -1; --bad) {
+          begin_step(std::string(scatters ? "reduce_scatter" : "allreduce") +
+                     (in_place ? " in place" : "") + " of elements " + each.name +
+                     (bad < 0 ? "" : ", without copies at " + std::to_string(bad)));
+          reduce_laid_out(scatters, in_place, bad, type, op, comm);
+        }
+      }
+    }
+    PMPI_Op_free(&op);
+    PMPI_Type_free(&type);
+    PMPI_Type_free(&packed);
+  }
 }
 
 /// No element of more than an int may count at once lies on another one.
@@ -296,6 +381,7 @@ void huge_counts() {
 
 int main(int argc, char** argv) {
   setenv("TUTTI_NODE", "1,2", 1);
+  setenv("TUTTI_SPLIT_USER_OPS", "on", 1);
   MPI_Init(&argc, &argv);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &p);
@@ -306,6 +392,7 @@ int main(int argc, char** argv) {
   make_device();
   on_device("hierarchical(native)", "hierarchical(native)");
   on_device("linear", "ring");
+  layouts_on_device();
   long all = 0;
   PMPI_Allreduce(&failures, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
