@@ -20,8 +20,8 @@ enum class OrderName : std::uint8_t {
   late_leaf,          ///< gather: late ranks with the shortest path to the root
   distance,           ///< ranks that exchange much data are close to one another
   cycle,              ///< the same for all roots: one order, which turns until the root is first
-  nearest_next,       ///< the nearest free rank comes next (Bhowmik & Bodele 2019, RMH)
-  two_partners_each,  ///< two partners for each reference (Bhowmik & Bodele 2019, RDMH)
+  nearest_next,       ///< the nearest free rank comes next (RMH of Mirsadeghi & Afsahi 2016)
+  two_partners_each,  ///< two partners for each reference (RDMH of the same)
   heaviest_first,     ///< heavy messages between near ranks (Mirsadeghi & Afsahi 2016, BBMH, BGMH)
 };
 

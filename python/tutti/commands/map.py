@@ -88,7 +88,7 @@ def _cases(out: Console, cases: list[process_mapping.Case]) -> None:
     out.print(listing)
     out.print(
         "[dim]Predicted: each round takes as long as its slowest message or its most loaded link. "
-        "RMH and RDMH are the orders of Bhowmik & Bodele 2019, BBMH (broadcast) and BGMH (gather) "
+        "RMH and RDMH are the orders that Bhowmik & Bodele 2019 measured, BBMH (broadcast) and BGMH (gather) "
         "that of Mirsadeghi & Afsahi 2016. Not shown: speedups below 10 %.[/]\n"
     )
 
