@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -108,18 +109,41 @@ def finish(
         return f"--report {page}: no report was written: {_why(command, status)}"
     further = _show_former(data, page)
     try:
-        parts = reports.read(data)
-        written = data.stat().st_mtime
-        programs = [file for file in programs_in(command)
-                    if all(source_lines.is_unchanged(file, part, written) for part in parts)]  # fmt: skip
-        write_page(parts, page, written, command, seconds, programs, "--report", lab)
-    except (Refusal, ValueError, OSError) as error:
-        kept = page.with_name(f"{page.name}.json")
-        _engine.keep_former(str(kept))
-        data.replace(kept)
-        return f"{error}; the report is in {kept}{further}"
-    data.unlink()
+        with _delivered({data: page.with_name(f"{page.name}.json")}):
+            parts = reports.read(data)
+            written = data.stat().st_mtime
+            programs = [file for file in programs_in(command)
+                        if all(source_lines.is_unchanged(file, part, written) for part in parts)]  # fmt: skip
+            write_page(parts, page, written, command, seconds, programs, "--report", lab)
+    except Refusal as error:
+        return f"{error}{further}"
     return f"report: {page}{further}"
+
+
+@contextlib.contextmanager
+def _delivered(reports_of_library: Mapping[Path, Path]) -> Iterator[None]:
+    """Removes the files that the library wrote, once the user has what they contain. If that fails or is
+    interrupted, they get their names in the mapping, as a long run may have no other report; the error,
+    or a line beside it, has the last name."""
+    try:
+        yield
+    except BaseException as error:
+        kept = ""
+        for data, name in reports_of_library.items():
+            kept = f"the report is in {_renamed(data, name)}"
+        if isinstance(error, (Refusal, ValueError, OSError)) and not isinstance(error, BrokenPipeError):
+            raise Refusal(f"{error}; {kept}") from None
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            print(f"tutti: {kept}", file=sys.stderr)
+        raise
+    for data in reports_of_library:
+        data.unlink(missing_ok=True)
+
+
+def _renamed(data: Path, name: Path) -> Path:
+    """Gives a file that the library wrote a name for the user."""
+    _engine.keep_former(str(name))
+    return data.replace(name)
 
 
 def _show_former(data: Path, page: Path) -> str:
@@ -127,9 +151,7 @@ def _show_former(data: Path, page: Path) -> str:
     kept each under a hidden name. Returns the end of the message."""
     former = sorted(data.parent.glob(f"{glob.escape(data.name)}.*"))
     for one in former:
-        kept = page.with_name(f"{page.name}.json{one.suffix}")
-        _engine.keep_former(str(kept))
-        one.replace(kept)
+        _renamed(one, page.with_name(f"{page.name}.json{one.suffix}"))
     return f" (the last; {len(former)} before it: {page.name}.json.1 ..)" if former else ""
 
 
@@ -220,19 +242,17 @@ def _deliver_text(
     data: Path, lab: Sequence[str], command: Sequence[str], outcome: supervised.Outcome
 ) -> None:
     written = sorted(data.parent.glob(f"{glob.escape(data.stem)}.*.json"), key=_time_of)
-    try:
-        if not written:
-            print(f"tutti: no report was written: {_why(command, outcome.status)}", file=sys.stderr)
-            return
+    if not written:
+        print(f"tutti: no report was written: {_why(command, outcome.status)}", file=sys.stderr)
+        return
+    names = [data.with_name(f"tutti{one.name.removeprefix(data.stem)}") for one in written]
+    with _delivered(dict(zip(written, names, strict=True))):
         parts = reports.read(written[-1])
         print_reports(console(error=True), parts, written=written[-1].stat().st_mtime)
         _print_next(parts, command, outcome.seconds, lab)
         if len(written) > 1:
             print(f"tutti: this is the last of {count(len(written), 'report')}, of ranks that ran alone or "
                   "of several programs; --report FILE keeps all", file=sys.stderr)  # fmt: skip
-    finally:
-        for one in written:
-            one.unlink(missing_ok=True)
 
 
 def _print_next(

@@ -273,7 +273,30 @@ def test_a_report_that_cannot_be_read_leaves_the_exit_status(command, installed,
     monkeypatch.chdir(tmp_path)
     script = 'echo x > "$(echo "$TUTTI_REPORT" | sed "s/%p/1/; s/%%/%/g")"; exit 5'
     shown = command("run", "--report", "-", "--", "sh", "-c", script)
+    kept = tmp_path / "tutti.1.json"
     assert shown.status == 5 and "neither JSON nor a page" in shown.err
+    assert f"; the report is in {kept}\n" in shown.err
+    assert kept.read_text() == "x\n" and not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, BrokenPipeError])
+@pytest.mark.parametrize(("target", "name"), [("-", "tutti.1.json"), ("run.html", "run.html.json")])
+def test_a_delivery_that_ends_early_keeps_the_report(command, installed, tmp_path, monkeypatch, capfd, target, name, error):
+    """A run of an hour has no other report."""
+    monkeypatch.chdir(tmp_path)
+
+    def end(*_, **__):
+        raise error
+
+    monkeypatch.setattr(pages, "print_reports", end)
+    monkeypatch.setattr(pages, "write_page", end)
+    script = f'cp {SAMPLE} "$(echo "$TUTTI_REPORT" | sed "s/%p/1/; s/%%/%/g")"'
+    try:
+        shown = command("run", "--report", target, "--", "sh", "-c", script).err
+    except error:
+        shown = capfd.readouterr().err
+    assert reports.read(tmp_path / name) == reports.read(SAMPLE) and not list(tmp_path.glob(".*"))
+    assert f"the report is in {tmp_path / name}\n" in shown
 
 
 def test_a_page_shows_a_program_whose_name_is_not_utf_8(command, installed, tmp_path):
