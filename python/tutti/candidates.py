@@ -101,7 +101,7 @@ def _gain(saved: float) -> str:
 
 def _bounds(known: dict[str, Any]) -> str:
     ends = known.get("saved_interval")
-    return f" (from {_gain(ends[0])} to {_gain(ends[1])})" if ends and known["saved"] else ""
+    return f" ({duration(ends[0])} to {duration(ends[1])})" if ends and known["saved"] else ""
 
 
 def print_cases(out: Console, cases: list[Case], full: bool) -> None:

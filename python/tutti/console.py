@@ -127,12 +127,13 @@ def microseconds(seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time with 3 digits and its unit, as in the library's reports: "41.0 ms"."""
+    """A time with 3 digits, its unit and a sign if it is negative, as in the library's reports: "41.0 ms"."""
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
         value = seconds * factor
-        if value >= 0.9995 or unit == "us":
+        size = abs(value)
+        if size >= 0.9995 or unit == "us":
             break
-    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {unit}"
+    return f"{value:.{2 if size < 9.995 else 1 if size < 99.95 else 0}f} {unit}"
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -23,7 +23,7 @@ def test_a_report_says_what_was_saved_and_ends_with_it(command, tmp_path):
     assert "gather, 2,049 to 4,096 bytes, 4 ranks: hierarchical(scatter_allgather" in said
     assert "(4.00 ms; native 10.0 ms): measured 2.5x faster" in said
     assert "at app: main+0x10: 25 calls" in said and "evidence: this run" in said
-    assert "saved 120 ms (from lost 60.0 ms to saved 360 ms) in 25 calls" in said
+    assert "saved 120 ms (-60.0 ms to 360 ms) in 25 calls" in said
     assert "exploring cost 250 ms in 5 calls" in said
     assert "on the table: 90.0 ms with binomial: its gain is below 3 %" in said
     assert "16  slower" not in out, "only --candidates shows all times"

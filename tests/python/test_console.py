@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from tutti import cli, unseen
-from tutti.console import Refusal, console, microseconds, table, write
+from tutti.console import Refusal, console, duration, microseconds, table, write
 from tutti.measured_crossovers import crossings_of
 
 WORDS = ("hierarchical(linear_sequence,leaders=2)", "measured 1.31x faster than the MPI's own")
@@ -53,6 +53,11 @@ def test_columns_that_do_not_fit_are_below_their_row():
         "   reason: measured 1.31x faster than the MPI's own",
     ]
     assert len(lines(listing(), 20)[1].split()) == 1, "the first column has a line of its own"
+
+
+def test_durations_have_a_sign_and_the_same_unit_below_0():
+    for seconds, text in ((1.5, "1.50 s"), (0.01234, "12.3 ms"), (3e-4, "300 us")):
+        assert duration(seconds) == text and duration(-seconds) == f"-{text}"
 
 
 def test_microseconds_have_three_digits_or_all_before_the_point():

@@ -12,6 +12,7 @@ from reporting import late_rank, line_of, write_report
 from simulated_bench import JOB, Bench, Machine, linear
 from tutti import _engine, tuning_run
 from tutti.cli import app
+from tutti.commands import tune_report
 from tutti.commands.tune_report import program_of
 from tutti.refusal import Refusal
 from typer.testing import CliRunner
@@ -152,6 +153,12 @@ def test_where_nothing_is_faster_the_command_promises_nothing(
     said = " ".join(done.stdout.split())
     assert "The rules change nothing in the" in said and "Nothing is faster than the MPI's own" in said
     assert "The program saves" not in said
+
+
+def test_a_loss_is_no_negative_saving(bench: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules may stay that a check does not refute beyond doubt."""
+    monkeypatch.setattr(tune_report, "saved", lambda *_: -0.012)
+    assert "The program loses about 12.0 ms of 114 ms in collectives (11 %), by" in " ".join(invoke(tmp_path).stdout.split())
 
 
 def test_candidates_by_arrival_need_recorded_arrivals_and_the_thread(

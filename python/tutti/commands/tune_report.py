@@ -252,7 +252,8 @@ def show(
         return
     share = seconds / program.seconds
     out.print(
-        f"[bold]The program saves about {duration(seconds)} of {whole} ({percent(share)})[/], by "
+        f"[bold]The program {'loses' if seconds < 0 else 'saves'} about {duration(abs(seconds))} of {whole} "
+        f"({percent(abs(share))})[/], by "
         "the second run below."
     )
 
