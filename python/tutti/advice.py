@@ -40,6 +40,8 @@ class Known:
     """The words before the command that started it in the lab; empty elsewhere."""
     collectives: float | None = None
     """Seconds of all collectives, of which the report may have some lines only; None if unknown."""
+    is_partial: bool = False
+    """The report has single processes, or only the calls of some roots."""
     nonblocking: int = 0
     """The calls of nonblocking collectives that the report counts, summed over ranks."""
 
@@ -142,7 +144,7 @@ def _waits(totals: Sequence[SiteTotal], seconds: float, name: str) -> list[Advic
     if not waited:
         return []
     total, longest = max(waited, key=lambda one: one[1])
-    if longest < _LONG_WAIT * total.seconds or longest < _SMALL_SHARE * seconds:
+    if longest <= 0 or longest < _LONG_WAIT * total.seconds or longest < _SMALL_SHARE * seconds:
         return []
     number = next((line.number for line in total.lines if line.pattern), total.lines[0].number)
     return [
@@ -160,13 +162,14 @@ def _waited(total: SiteTotal) -> float:
 
 
 def _tuning(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
-    """Advice to tune the collectives whose ranks move data for long with the MPI's own."""
+    """Advice to tune the collectives whose ranks move data for long with the MPI's own. tutti tune needs
+    all ranks, and no one-sided collectives."""
     moving: dict[str, float] = {}
     for total in totals:
-        if total.algorithms[0] == "native":
+        if total.algorithms[0] == "native" and not total.collective.startswith("rma_"):
             moved = total.parts["moving"] if total.parts else total.seconds
             moving[total.collective] = moving.get(total.collective, 0.0) + moved
-    if not moving:
+    if not moving or known.is_partial:
         return []
     longest = max(moving, key=lambda name: moving[name])
     start = _launcher_of(known)

@@ -92,7 +92,7 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters.update(duration=_time, bytes=volume, size=size_text, signed=_signed)
+    environment.filters.update(duration=_time, bytes=volume, size=size_text)
     data = "\n".join(json.dumps(part, separators=(",", ":")) for part in reports)
     return environment.get_template("report.html").render(
         reports=[_HEAD | {key: value for key, value in part.items() if value is not None} for part in reports],
@@ -123,7 +123,8 @@ def _advice(
     wall, whole = _times_of(reports, run)
     collectives = reports[0].get("seconds", {}).get("mean")
     passed_on = sum(nonblocking_calls(part) for part in reports)
-    return advice_of(totals, Known(name, run.command, wall or whole, ranks, cases, run.lab, collectives, passed_on))
+    return advice_of(totals, Known(
+        name, run.command, wall or whole, ranks, cases, run.lab, collectives, is_partial(reports), passed_on))  # fmt: skip
 
 
 def _arrivals(site: Site, lines: Mapping[str, str]) -> Arrivals:
@@ -150,7 +151,3 @@ def _embedded(text: str) -> str:
 
 def _time(seconds: float) -> str:
     return duration(seconds) if seconds else "0"
-
-
-def _signed(seconds: float) -> str:
-    return f"{'-' if seconds < 0 else ''}{_time(abs(seconds))}"

@@ -53,6 +53,17 @@ def test_advice_is_a_command_to_paste(tmp_path):
     assert advice() == []
 
 
+def test_what_tutti_tune_refuses_is_not_advised():
+    moving = line_of(late_rank(2, 3, 1), parts=MOVING)
+    compare = ["tutti run --compare -- mpirun -n 4 ./app"]
+    assert advice(moving, is_partial=True) == advice({**moving, "collective": "rma_bcast"}) == compare
+
+
+def test_calls_without_time_are_no_waits():
+    none = {"elapsed": {"mean": 0.0, "sum": 0.0}, "algorithm": "ring"}
+    assert advice(line_of(late_rank(2, 3, 1), **none)) == ["tutti run --compare -- mpirun -n 4 ./app"]
+
+
 def test_advice_says_what_nonblocking_calls_lack():
     moving = line_of(late_rank(2, 3, 1), parts=MOVING)
     counted = [{"function": "MPI_Ibcast", "calls": 30}, {"function": "MPI_Ineighbor_alltoall", "calls": 99},

@@ -36,6 +36,7 @@ def test_times_of_several_processes_have_no_share(command, tmp_path):
     assert "210" not in words and "of the run" not in words and "for the whole command" not in words
     assert words.count("saved against the MPI's own") == 1 and "243 ms saved" in words
     assert words.count("spent exploring candidates") == 1 and "9.00 ms spent" in words
+    assert "tutti run --compare" in words and "tutti tune" not in words, "it refuses partial reports"
     shown = command("report", str(path)).out
     assert "70.0 % of 1.00 s from the start to MPI_Finalize, of this process" in " ".join(shown.split())
     compared = command("diff", str(path), str(SAMPLE)).out
@@ -60,6 +61,14 @@ def test_what_a_report_lacks_is_no_error(command, tmp_path):
     assert shown.status == 0 and shown.out.startswith("Tutti, unknown MPI, 4 ranks on 1 node\npartial: one process\n")
     assert "odd [/bold]" in shown.out
     assert command("report", str(path), "--full").status == 0
+
+
+def test_a_page_of_a_report_without_cases(tmp_path):
+    path = Path(write_report(tmp_path, line_of(None), cases=[]))
+    report = json.loads(path.read_text())
+    del report["tuning"]["cases"]
+    path.write_text(json.dumps(report))
+    assert "60.0 ms saved against the MPI's own" in Page(rendered(path)).all_text("script")
 
 
 def test_numbers_beyond_those_of_reports_are_refused(command, tmp_path):
