@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "schedule/flow.hpp"
+#include "schedule/graph.hpp"
 
 namespace nb = nanobind;
 
@@ -49,9 +49,7 @@ void bind_steps(nb::module_& module) {
 std::vector<std::vector<NeededStep>> message_steps(const std::vector<Schedule>& call) {
   const std::vector<Schedule> schedules = as_messages(call);
   StepGraph graph;
-  if (const auto flaw = graph.build(schedules)) {
-    throw nb::value_error(to_text(*flaw, schedules).c_str());
-  }
+  if (graph.build(schedules) != StepGraph::none) throw nb::value_error("a step has no partner");
   std::vector<std::vector<NeededStep>> all(schedules.size());
   for (Rank rank = 0; rank < graph.p(); ++rank) {
     std::vector<NeededStep>& steps = all[static_cast<std::size_t>(rank)];

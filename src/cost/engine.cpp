@@ -21,6 +21,10 @@ constexpr double never = std::numeric_limits<double>::infinity();
 template <class T>
 using LeastFirst = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
+Error error_at(const StepGraph& graph, Node node, const std::string& text) {
+  return {"rank " + std::to_string(graph.rank_of(node)) + ", " + graph.in_words(node) + text};
+}
+
 /// Steps become ready, their ranks serve them, and they end.
 class Engine {
  public:
@@ -36,7 +40,7 @@ class Engine {
         ranks_(index(graph.p())),
         ports_(is_greedy() ? 2 * index(graph.p()) : 0) {}
 
-  std::optional<Flaw> run() {
+  std::optional<Error> run() {
     flow_.start(graph_);
     note_posted(model_.early);
     while (!events_.empty()) {
@@ -50,7 +54,8 @@ class Engine {
       start_waiting(now);
     }
     if (flow_.all_done()) return std::nullopt;
-    return flow_.deadlock([&](Node node) { return graph_.in_words(node); });
+    const Flaw flaw = flow_.deadlock([&](Node node) { return graph_.in_words(node); });
+    return error_at(graph_, graph_.node(flaw.rank, flaw.step), ": " + flaw.text);
   }
 
  private:
@@ -342,10 +347,9 @@ std::optional<Error> execute(std::span<const Schedule> schedules, const EngineMo
                  std::to_string(schedules.size()) + " ranks"};
   }
   StepGraph graph;
-  auto flaw = graph.build(schedules);
-  if (!flaw) flaw = Engine(graph, model, arrivals, observer).run();
-  if (flaw) return Error{to_text(*flaw, schedules)};
-  return std::nullopt;
+  const Node alone = graph.build(schedules);
+  if (alone != StepGraph::none) return error_at(graph, alone, " has no partner");
+  return Engine(graph, model, arrivals, observer).run();
 }
 
 }  // namespace tutti

@@ -23,9 +23,10 @@ namespace tutti {
 /// A wait frees the memory that only completed operations have used.
 ///
 /// An operation needs the earlier ones that write bytes that it uses, or use bytes that it writes;
-/// these needs are among those of the steps. Messages keep the runner of their step, copies have
-/// that of the step that they serve, or of the last step. The operands of steps must be ones that
-/// StepGraph::build accepts.
+/// these needs are among those of the steps, beside the message that had a message's tag before.
+/// Messages keep the runner of their step, copies have that of the step that they serve, or of the
+/// last step. Steps must be as ScheduleBuilder makes them; a schedule may still break its contract,
+/// or not match those of other ranks.
 ///
 /// O(s log s) for s steps, times the ranges of blocks of a message that are not adjacent; and O(p)
 /// for pairs, and for reductions whose order lists all ranks.

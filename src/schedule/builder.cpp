@@ -53,6 +53,7 @@ StepId ScheduleBuilder::combine(StepId received, Operand operand) {
     return none;
   }
   Step step = schedule_.steps[index(received)];
+  assert(step.staged && reduces(schedule_.collective));
   step.kind = StepKind::reduce;
   step.staged = step.carries = false;
   step.after = received;
@@ -69,12 +70,16 @@ StepId ScheduleBuilder::part(StepKind kind, Rank peer, const Blocks& blocks, Byt
 StepId ScheduleBuilder::append(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset,
                                Bytes bytes) {
   assert(0 <= peer && peer < schedule_.p && peer != schedule_.rank);
+  assert(0 <= blocks.range.begin && blocks.range.begin <= blocks.range.end &&
+         blocks.range.end <= schedule_.blocks());
   schedule_.steps.push_back(
       {.kind = kind, .peer = peer, .blocks = blocks, .offset = offset, .bytes = bytes});
   return static_cast<StepId>(schedule_.steps.size()) - 1;
 }
 
 void ScheduleBuilder::append(const Schedule& schedule) {
+  assert(schedule.p == schedule_.p && schedule.rank == schedule_.rank &&
+         schedule.blocks() == schedule_.blocks());
   const auto before = static_cast<StepId>(schedule_.steps.size());
   for (Step step : schedule.steps) {
     if (step.kind == StepKind::wait) {
@@ -88,15 +93,18 @@ void ScheduleBuilder::append(const Schedule& schedule) {
 
 void ScheduleBuilder::after(StepId step, StepId other) {
   if (step == none || other == none) return;
+  assert(other < step);
   schedule_.steps[index(step)].after = other;
 }
 
 void ScheduleBuilder::limit(StepId step, int slots) {
+  assert(slots >= 0);
   if (step != none) schedule_.steps[index(step)].slots = slots;
 }
 
 void ScheduleBuilder::wait(StepId step) {
   if (step == none) return;
+  assert(index(step) < schedule_.steps.size());
   schedule_.steps.push_back({.kind = StepKind::wait, .first = step, .last = step + 1});
 }
 

@@ -136,14 +136,4 @@ Flaw Flow::deadlock(const std::function<std::string(Node)>& in_words) const {
   return {graph_->rank_of(node), graph_->step_of(node), std::move(circle)};
 }
 
-std::string to_text(const Flaw& flaw, std::span<const Schedule> schedules) {
-  std::string text = "rank " + std::to_string(flaw.rank);
-  if (flaw.step >= 0) {
-    const Schedule& schedule = schedules[index(flaw.rank)];
-    text += ", step " + std::to_string(flaw.step) + " (" +
-            describe(schedule.steps[index(flaw.step)]) + ")";
-  }
-  return text + ": " + flaw.text;
-}
-
 }  // namespace tutti

@@ -56,7 +56,4 @@ class Flow {
   int unfinished_ = 0;
 };
 
-/// The flaw with its place, e.g. "rank 1, step 0 (send to 0): rank 0 has no matching receive".
-[[nodiscard]] std::string to_text(const Flaw& flaw, std::span<const Schedule> schedules);
-
 }  // namespace tutti

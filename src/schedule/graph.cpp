@@ -32,66 +32,8 @@ bool overlap(const Blocks& a, const Blocks& b) {
   return false;
 }
 
-/// The step names a peer: it is a message or a one-sided step.
-bool has_peer(const Step& step) {
-  return step.kind == StepKind::send || step.kind == StepKind::recv || is_one_sided(step.kind);
-}
-
 bool receives(const Step& step) {
   return step.kind == StepKind::recv || step.kind == StepKind::await;
-}
-
-/// The flaw of a reduce step, or an empty text.
-std::string reduce_flaw(const Schedule& schedule, const Step& step) {
-  if (!reduces(schedule.collective)) {
-    return "a " + std::string(name_of(schedule.collective)) + " reduces nothing";
-  }
-  if (step.after < 0) return "it names no earlier receive of its blocks";
-  const Step& received = schedule.steps[index(step.after)];
-  const bool fits = receives(received) && received.staged && received.blocks == step.blocks &&
-                    received.bytes == step.bytes && received.offset == step.offset &&
-                    received.peer == step.peer;
-  return fits ? ""
-              : "step " + std::to_string(step.after) +
-                    " has not received these blocks into staging memory";
-}
-
-/// The flaw in a step's operands, or an empty text.
-std::string operand_flaw(const Schedule& schedule, StepId id) {
-  const Step& step = schedule.steps[index(id)];
-  if (step.kind == StepKind::wait) {
-    const bool good = 0 <= step.first && step.first <= step.last && step.last <= id;
-    return good ? "" : "it waits for steps that do not all precede it";
-  }
-  if (has_peer(step)) {
-    if (step.peer < 0 || step.peer >= schedule.p) {
-      return "its peer is not a rank from 0 to " + std::to_string(schedule.p - 1);
-    }
-    if (step.peer == schedule.rank) return "its peer is the rank itself";
-  }
-  if (step.after < -1 || step.after >= id) return "it needs a step that does not precede it";
-  if (step.slots < 0) return "its slots are negative";
-  if (step.bytes < 0 || step.offset < 0) return "its bytes are negative";
-  const BlockRange range = step.blocks.range;
-  if (const BlockIndex blocks = schedule.blocks();
-      range.begin < 0 || range.end < range.begin || range.end > blocks) {
-    return blocks == 0 ? "there are no blocks"
-                       : "its blocks are not within 0 to " + std::to_string(blocks - 1);
-  }
-  BlockIndex at = range.begin;
-  for (const BlockRange& hole : step.blocks.holes) {
-    if (hole.begin < at || hole.end < hole.begin || hole.end > range.end) {
-      return "its holes are not ascending within its blocks";
-    }
-    at = hole.end;
-  }
-  if (step.staged && (!receives(step) || !reduces(schedule.collective))) {
-    return "only receives of a reduction use staging";
-  }
-  if (step.carries && step.kind != StepKind::notify && step.kind != StepKind::await) {
-    return "only notifications carry bytes";
-  }
-  return step.kind == StepKind::reduce ? reduce_flaw(schedule, step) : "";
 }
 
 }  // namespace
@@ -158,40 +100,23 @@ FlowGraph::Node FlowGraph::pair_messages() {
   return none;
 }
 
-std::optional<Flaw> StepGraph::build(std::span<const Schedule> schedules) {
+FlowGraph::Node StepGraph::build(std::span<const Schedule> schedules) {
   schedules_ = schedules;
   clear();
-  for (Rank rank = 0; rank < static_cast<Rank>(schedules.size()); ++rank) {
-    if (auto flaw = add_steps(rank)) return flaw;
-  }
-  if (const Node alone = pair_messages(); alone != none) return unpaired(alone);
-  for (Node node = 0; node < nodes(); ++node) {
-    if (partner(node) == none || receives(step(node))) continue;
-    if (step(node).bytes != step(partner(node)).bytes) return unequal(node);
-  }
-  return std::nullopt;
+  for (const Schedule& schedule : schedules) add_steps(schedule);
+  return pair_messages();
 }
 
-std::optional<Flaw> StepGraph::add_steps(Rank rank) {
-  const Schedule& schedule = schedules_[index(rank)];
-  if (schedule.rank != rank || index(schedule.p) != schedules_.size()) {
-    return Flaw{rank, -1,
-                "the schedule at index " + std::to_string(rank) + " of " +
-                    std::to_string(schedules_.size()) + " is that of rank " +
-                    std::to_string(schedule.rank) + " of " + std::to_string(schedule.p)};
-  }
+void StepGraph::add_steps(const Schedule& schedule) {
   const Node first = nodes();
   add_rank(schedule.steps.size());
   writers_.clear();
   readers_.clear();
   pending_.clear();
   const bool reducing = reduces(schedule.collective);
-  for (Node node = first; node < end(rank); ++node) {
+  for (Node node = first; node < nodes(); ++node) {
     const Step& step = schedule.steps[index(node - first)];
     task(node) = {step.kind == StepKind::wait, step.first, step.last, step.slots};
-    if (std::string text = operand_flaw(schedule, node - first); !text.empty()) {
-      return Flaw{rank, node - first, std::move(text)};
-    }
     if (step.kind == StepKind::send) add_send(node, step.peer, messages);
     if (step.kind == StepKind::recv) add_recv(node, step.peer, messages);
     if (is_one_sided(step.kind)) add_one_sided(node);
@@ -209,7 +134,6 @@ std::optional<Flaw> StepGraph::add_steps(Rank rank) {
       readers_.push_back(node);
     }
   }
-  return std::nullopt;
 }
 
 void StepGraph::add_one_sided(Node node) {
@@ -249,25 +173,6 @@ void StepGraph::add_conflicts(Node node, bool writes) {
   for (std::size_t i = readers_.size(); i-- > 0 && readers_[i] > covering;) {
     if (overlap(step(readers_[i]).blocks, blocks)) add_need(node, readers_[i]);
   }
-}
-
-Flaw StepGraph::unpaired(Node node) const {
-  const Step& alone = step(node);
-  const std::string missing = alone.kind == StepKind::send     ? "receive"
-                              : alone.kind == StepKind::recv   ? "send"
-                              : alone.kind == StepKind::notify ? "await"
-                                                               : "notification";
-  return {rank_of(node), step_of(node),
-          "rank " + std::to_string(alone.peer) + " has no matching " + missing};
-}
-
-Flaw StepGraph::unequal(Node send) const {
-  const Node recv = partner(send);
-  const bool notifies = step(send).kind == StepKind::notify;
-  return {rank_of(send), step_of(send),
-          (notifies ? "notifies of " : "sends ") + std::to_string(step(send).bytes) +
-              " bytes, but rank " + std::to_string(rank_of(recv)) + " expects " +
-              std::to_string(step(recv).bytes) + " in its step " + std::to_string(step_of(recv))};
 }
 
 std::vector<Schedule> as_messages(std::span<const Schedule> schedules) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -98,13 +97,13 @@ class FlowGraph {
 
 /// The schedules of ranks 0..p-1, each step a node. Pairs sends with receives and notifications
 /// with awaits. A step needs the earlier ones that write blocks that it reads, those that read or
-/// write blocks that it changes, and its `after`. Refers to the schedules, which must outlive it.
+/// write blocks that it changes, and its `after`. Refers to the schedules, which must outlive it
+/// and be as ScheduleBuilder makes them.
 class StepGraph : public FlowGraph {
  public:
-  /// Pairs the n-th send from one rank to another with the n-th receive there. Returns a step with
-  /// operands out of range, without a partner, or whose partner expects other bytes, if there is
-  /// one. O(steps log steps), plus for each rank the product of its receives and sends.
-  [[nodiscard]] std::optional<Flaw> build(std::span<const Schedule> schedules);
+  /// Returns a step without a partner, or none. O(steps log steps), plus for each rank the product
+  /// of its receives and sends.
+  [[nodiscard]] Node build(std::span<const Schedule> schedules);
 
   [[nodiscard]] Rank root() const { return schedules_.front().root; }
   [[nodiscard]] const Step& step(Node node) const {
@@ -116,15 +115,13 @@ class StepGraph : public FlowGraph {
   }
 
  private:
-  [[nodiscard]] std::optional<Flaw> add_steps(Rank rank);
+  void add_steps(const Schedule& schedule);
   void add_needs(Node reader);
   /// For reductions, whose blocks change: `node` needs the earlier steps that write its blocks and,
   /// if it writes, those that read them. It stops at a step that writes all of its blocks, because
   /// that step needs the ones before.
   void add_conflicts(Node node, bool writes);
   void add_one_sided(Node node);
-  [[nodiscard]] Flaw unpaired(Node node) const;
-  [[nodiscard]] Flaw unequal(Node send) const;
 
   std::span<const Schedule> schedules_;
   std::vector<Node> writers_;  ///< of the rank being added

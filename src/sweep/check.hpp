@@ -3,7 +3,7 @@
 
 #include "algorithms/hierarchical_problems.hpp"
 #include "algorithms/problems.hpp"
-#include "schedule/flow.hpp"
+#include "schedule/schedule.hpp"
 #include "verify/program.hpp"
 
 namespace tutti {
@@ -46,8 +46,8 @@ struct Programs {
   }
 };
 
-/// The first flaw of the schedules of `specification` for `call`, or fault of the programs that
-/// they become for buffers of a kind; empty if there is none.
+/// The first fault of the programs that the schedules of `specification` for `call` become for
+/// buffers of a kind; empty if there is none.
 [[nodiscard]] std::string fault_of(ProgramVerifier& verifier, const Specification& specification,
                                    const Call& call, const Problems& problems,
                                    std::span<const Schedule> schedules, int kind = 0,

@@ -124,7 +124,6 @@ Programs::Programs(const Specification& specification, const Call& call, const P
 std::string fault_of(ProgramVerifier& verifier, const Specification& specification,
                      const Call& call, const Problems& problems,
                      std::span<const Schedule> schedules, int kind, std::uint64_t seed) {
-  if (const auto flaw = StepGraph().build(schedules)) return to_text(*flaw, schedules);
   const auto fault = Programs(specification, call, problems, schedules, kind).check(verifier, seed);
   return fault ? fault->text : "";
 }

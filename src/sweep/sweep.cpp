@@ -237,9 +237,6 @@ class Sweep {
     if (kinds.empty()) return;
     const Problems problems(unit.specification, call);
     const std::vector<Schedule> schedules = problems.schedules();
-    if (const auto flaw = graph_.build(schedules)) {
-      return refuse(unit, call, to_text(*flaw, schedules));
-    }
     for (const int kind : kinds) run(unit, call, problems, schedules, kind);
   }
 
@@ -268,7 +265,6 @@ class Sweep {
   }
 
   SweepResult& result_;
-  StepGraph graph_;
   ProgramVerifier programs_;
 };
 

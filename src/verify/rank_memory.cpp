@@ -151,6 +151,10 @@ std::string RankMemory::find(const BufferRef& ref, int operation, bool writes,
     }
   } else {
     if (laid.sizes.empty()) return std::string("uses ") + name_of(ref.area) + ", which it lacks";
+    const BlockRange named = ref.blocks.range;
+    if (named.begin < 0 || named.end > call_->contract.blocks()) {
+      return "names blocks that are not among the " + std::to_string(call_->contract.blocks());
+    }
     const Collective collective = call_->contract.collective;
     const bool may_differ = is_irregular(collective) && block_kind(collective) == BlockKind::pairs;
     if (may_differ && ref.blocks.range.count() > 1) {

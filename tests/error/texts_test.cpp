@@ -191,11 +191,11 @@ TEST(SimulationError, NamesWhatDoesNotFit) {
   step.peer = 1;
   const std::vector<Schedule> two = {{Collective::gather, 2, 0, 0, {step}},
                                      {Collective::gather, 2, 1, 0, {}}};
-  EXPECT_TRUE(says(simulate(two, {}).error(), {"rank 0, step 0", "rank 1", "send"}));
+  EXPECT_TRUE(says(simulate(two, {}).error(), {"rank 0, step 0 (recv from 1)", "no partner"}));
   step.kind = StepKind::wait;
   step.last = 1;
   const std::vector<Schedule> waits = {{Collective::gather, 1, 0, 0, {step}}};
-  EXPECT_TRUE(says(simulate(waits, {}).error(), {"rank 0, step 0 (wait 0-1)", "precede"}));
+  EXPECT_TRUE(says(simulate(waits, {}).error(), {"rank 0, step 0 (wait 0-1)", "deadlock"}));
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ TEST(Pull, KeepsNoMoreBlocksInFlightThanAsked) {
   for (const int flight : {1, 2, 5, 15}) {
     const auto schedules = schedules_of("linear_pull:flight=" + std::to_string(flight), call);
     StepGraph graph;
-    ASSERT_FALSE(graph.build(schedules));
+    ASSERT_EQ(graph.build(schedules), StepGraph::none);
     Flow flow;
     flow.start(graph);
     // Requests are over at once, blocks only one by one when nothing else can be posted.

@@ -54,6 +54,15 @@ TEST_F(PlantedInPrograms, BytesOutsideABuffer) {
   expect(3, send, "uses the receive buffer, which it lacks");
 }
 
+TEST_F(PlantedInPrograms, BlocksThatTheCallLacks) {
+  reset(Collective::scatter, "linear", 3);
+  const int send = find(0, OperationKind::send, 1);
+  operation(0, send).from.blocks.range = {2, 4};
+  expect(0, send, "names blocks that are not among the 3");
+  operation(0, send).from.blocks.range = {-1, 1};
+  expect(0, send, "names blocks that are not among the 3");
+}
+
 TEST_F(PlantedInPrograms, WritesWhereNoResultBelongs) {
   reset(Collective::scatter, "linear", 3, contiguous + 1);
   Operation extra = operation(0, find(0, OperationKind::send));
