@@ -11,9 +11,9 @@ from typing import Any
 
 from tutti import source_lines
 from tutti.console import Refusal
-from tutti.report_fields import complete, fault_of_report
+from tutti.report_fields import fault_of_report
 
-VERSIONS = (1, 2)  # of the format; docs/report.md describes the newest
+VERSION = 2  # of the format, which docs/report.md describes
 PAGE_START = '<script type="application/json" id="report">'
 PAGE_END = "</script>"
 """The reports stand between these in an HTML page of tutti.report_page."""
@@ -136,9 +136,8 @@ def read(path: Path) -> list[dict[str, Any]]:
         if not isinstance(report, dict) or not isinstance(report.get("calls"), list):
             raise Refusal(f"{path}: not a report of Tutti: no list of calls")
         version = report.get("format")
-        if version not in VERSIONS:
-            raise Refusal(f"{path}: format version {version}; expected {VERSIONS[0]} or {VERSIONS[1]}")
-        complete(report)
+        if version != VERSION:
+            raise Refusal(f"{path}: format version {version}; expected {VERSION}")
         if fault := fault_of_report(report):
             raise Refusal(f"{path}: not a report of Tutti: {fault}")
         source_lines.name_functions(report, path.stat().st_mtime)
