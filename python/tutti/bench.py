@@ -72,8 +72,7 @@ def measure(
     with shared_folder() as folder:
         path = folder / "bench.json"
         words = [*arguments, "--json", str(path), *(["--quiet"] if quiet else [])]
-        command = command_of(mpirun, words, settings)
-        run(command, settings or {})
+        run(mpirun, words, settings or {})
         if not path.is_file():
             raise nothing_started(mpirun)
         result = read(path)
@@ -107,19 +106,19 @@ def _refuse_one_rank(job: Mapping[str, str]) -> None:
         )
 
 
-def run(command: Sequence[str], settings: Mapping[str, str]) -> None:
-    """Runs a command of command_of, with further settings in its environment.
+def run(mpirun: str, arguments: Sequence[str], settings: Mapping[str, str]) -> None:
+    """Runs tutti-bench under a launcher, with further settings in its environment.
 
     Raises:
         KeyboardInterrupt: an interrupt or a signal to end came, which the launcher has had too.
         RunFailed: the command fails.
-        Refusal: the command cannot be started.
+        Refusal: as command_of, or the command cannot be started.
     """
-    outcome = supervised.run(command, settings)
+    outcome = supervised.run(command_of(mpirun, arguments, settings), settings)
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.status != 0:
-        raise RunFailed(f"{shlex.join(command)}: exit status {outcome.status}")
+        raise RunFailed(f"tutti-bench {arguments[0]} .. under {mpirun}: exit status {outcome.status}")
 
 
 def read(path: Path, *expected: str) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def measure(mpirun: str, file: Path, nodes_per_switch: int) -> None:
     words = ["distances", "--quiet", "--output", str(file.absolute())]
     if nodes_per_switch:
         words += ["--nodes-per-switch", str(nodes_per_switch)]
-    bench.run(bench.command_of(mpirun, words), {})
+    bench.run(mpirun, words, {})
     if not file.is_file():
         raise bench.nothing_started(mpirun)
 

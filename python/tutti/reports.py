@@ -17,6 +17,8 @@ VERSION = 2  # of the format, which docs/report.md describes
 PAGE_START = '<script type="application/json" id="report">'
 PAGE_END = "</script>"
 """The reports stand between these in an HTML page of tutti.report_page."""
+_MAX_LISTED = 8
+"""Lines in an error."""
 _BLANKS = re.compile(r"\s*")
 _EXPECTED = "expected a report of tutti run --report NAME.json or NAME.html"
 
@@ -230,7 +232,10 @@ def matching(sites: list[Site], wanted: str, option: str) -> list[Site]:
 
 
 def _listed(sites: list[Site]) -> str:
-    return "; ".join(f"{site.number}: {site.name}" for site in sites)
+    """The first lines by number and name."""
+    listed = "; ".join(f"{site.number}: {site.name}" for site in sites[:_MAX_LISTED])
+    left = len(sites) - _MAX_LISTED
+    return f"{listed}; and {left:,} more, which tutti report lists" if left > 0 else listed
 
 
 def find(sites: list[Site], wanted: str, option: str) -> Site:

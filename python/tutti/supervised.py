@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import shlex
 import signal
 import subprocess
 import threading
@@ -94,7 +93,7 @@ def run(
                     child.send_signal(signal.SIGINT)
             status = child.returncode
         except OSError as error:
-            raise Refusal(f"{shlex.join(command)}: {error.strerror}") from None
+            raise Refusal(f"{command[0]}: {error.strerror}") from None
     seconds = time.monotonic() - start
     return Outcome(status if status >= 0 else 128 - status, seconds, bool(signals))
 

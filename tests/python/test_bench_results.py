@@ -178,7 +178,9 @@ def test_a_failed_bench_keeps_the_former_file(command, installed, tmp_path):
     mine.write_text("former")
     link.symlink_to(mine)
     for file in (mine, link):
-        assert command("bench", "--mpirun", "env", "--json", "gather", "--json", str(file)).status == 2
+        shown = command("bench", "--mpirun", "env LONG=1", "--json", "gather", "--json", str(file))
+        assert shown.status == 2
+        assert shown.err == "tutti: tutti-bench gather .. under env LONG=1: exit status 3\n"
         assert mine.read_text() == "former"
 
 

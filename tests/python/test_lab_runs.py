@@ -138,6 +138,24 @@ def test_only_where_no_answer_comes_the_firewall_is_suspected(monkeypatch, kind)
     assert ("firewall" in str(refused.value)) == (kind is TimeoutError)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a.c:1:10: fatal error: mpi.h: No such file\n 1 | #include\n   | ^~~\ncompilation terminated.\n",
+         "a.c:1:10: fatal error: mpi.h: No such file"),
+        ("first\nnot enough slots\n------\n", "not enough slots"),
+        ("\n", "failed"),
+    ],
+)  # fmt: skip
+def test_a_failed_command_gives_one_line(tmp_path, text, message):
+    mpicc = tmp_path / "mpicc"
+    mpicc.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{text}END\nexit 1\n")
+    mpicc.chmod(0o755)
+    with pytest.raises(Refusal) as refused:
+        checks.compile_program(mpis.Mpi("openmpi", "4.1.4", str(tmp_path / "mpirun")), tmp_path)
+    assert str(refused.value).endswith(f"check: {message}")
+
+
 def test_a_compiler_that_takes_too_long_is_named(tmp_path, monkeypatch):
     mpirun, mpicc = tmp_path / "mpirun", tmp_path / "mpicc"
     mpicc.write_text("#!/bin/sh\nexec sleep 60\n")

@@ -229,6 +229,13 @@ def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_pat
     assert len(emulated) >= 4, recorded.pattern.delays
 
 
+def test_an_error_lists_some_lines(command, tmp_path):
+    path = write_report(tmp_path, *(line_of(None, site=f"app: f{n}") for n in range(20)))
+    for words in (["--site", "99"], ["--pattern", "gather"]):
+        shown = command("report", path, *words)
+        assert shown.status == 2 and shown.err.endswith("; 8: gather at app: f7; and 12 more, which tutti report lists\n")
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [

@@ -222,6 +222,15 @@ def test_no_output_replaces_the_report(bench: Program, tmp_path: Path, option: s
     assert path.read_bytes() == former and not bench.runs
 
 
+def test_where_no_calls_matter_the_error_lists_no_collectives(bench: Program, tmp_path: Path) -> None:
+    short = line("bcast", size_of(64, 9, 1e-9), site="app: f", elapsed={"mean": 1e-9, "sum": 9e-9})
+    sites = [short, line("rma_bcast", size_of(64, 9, 0.1))]
+    path = write_report(tmp_path, *sites, ranks=8)
+    words = ["--mpirun", "mpirun -n 8", "--report", path, "--output", str(tmp_path / "r.json")]
+    done = CliRunner().invoke(app, ["tune", *words])
+    assert ": no calls on 8 ranks take 1 % or more of the time" in str(done.exception)
+
+
 def test_a_launcher_with_other_ranks_is_refused(bench: Program, tmp_path: Path) -> None:
     path = Path(write_report(tmp_path, line("bcast", size_of(64, 9, 0.1, p=4))))
     words = ["--mpirun", "mpirun -n 8", "--report", str(path), "--output", str(tmp_path / "r.json")]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tutti.console import Refusal
 from tutti.mpis import Mpi
-from tutti_lab import launch, session, state, transfer
+from tutti_lab import launch, machine, session, state, transfer
 from tutti_lab.launch import ProcessMapping, Site
 from tutti_lab.layout import FRAME, Layout, show_rate
 
@@ -90,7 +90,7 @@ def compile_program(mpi: Mpi, folder: Path) -> Path:
     except subprocess.TimeoutExpired:
         raise Refusal(f"{' '.join(words)}: not done after {_SECONDS} s") from None
     if done.returncode:
-        raise Refusal(f"{' '.join(words)}: {done.stderr.strip()}")
+        raise Refusal(f"{' '.join(words)}: {machine.message_in(done.stderr or done.stdout)}")
     return program
 
 
@@ -111,7 +111,7 @@ def nodes(
         how = f"ended with {ended.status}"
         if ended.timed_out:
             how = f"did not end within {limit:g} s"
-        raise Refusal(f"{mpi} on {processes.nodes} nodes {how}\n{ended.output.strip()}")
+        raise Refusal(f"{mpi} on {processes.nodes} nodes {how}: {machine.message_in(ended.output)}")
     return judge(layout, processes, json.loads(lines[-1]))
 
 

@@ -56,9 +56,15 @@ def output(command: Command, limit: float = 30) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Refusal(f"{' '.join(command)}: {error}") from None
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines() or ["failed"]
-        raise Refusal(f"{' '.join(command)}: {said[-1]}")
+        raise Refusal(f"{' '.join(command)}: {message_in(done.stderr or done.stdout)}")
     return done.stdout
+
+
+def message_in(text: str) -> str:
+    """The line of a failed command's output that says why: the first with an error, or else the last with
+    words."""
+    lines = [line.strip() for line in text.splitlines() if any(map(str.isalnum, line))] or ["failed"]
+    return next((line for line in lines if "error" in line.lower()), lines[-1])
 
 
 def existing() -> Names:

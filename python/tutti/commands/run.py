@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -138,8 +138,10 @@ def program_of(path: Path, job: Job, names: Sequence[str]) -> Program:
     check_ranks(calls, job.ranks, ranks)
     replays = replays_of(calls, job.ranks, names)
     if not replays:
+        others = {one.collective for one in calls if one.is_tunable()}.difference(names)
+        which = f" of {', '.join(names)}" if others else ""
         raise Refusal(
-            f"--report {path}: no calls of {', '.join(names)} on {job.ranks} ranks take "
+            f"--report {path}: no calls{which} on {job.ranks} ranks take "
             f"{percent(MIN_SHARE)} or more of the time in collectives"
         )
     return Program(calls, replays, ranks, found[0].get("mpi") or "")
