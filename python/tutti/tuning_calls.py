@@ -156,7 +156,7 @@ def _computed(line: dict[str, Any]) -> list[tuple[int, list[float]]]:
     if waits_for_all(line["collective"]):
         return []
     classes = {(size["p"], class_end(size["bytes"])) for size in line["sizes"]}
-    if pattern["communicators"] != 1 or len(classes) > 1 or (line.get("other_sizes") or {}).get("calls"):
+    if pattern["communicators"] != 1 or len(classes) > 1:
         return []
     numbers, roots = pattern["calls"], pattern["roots"]
     followed = [at for at in range(len(numbers) - 1) if numbers[at + 1] == numbers[at] + 1]
@@ -198,8 +198,7 @@ def _band_of(line: dict[str, Any], size: dict[str, Any]) -> Band | None:
 
 def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
     """The calls in reports, those with the most time first. Lines that differ only by algorithm or
-    reason count together, and so do the sizes that a line does not list: of 0 ranks, so that no
-    tuning takes them.
+    reason count together.
 
     Raises:
         Refusal: the report has no message sizes, or no number of ranks.
@@ -211,9 +210,7 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
         for size in line["sizes"] if waits_for_all(line["collective"]) else []:
             waiting[size["p"]] += size["calls"]
     for report, line in _checked(reports):
-        rest = line.get("other_sizes") or {"calls": 0, "rank_seconds": 0.0}
-        of_roots = sum(size["seconds"] * size["p"] for size in line["sizes"])
-        of_roots = of_roots + rest["rank_seconds"] or 1.0
+        of_roots = sum(size["seconds"] * size["p"] for size in line["sizes"]) or 1.0
         for size in line["sizes"]:
             p = size["p"]
             seconds = seconds_of(line) * size["seconds"] * p / of_roots
@@ -228,11 +225,6 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
                 computed = _computed(line) if calls.arrivals and 2 * waiting[p] < line["calls"] else []
                 calls.follow = bool(computed)
                 calls.arrivals = computed or calls.arrivals
-        if rest["calls"]:
-            key = (line["site"], line["collective"], 0, 0, None)
-            others = found.setdefault(key, Calls(*key))
-            others.calls += rest["calls"]
-            others.seconds += seconds_of(line) * rest["rank_seconds"] / of_roots
     return sorted(found.values(), key=lambda calls: -calls.seconds)
 
 
