@@ -41,8 +41,8 @@ REPETITIONS = 40
 WARMUP = 3
 REST = "2ms"
 """The pause after each call, so that ranks that have left it do not delay others on shared cores."""
-LEADERS_OF = re.compile(r"leaders=(\d+)\)$")
-"""The end of a hierarchical specification."""
+LEADERS_OF = re.compile(r"leaders=(\d+)\)?$")
+"""The end of a hierarchical specification; earlier samples have native:level=node,leaders=2."""
 app = typer.Typer(add_completion=False)
 
 Lines = dict[str, dict[str, Any]]

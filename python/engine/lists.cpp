@@ -104,6 +104,8 @@ void bind_lists(nb::module_& module) {
   module.def("algorithms", [] { return copied(all_algorithms()); });
   module.def("aliases", [] { return copied(all_aliases()); });
   module.def("settings", [] { return copied(all_settings()); });
+  module.def("former_name_of", &former_name_of, "name"_a,
+             "An accepted alias of a setting; empty if it has none.");
   module.def("unknown_setting", &unknown_setting, "name"_a,
              "The error message for an unknown variable: it suggests the nearest setting.");
   module.def("is_setting", &is_setting, "name"_a,

@@ -107,6 +107,9 @@ def aliases() -> list[Alias]: ...
 
 def settings() -> list[Setting]: ...
 
+def former_name_of(name: str) -> str:
+    """An accepted alias of a setting; empty if it has none."""
+
 def unknown_setting(name: str) -> str:
     """
     The error message for an unknown variable: it suggests the nearest setting.

@@ -30,6 +30,7 @@ class _Entry:
     line: str
     target: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    hidden: bool = False
     package: str = "tutti.commands"
     """Holds the module; packages apart from tutti need not be installed."""
     folder: str = ""
@@ -58,7 +59,7 @@ class _Entry:
         if isinstance(defined, typer.Typer):
             group.add_typer(defined, name=name)
         else:
-            group.command(name, context_settings=dict(self.settings))(defined)
+            group.command(name, context_settings=dict(self.settings), hidden=self.hidden)(defined)
         return _with_plain_help(get_command(group).commands[name])
 
 
@@ -134,6 +135,8 @@ COMMANDS = {
         "Print the script that completes commands, options and values of tutti in a shell.",
         "completion.completion",
     ),
+    # An alias, accepted for one version.
+    "place": _Entry(_ASK, "", "map.map_ranks", hidden=True),
     "verify": _Entry(
         _CHECK,
         "Verify every algorithm exhaustively for small numbers of ranks.",
@@ -231,7 +234,9 @@ def tutti(
 
 
 for _name, _entry in COMMANDS.items():
-    app.command(_name, help=_entry.line, rich_help_panel=_entry.panel)(_entry.named)
+    app.command(
+        _name, help=_entry.line, rich_help_panel=_entry.panel, hidden=_entry.hidden
+    )(_entry.named)
 
 
 def _with_value(error: Any, words: list[str]) -> str:

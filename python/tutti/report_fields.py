@@ -6,6 +6,9 @@ from typing import Any
 
 from tutti.fields import COUNT, FLAG, INTEGER, TEXT, Maybe, Value, fault_of
 
+FORMER = {"delays": "lateness", "mean_delay": "mean_lateness", "progress_hint": "edge"}
+"""The names of renamed fields in format 1."""
+
 NUMBER = Value("a number up to 1e30", lambda value: type(value) in (int, float) and abs(value) <= 1e30)
 """Sums and ratios of these are finite; NaN is not among them."""
 _DIVISOR = Value("a number above 0", lambda value: NUMBER.fits(value) and value > 0)
@@ -57,6 +60,20 @@ _REPORT = {
         "cases": Maybe([_CASE], null=False),
     }),
 }  # fmt: skip
+
+
+def complete(report: dict[str, Any]) -> None:
+    """Gives a report of an earlier format the names and sums of today's, in place."""
+    for line in report["calls"]:
+        if not isinstance(line, dict):
+            continue
+        elapsed, calls = line.get("elapsed"), line.get("calls")
+        if isinstance(elapsed, dict) and isinstance(elapsed.get("mean"), (int, float)) and isinstance(calls, int):
+            elapsed.setdefault("sum", elapsed["mean"] * calls)
+        pattern = line.get("pattern")
+        for new, former in FORMER.items() if isinstance(pattern, dict) else ():
+            if new not in pattern and former in pattern:
+                pattern[new] = pattern[former]
 
 
 def fault_of_report(report: dict[str, Any]) -> str:

@@ -6,14 +6,14 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tutti import source_lines
 from tutti.console import Refusal
-from tutti.report_fields import fault_of_report
+from tutti.report_fields import complete, fault_of_report
 
-VERSION = 2  # of the format, which docs/report.md describes
+VERSIONS = (1, 2)  # of the format; docs/report.md describes the newest
 PAGE_START = '<script type="application/json" id="report">'
 PAGE_END = "</script>"
 """The reports stand between these in an HTML page of tutti.report_page."""
@@ -96,8 +96,12 @@ class Site:
 
     @property
     def name(self) -> str:
-        """The collective and its call site."""
+        """The collective and its call site, by which a user finds it."""
         return f"{self.fields['collective']} at {self.fields['site']}"
+
+    def shown(self, lines: Mapping[str, str]) -> str:
+        """The same for people, with the source line if `lines` has it."""
+        return f"{self.fields['collective']} at {source_lines.shown(self.fields['site'], lines)}"
 
     @property
     def explored(self) -> bool:
@@ -138,8 +142,9 @@ def read(path: Path) -> list[dict[str, Any]]:
         if not isinstance(report, dict) or not isinstance(report.get("calls"), list):
             raise Refusal(f"{path}: not a report of Tutti: no list of calls")
         version = report.get("format")
-        if version != VERSION:
-            raise Refusal(f"{path}: format version {version}; expected {VERSION}")
+        if version not in VERSIONS:
+            raise Refusal(f"{path}: format version {version}; expected {VERSIONS[0]} or {VERSIONS[1]}")
+        complete(report)
         if fault := fault_of_report(report):
             raise Refusal(f"{path}: not a report of Tutti: {fault}")
         source_lines.name_functions(report, path.stat().st_mtime)
@@ -233,7 +238,7 @@ def matching(sites: list[Site], wanted: str, option: str) -> list[Site]:
 
 def _listed(sites: list[Site]) -> str:
     """The first lines by number and name."""
-    listed = "; ".join(f"{site.number}: {site.name}" for site in sites[:_MAX_LISTED])
+    listed = "; ".join(f"{site.number}: {site.shown({})}" for site in sites[:_MAX_LISTED])
     left = len(sites) - _MAX_LISTED
     return f"{listed}; and {left:,} more, which tutti report lists" if left > 0 else listed
 

@@ -71,10 +71,13 @@ class Reader {
   }
 
  private:
-  /// The value of a setting; empty if it is not set.
+  /// The value of a setting, by its name or its former one; empty if it is not set.
   [[nodiscard]] std::string value_of(std::string_view name) const {
-    const auto found = variables_.find(name);
-    return found == variables_.end() ? "" : found->second;
+    for (const std::string_view known : {name, former_name_of(name)}) {
+      const auto found = variables_.find(known);
+      if (found != variables_.end()) return found->second;
+    }
+    return "";
   }
 
   void refuse(const std::string& name, const std::string& value, const std::string& why) {

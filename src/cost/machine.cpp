@@ -18,6 +18,7 @@ struct MachineField {
   double min;  ///< accepted values: min..max
   double max;
   std::string_view meaning;
+  std::string_view former = {};  ///< the name in files of earlier versions
 };
 
 constexpr std::array<MachineField, 14> machine_fields = {{
@@ -41,7 +42,7 @@ constexpr std::array<MachineField, 14> machine_fields = {{
      "seconds for each byte that all ranks of a node copy together"},
     {"combine_per_byte", &Machine::combine_per_byte, 1e-12, 1e-5,
      "seconds for a rank to reduce a byte"},
-    {"signal", &Machine::signal, 1e-10, 1, "seconds until another rank's signal is seen"},
+    {"signal", &Machine::signal, 1e-10, 1, "seconds until another rank's signal is seen", "flag"},
 }};
 
 }  // namespace
@@ -55,7 +56,7 @@ Result<Machine> machine_from_text(std::string_view text) {
     std::vector<std::string_view> words = split(line.substr(0, line.find('#')), " \t\r\v\f");
     std::erase(words, std::string_view());
     for (const MachineField& field : machine_fields) {
-      if (words.empty() || field.name != words[0]) continue;
+      if (words.empty() || (field.name != words[0] && field.former != words[0])) continue;
       double value = 0;
       if (words.size() < 2 || !read_number(words[1], value) ||
           !(value >= field.min && value <= field.max)) {

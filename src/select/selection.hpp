@@ -40,10 +40,12 @@ inline constexpr Setting flat_native = {Setting::Kind::native, {}, Level{}};
 /// Reads "auto", "native", a specification, or one of the last two as hierarchical, such as
 /// "hierarchical(native)" or "hierarchical(knomial:k=4,leaders=2)"; the default is leaders=1.
 /// "auto:hierarchy=flat" selects only flat algorithms; "native:hierarchy=auto" runs the MPI's own,
-/// and measurements select flat or hierarchical. Hierarchical excludes runner=background.
+/// and measurements select flat or hierarchical. Hierarchical excludes runner=background. The
+/// former spelling "native:level=node,leaders=2" is accepted too.
 [[nodiscard]] Result<Setting> setting(Collective collective, std::string_view text);
 [[nodiscard]] std::string to_text(const Setting& setting);
-/// Reads "auto" (none), "flat", "hierarchical" or "hierarchical(leaders=K)".
+/// Reads "auto" (none), "flat", "hierarchical" or "hierarchical(leaders=K)", and the former
+/// spellings "node" and "node:leaders=K".
 [[nodiscard]] Result<std::optional<Level>> level(std::string_view text);
 /// The facts of a call that are equal on all ranks, and what its program permits. A selection must
 /// depend on nothing else.

@@ -14,10 +14,11 @@ namespace {
 constexpr int max_leaders = 64;
 
 constexpr std::string_view opening = "hierarchical(";
-constexpr std::string_view hierarchy_key = "hierarchy=";
 constexpr std::string_view leaders_key = "leaders=";
 
+/// `auto` is an alias for the 1 leader that there is without a number.
 bool read_leaders(std::string_view text, int& leaders) {
+  if (text == "auto") text = "1";
   return read_number(text, leaders) && leaders >= 1 && leaders <= max_leaders;
 }
 
@@ -30,9 +31,12 @@ struct LevelPart {
 
 /// Consumes `parameter` if it belongs to LevelPart, else returns false. Sets `error` if it is
 /// invalid.
+/// `level=` is the former spelling of `hierarchy=`, and `node` of `hierarchical`.
 bool take(std::string_view parameter, LevelPart& part, std::string& error) {
-  if (parameter.starts_with(hierarchy_key)) {
-    part.value = parameter.substr(hierarchy_key.size());
+  for (const std::string_view key : {"hierarchy=", "level="}) {
+    if (!parameter.starts_with(key)) continue;
+    part.value = parameter.substr(key.size());
+    if (part.value == "node") part.value = "hierarchical";
     part.level.hierarchical = part.value == "hierarchical";
     if (!part.level.hierarchical && part.value != "flat" && part.value != "auto") {
       error = "invalid " + std::string(parameter) + ": expected auto, flat or hierarchical" +
@@ -130,12 +134,11 @@ Result<Setting> setting(Collective collective, std::string_view text) {
 Result<std::optional<Level>> level(std::string_view text) {
   if (text == "auto") return std::optional<Level>();
   if (text == "flat") return std::optional(Level{});
-  if (text == "hierarchical") return std::optional(Level{true});
+  if (text == "hierarchical" || text == "node") return std::optional(Level{true});
   std::string_view leaders;
-  if (text.starts_with("hierarchical(leaders=") && text.ends_with(')')) {
-    leaders = text.substr(text.find('=') + 1);
-    leaders.remove_suffix(1);
-  }
+  const bool encloses = text.starts_with("hierarchical(leaders=") && text.ends_with(')');
+  if (encloses || text.starts_with("node:leaders=")) leaders = text.substr(text.find('=') + 1);
+  if (encloses) leaders.remove_suffix(1);
   Level level{true};
   if (!read_leaders(leaders, level.leaders)) {
     return Error{

@@ -41,9 +41,11 @@ std::vector<SettingInfo> listed() {
   for (const Collective collective : callers) {                                                \
     lines.push_back({setting_name(collective), by_default, accepted, meaning_of(collective)}); \
   }
+#define TUTTI_FORMER_SETTING(name) lines.back().former = name;
 #include "select/settings.inc"
 #undef TUTTI_SETTING
 #undef TUTTI_SETTINGS_OF
+#undef TUTTI_FORMER_SETTING
   return lines;
 }
 
@@ -60,11 +62,19 @@ std::span<const SettingInfo> all_settings() {
   return lines;
 }
 
+std::string_view former_name_of(std::string_view name) {
+  const auto found = std::ranges::find(all_settings(), name, &SettingInfo::name);
+  return found == all_settings().end() ? std::string_view() : found->former;
+}
+
 bool is_setting(std::string_view name) {
   constexpr std::string_view read_elsewhere[] = {"TUTTI_LIBRARY_DIR", "TUTTI_LIBRARY",
                                                  "TUTTI_BENCH_MPI"};
+  const auto is_it = [name](const SettingInfo& setting) {
+    return setting.name == name || setting.former == name;
+  };
   return std::ranges::find(read_elsewhere, name) != std::end(read_elsewhere) ||
-         std::ranges::find(all_settings(), name, &SettingInfo::name) != all_settings().end();
+         std::ranges::any_of(all_settings(), is_it);
 }
 
 Result<bool> switched(std::string_view text) {

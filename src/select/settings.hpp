@@ -16,6 +16,7 @@ struct SettingInfo {
   std::string_view by_default;
   std::string_view accepted;
   std::string meaning;
+  std::string_view former = {};  ///< see former_name_of
 };
 
 /// All settings, in the sequence of settings.inc.
@@ -24,8 +25,12 @@ struct SettingInfo {
 /// The name of a collective's setting, such as "TUTTI_GATHERV".
 [[nodiscard]] std::string setting_name(Collective collective);
 
-/// True for a known variable: the names in all_settings(), and those that only the commands and the
-/// modulefile use.
+/// The name of the setting `name` in the previous version, which is still accepted; empty if the
+/// name has not changed.
+[[nodiscard]] std::string_view former_name_of(std::string_view name);
+
+/// True for a known variable: the names in all_settings(), former ones, and those that only the
+/// commands and the modulefile use.
 [[nodiscard]] bool is_setting(std::string_view name);
 
 /// The value of a setting that is on or off, in any case: on, 1, true, yes or off, 0, false, no.

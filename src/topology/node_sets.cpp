@@ -15,6 +15,8 @@ namespace tutti {
 namespace {
 
 constexpr std::string_view sets_schema = "tutti-learned-distances-1";
+/// Of the files of distance_file.hpp.
+constexpr std::string_view former_schema = "tutti-distances-1";
 
 class SetsReader {
  public:
@@ -24,6 +26,7 @@ class SetsReader {
     const bool good =
         json_.object([&](const std::string& key) { return member(key); }) && json_.end();
     if (!good) return Error{json_.error()};
+    if (schema_ == former_schema) return std::vector<NodeSet>();
     if (schema_ != sets_schema) {
       return Error{"invalid schema \"" + schema_ + "\"; expected \"" + std::string(sets_schema) +
                    "\""};

@@ -38,7 +38,8 @@ void add_set(std::vector<NodeSet>& sets, NodeSet newest);
 ///     {"schema": "tutti-learned-distances-1", "sets": [
 ///      {"nodes": ["n0", "n1"], "date": "2026-11-30", "links": [[0, 1, 2e-5, 9e-4]]}]}
 ///
-/// The error names the line or the value that is wrong.
+/// The error names the line or the value that is wrong. A file of distances of ranks, which earlier
+/// versions kept in its place, has no sets.
 [[nodiscard]] Result<std::vector<NodeSet>> node_sets_from_text(std::string_view text);
 /// Writes sets, as many of the newest as `max_bytes` bytes hold.
 [[nodiscard]] std::string to_text(const std::vector<NodeSet>& sets,

@@ -49,7 +49,7 @@ together() {
   mapfile -t runs < <(together | awk -v i="${part%/*}" -v n="${part#*/}" '(NR - 1) % n == i')
 for run; do
   if [[ $run == nodes=*+all ]]; then
-    mapfile -t -O ${#runs[@]} runs < <(together | sed "s|[^ ]*|&:hierarchy=hierarchical|g; s|^|${run%all}|")
+    mapfile -t -O ${#runs[@]} runs < <(together | sed "s|[^ ]*|&:level=node|g; s|^|${run%all}|")
   else
     runs+=("$run")
   fi
@@ -112,8 +112,8 @@ forcing() {
       +leaders=*) echo "TUTTI_HIERARCHY=hierarchical(${nodes#*+})" ;;
       +TUTTI_*) forcing "${nodes#*+}" ;;
       *)
-        between=:hierarchy=hierarchical
-        [[ ${nodes#*+} == *:* ]] && between=,hierarchy=hierarchical
+        between=:level=node
+        [[ ${nodes#*+} == *:* ]] && between=,level=node
         forcing "${nodes#*+}" | grep -v SCAN | sed "s/\$/$between/"
         ;;
     esac

@@ -141,9 +141,9 @@ TEST(MachineError, RefusesATextThatIsOfNoMachine) {
     EXPECT_TRUE(says(machine_from_text(text).error(), {"line", "latency 2e-6"}));
   }
   EXPECT_TRUE(machine_from_text("gap 8e-7\n"));
-  EXPECT_TRUE(machine_from_text("signal 1e-7\n"));
-  EXPECT_FALSE(machine_from_text("signal 1e-7\ngap 1\n"));
-  EXPECT_FALSE(machine_from_text("gap 1e-7\nsignal 10\n"));
+  EXPECT_TRUE(machine_from_text("flag 1e-7\n"));
+  EXPECT_FALSE(machine_from_text("flag 1e-7\ngap 1\n"));
+  EXPECT_FALSE(machine_from_text("gap 1e-7\nflag 10\n"));
 }
 
 TEST(SettingError, AlsoOffersAutoAndNative) {
@@ -160,7 +160,7 @@ TEST(SettingError, AlsoOffersAutoAndNative) {
 }
 
 TEST(SettingError, NamesWhatFollowsAColon) {
-  for (const std::string text : {"linear:", "native:", "auto:", "linear:hierarchy=flat,"}) {
+  for (const std::string text : {"linear:", "native:", "auto:", "linear:level=flat,"}) {
     const Result<Setting> read = setting(Collective::gatherv, text);
     ASSERT_FALSE(read) << text;
     EXPECT_TRUE(says(read.error(), {text, "key=value"}));

@@ -47,8 +47,8 @@ struct Calls {
 [[nodiscard]] std::vector<std::string> algorithms(Kind kind, bool native);
 [[nodiscard]] std::vector<std::string> algorithms(const char* collective);
 
-/// A specification with the parameters `level`, such as "hierarchy=hierarchical"; unchanged if
-/// `level` is empty or the specification is "auto".
+/// A specification with the parameters `level`, such as "level=node"; unchanged if `level` is empty
+/// or the specification is "auto".
 [[nodiscard]] std::string with_level(const std::string& specification, const std::string& level);
 
 /// Whether the MPI's own ran because the algorithm would exceed this test's --memory.

@@ -27,8 +27,8 @@ void by_leaders(Context& context, const char* collective, const char* algorithm,
   for (const char* leaders : {"1", "2", "3"}) {
     const OwnComm comm;
     expect(context, TUTTI_Arrival_init(comm.get(), 0.5), "TUTTI_Arrival_init");
-    const Forced forced(
-        collective, std::string(algorithm) + ",hierarchy=hierarchical,leaders=" + leaders, false);
+    const Forced forced(collective, std::string(algorithm) + ",level=node,leaders=" + leaders,
+                        false);
     context.expect_empty(forced.error());
     for (unsigned call = 0; call < 4U * static_cast<unsigned>(context.options().effort); ++call) {
       compute(context, comm.get(), call, own);

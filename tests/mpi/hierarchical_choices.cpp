@@ -24,7 +24,7 @@ constexpr int max_calls = 4000;
 /// A machine on which only messages take time, and signals and copies almost none.
 constexpr const char* slow_messages =
     "latency 1e-3\nper_byte 1e-9\nsender_per_byte 2e-8\nnode_gap 1e-3\nlocal_latency 1e-2\n"
-    "copy_per_byte 1e-11\nshared_per_byte 1e-12\nsignal 1e-9\n";
+    "copy_per_byte 1e-11\nshared_per_byte 1e-12\nflag 1e-9\ncrowding 64\n";
 
 bool last_is_native(MPI_Comm comm) { return last_run(comm, "allreduce").starts_with("native"); }
 
@@ -199,7 +199,7 @@ void reductions(Context& context) {
   };
   sum(nodes_pay(context));
   {
-    const Forced level(context, "allreduce", "native:hierarchy=auto");
+    const Forced level(context, "allreduce", "native:level=auto");
     sum(nodes_pay(context));
   }
   const Forced nodes(context, "allreduce", "hierarchical(native)");

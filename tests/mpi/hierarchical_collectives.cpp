@@ -16,7 +16,7 @@ std::vector<std::string> hierarchical(const char* collective) {
   std::vector<std::string> all = {"hierarchical(native)", "hierarchical(native,leaders=2)"};
   for (const std::string& name : algorithms(collective)) {
     const int leaders = static_cast<int>(all.size()) % 3 + 1;
-    all.push_back(with_level(name, "hierarchy=hierarchical,leaders=" + std::to_string(leaders)));
+    all.push_back(with_level(name, "level=node,leaders=" + std::to_string(leaders)));
   }
   return all;
 }
@@ -195,10 +195,9 @@ void add_hierarchical_collectives(Suite& suite) {
     move(context, comm.get(), {3000}, 1);
   });
   suite.add("levels, barriers",
-            [](Context& context) { check_barriers(context, "hierarchy=hierarchical,leaders=2"); });
-  suite.add("levels, mixed types", [](Context& context) {
-    check_mixed_types(context, "hierarchy=hierarchical,leaders=2");
-  });
+            [](Context& context) { check_barriers(context, "level=node,leaders=2"); });
+  suite.add("levels, mixed types",
+            [](Context& context) { check_mixed_types(context, "level=node,leaders=2"); });
   suite.add_tutti_only("levels, reductions", [](Context& context) {
     const OwnComm comm;
     reduce(context, comm.get(), {5, 0, 1, 64, 17});

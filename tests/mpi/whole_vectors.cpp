@@ -95,7 +95,7 @@ std::vector<std::string> specifications(const char* collective, bool nodes) {
   std::vector<std::string> all = algorithms(collective);
   if (std::string(collective) == "reduce") all.emplace_back("chain:parts=3");
   if (!nodes) return all;
-  for (std::string& name : all) name = with_level(name, "hierarchy=hierarchical,leaders=2");
+  for (std::string& name : all) name = with_level(name, "level=node,leaders=2");
   all.emplace_back("hierarchical(native)");
   return all;
 }

@@ -70,3 +70,13 @@ def test_a_changed_sample_is_found(tmp_path):
     ended = run("check", folder, folder / "README.md", README)
     assert ended.returncode == 1
     assert "in 300 ms" in ended.stderr
+
+
+def test_hierarchical_samples_may_have_the_name_of_today(tmp_path):
+    folder = Path(shutil.copytree(RESULTS, tmp_path / "results"))
+    for path in folder.glob("lab-levels-*.json"):
+        text = re.sub(r"native:level=node,leaders=(\d)", r"hierarchical(native,leaders=\1)", path.read_text())
+        assert "hierarchical(native" in text
+        path.write_text(text)
+    assert run("page", folder, folder / "claims.md").returncode == 0
+    assert (folder / "claims.md").read_text() == (RESULTS / "claims.md").read_text()

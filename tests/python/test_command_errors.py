@@ -16,10 +16,6 @@ from tutti import libraries, pages
     ("words", "text"),
     [
         (["frobnicate"], "No such command 'frobnicate'"),
-        (["place", "distances.json"], "No such command 'place'"),
-        (["run", "--level", "node", "true"], "No such option: --level"),
-        (["explain", "bcast", "--nodes", "2x2", "--algorithm", "hierarchical(linear,level=node)"],
-         "linear has no parameter 'level'; valid parameters: order"),
         (["list", "prefix"], "unknown collective 'prefix'; valid collectives: gather, gatherv"),
         (["list", "gater"], "did you mean gather?"),
         (["explain", "--report", "x", "--svg", "y"], "--report x excludes --svg (y)"),
@@ -180,7 +176,7 @@ def test_a_report_that_was_cut_off_is_named(command, tmp_path, content):
 def test_a_report_of_another_version_is_refused(command, tmp_path):
     path = tmp_path / "r.json"
     path.write_text('{"format": 9, "calls": []}')
-    assert "format version 9; expected 2" in command("report", str(path)).err
+    assert "format version 9; expected 1 or 2" in command("report", str(path)).err
     path.write_text("[]")
     assert "not a report of Tutti" in command("report", str(path)).err
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 
 import pytest
 from reporting import case_of, late_rank, line_of, write_report
@@ -74,3 +75,14 @@ def test_a_case_without_what_is_read_is_refused(command, tmp_path):
     del broken["candidates"][2]["median"]
     refused = command("report", write_report(tmp_path, line_of(DELAYS), cases=[case_of(), broken]))
     assert "tuning.cases[1].candidates[2].median: expected a number" in refused.err
+
+
+def test_patterns_of_format_1_are_read_by_their_former_names(command, tmp_path):
+    path = write_report(tmp_path, line_of(DELAYS))
+    written = json.loads((tmp_path / "report.json").read_text())
+    pattern = written["calls"][0]["pattern"]
+    for new, former in {"delays": "lateness", "mean_delay": "mean_lateness", "progress_hint": "edge"}.items():
+        pattern[former] = pattern.pop(new)
+    new = command("report", path, "--pattern", "1").out
+    (tmp_path / "report.json").write_text(json.dumps({**written, "format": 1}))
+    assert command("report", path, "--pattern", "1").out == new != ""

@@ -57,7 +57,7 @@ def test_a_bound_on_node_memory_gives_chunks(command):
 
 def test_explain_says_what_a_run_would_do(command, tmp_path):
     machine = tmp_path / "machine"  # messages cost, memory and signals do not
-    machine.write_text("latency 1e-3\nnode_gap 1e-3\nlocal_latency 1e-2\nsignal 1e-9\n")
+    machine.write_text("latency 1e-3\nnode_gap 1e-3\nlocal_latency 1e-2\nflag 1e-9\ncrowding 1\n")
 
     def tried(collective: str, *arguments: str) -> list[str]:
         parsed = command(
@@ -84,7 +84,7 @@ def test_auto_explores_by_the_mean_block_and_the_machine(command, tmp_path):
     words = ("explain", "allgatherv", "--nodes", "4x4", "--sizes", ",".join(map(str, sizes)), "--json")
     assert json.loads(command(*words).out)["auto"] == level
     machine = tmp_path / "machine"
-    machine.write_text("latency 1e-9\nlocal_latency 1\nsignal 1\n")
+    machine.write_text("latency 1e-9\nlocal_latency 1\nflag 1\n")
     assert json.loads(command(*words, "--machine", str(machine)).out)["auto"] != level
 
 

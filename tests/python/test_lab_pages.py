@@ -51,7 +51,7 @@ def test_noise_that_selects_leaders_does_not_enter_their_mean(tmp_path):
                 "ratio_to_native": ratio, "ratio_to_bound": 2}  # fmt: skip
 
     lines = [line("native", 100, 50, 100, 50), line("hierarchical(native,leaders=1)", 50, 100, 50, 100),
-             line("hierarchical(native,leaders=2)", 100, 50, 100, 50), line("auto", 100, 50, 100, 50)]  # fmt: skip
+             line("native:level=node,leaders=2", 100, 50, 100, 50), line("auto", 100, 50, 100, 50)]  # fmt: skip
     row = {"bytes": 8, "bound_together_us": 60, "algorithms": lines}
     metadata = {"ranks": "4", "processor": "one", "cores of a node": "4", "library": "an MPI"}
     document = {"schema": "tutti-bench/1", "metadata": metadata, "rows": [row]}

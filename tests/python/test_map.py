@@ -301,6 +301,10 @@ def test_errors_name_the_value(command, words, text):
     assert text in shown.err and shown.err.count("\n") == 1
 
 
+def test_the_former_name_is_accepted(command, switches):
+    assert command("place", str(switches)).out == command("map", str(switches)).out
+
+
 @pytest.mark.parametrize("ranks", [("--ranks", "8"), ("--nodes", "4x2")])
 def test_explain_lists_the_orders_by_distance_that_auto_explores(command, mixed, even, ranks):
     def explored(collective, *more):

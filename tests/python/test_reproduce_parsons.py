@@ -82,7 +82,7 @@ def test_the_lab_s_senders_are_a_source(tmp_path):
     factors = []
     for row in document["rows"]:
         us = {line["name"]: line["mean_us"] for line in row["algorithms"]}
-        factors.append(us["hierarchical(native,leaders=1)"] / us["hierarchical(native,leaders=4)"])
+        factors.append(us["native:level=node,leaders=1"] / us["native:level=node,leaders=4"])
     found = parsons._lab(of, "allgather", "leaders=1", "leaders=4")
     assert found == {"factor": pytest.approx(mean(factors))}
     assert parsons._lab(of, "alltoallv", "leaders=1", "leaders=4") == {}

@@ -241,11 +241,11 @@ def test_node_memory_takes_the_time_of_two_copies():
     """A broadcast of 1 MB in a node of 10 GB/s: the root copies it in, the others copy it out."""
     text = "switch:4:memory-bandwidth=10G,memory-latency=1us"
     job = running.Job(
-        ("tutti-bench", "bcast", "--bytes", "1000000", "--algorithm", "native,hierarchical(native)",
+        ("tutti-bench", "bcast", "--bytes", "1000000", "--algorithm", "native,native:level=node",
          "--root", "first", "--repetitions", "3", "--warmup", "1"),
         platforms.platform(text), 4, 4,
     )  # fmt: skip
-    rows = [line.split() for line in running.output(job).splitlines() if "hierarchical(native)" in line]
+    rows = [line.split() for line in running.output(job).splitlines() if "native:level=node" in line]
     minimum = float(rows[-1][4].replace(",", ""))
     assert 200 <= minimum <= 200 * 1.05
 
@@ -258,7 +258,7 @@ def test_small_moves_in_node_memory_take_the_time_of_their_bytes(tmp_path):
         file = tmp_path / f"{bandwidth}.json"
         text = f"switch:1:memory-bandwidth={bandwidth},memory-latency=1us"
         job = running.Job(
-            ("tutti-bench", "alltoall", "--block", "1", "--algorithm", "hierarchical(native)",
+            ("tutti-bench", "alltoall", "--block", "1", "--algorithm", "native:level=node",
              "--repetitions", "5", "--warmup", "1", "--json", str(file)),
             platforms.platform(text), 64, 64,
         )  # fmt: skip

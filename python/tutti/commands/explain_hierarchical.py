@@ -23,7 +23,7 @@ def _hierarchical_problem(
     machine: _engine.Machine,
 ) -> _engine.HierarchicalProblem:
     named = "hierarchical(native)" if algorithm == "auto" else algorithm
-    if "hierarchical(" not in named:
+    if "hierarchical(" not in named and "level=node" not in named:
         raise Refusal(
             f"--algorithm {algorithm}: --nodes needs a hierarchical specification, such as "
             "hierarchical(native) or hierarchical(ring,leaders=2)"

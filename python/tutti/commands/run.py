@@ -184,11 +184,11 @@ def _words_of(setting: _engine.Setting) -> list[str]:
 def _option_of(setting: _engine.Setting) -> inspect.Parameter:
     """The option of a setting: --gather for TUTTI_GATHER."""
     name = _option_name(setting.name)
+    former = _engine.former_name_of(setting.name).removeprefix("TUTTI_").lower()
+    names = [f"--{one}" for one in (name, former) if one]
     value = "on|off" if setting.name in _SWITCHES else "VALUE"
     words = _words_of(setting)
-    option = typer.Option(
-        f"--{name}", metavar=value, autocompletion=lambda: words, help=setting.meaning, rich_help_panel="Settings"
-    )
+    option = typer.Option(*names, metavar=value, autocompletion=lambda: words, help=setting.meaning, rich_help_panel="Settings")
     kind = Annotated[str | None, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
 
@@ -278,7 +278,7 @@ def run(
     try:
         os.execvpe(start.command[0], start.command, {**os.environ, **start.environment})
     except OSError as error:
-        raise Refusal(f"{start.command[0]}: {error.strerror}") from None
+        raise Refusal(f"{shlex.join(start.command)}: {error.strerror}") from None
 
 
 def _refuse_with_compare(settings: Mapping[str, str]) -> None:

@@ -250,7 +250,7 @@ bool calls_with_open_messages(bool stay, int rank, int p, int& frees) {
 /// and the leaders' communicator is not freed, whose number another one could get.
 bool leaves_messages_open(int rank, int p) {
   waits_in("leaves_messages_open");
-  if (TUTTI_Algorithm_set("allgather", "ring:hierarchy=hierarchical,leaders=1", nullptr, nullptr) !=
+  if (TUTTI_Algorithm_set("allgather", "ring:level=node,leaders=1", nullptr, nullptr) !=
       MPI_SUCCESS) {
     return false;
   }
@@ -285,7 +285,7 @@ int main(int argc, char** argv) {
   }
   for (const tutti::Algorithm& algorithm : tutti::all_algorithms()) {
     if (!tutti::can_be_hierarchical(algorithm.collective)) continue;
-    check(algorithm.collective, std::string(algorithm.name) + ":hierarchy=hierarchical,leaders=" +
+    check(algorithm.collective, std::string(algorithm.name) + ":level=node,leaders=" +
                                     std::to_string(1 + (passed + failed) % 2));
   }
   ++(loses_a_leader(rank, p) ? passed : failed);

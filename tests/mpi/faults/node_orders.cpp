@@ -129,8 +129,7 @@ int main(int argc, char** argv) {
   for (const auto& [collective, algorithm] : forced) {
     for (const char* leaders : {"1", "2"}) {
       const std::string separator = std::string(algorithm).ends_with(':') ? "" : ",";
-      const std::string specification =
-          algorithm + separator + "hierarchy=hierarchical,leaders=" + leaders;
+      const std::string specification = algorithm + separator + "level=node,leaders=" + leaders;
       for (const int early : {1, 2}) {
         ++(serves_first(collective, specification, early, rank, p) ? passed : failed);
       }

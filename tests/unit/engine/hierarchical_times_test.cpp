@@ -287,5 +287,12 @@ TEST(HierarchicalTimes, TakeSeveralSendersWhereOneCannotFillTheAdapter) {
   EXPECT_EQ(best_leaders(Collective::alltoall, {16, 32}, 65536, machine), 1);
 }
 
+TEST(Machine, ReadsTheFormerNameOfItsSignal) {
+  EXPECT_EQ(machine_from_text("flag 3e-7")->signal, 3e-7);
+  const auto refused = machine_from_text("flag -1");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().find("flag from 1e-10 to 1"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tutti

@@ -140,6 +140,13 @@ TEST(NodeSets, KnowTheLinksOfAnyOfTheirNodes) {
   EXPECT_EQ(*links_between({near, far}, {"c", "d"}).find(0, 1), seconds_of(1));
 }
 
+TEST(NodeSets, OfTheFormerFormatAreNone) {
+  const char* const former =
+      R"({"schema": "tutti-distances-1", "unit": "us", "names": ["a", "b"],
+          "levels": [[0, 1]], "measured": [{"bytes": 1, "pairs": [[0, 1, 20]]}]})";
+  EXPECT_EQ(*node_sets_from_text(former), std::vector<NodeSet>());
+}
+
 TEST(NodeSets, SayWhatIsWrong) {
   const auto error_of = [](const std::string& sets) {
     const auto read = node_sets_from_text(
