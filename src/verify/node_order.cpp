@@ -103,8 +103,7 @@ std::vector<InnerTransfer> transfers_of(const NodeGraph& graph, const NodeGraph:
 
 }  // namespace
 
-NodeOrder::Fault NodeOrder::find(const Nodes& nodes, std::span<const Program> programs,
-                                 Collective collective) {
+NodeOrder::Fault NodeOrder::find(const Nodes& nodes, std::span<const Program> programs) {
   nodes_ = &nodes;
   graph_.emplace(placed(programs, nodes));
   transfers_.clear();
@@ -122,13 +121,6 @@ NodeOrder::Fault NodeOrder::find(const Nodes& nodes, std::span<const Program> pr
     if (!clocks_[index(node)].empty()) continue;
     return fault_at(node,
                     "(" + std::string(name_of(graph_->operation(node).kind)) + ") never completes");
-  }
-  for (Rank rank = 0; rank < nodes.p() && collective == Collective::barrier; ++rank) {
-    const Clock& seen = seen_[index(rank)];
-    const auto missing = std::ranges::find_if(seen, [](int done) { return done < 2; });
-    if (missing == seen.end()) continue;
-    return fault_at(graph_->end(rank) - 1,
-                    "may leave before rank " + std::to_string(missing - seen.begin()) + " enters");
   }
   return std::nullopt;
 }

@@ -27,12 +27,11 @@ class NodeOrder {
   using Node = NodeGraph::Node;
 
   /// Finds the order. Returns the first fault, if any: signals that do not grow or end on different
-  /// sequence numbers, members of a collective that disagree, operations that never complete, a
-  /// barrier that a rank may leave too early. The call before is assumed to have used all node
-  /// memory, and each rank's signal to show that the rank has left it. As every program ends with
-  /// that signal, so does this call for the next one. O(operations * ranks).
-  [[nodiscard]] Fault find(const Nodes& nodes, std::span<const Program> programs,
-                           Collective collective);
+  /// sequence numbers, members of a collective that disagree, operations that never complete. The
+  /// call before is assumed to have used all node memory, and each rank's signal to show that the
+  /// rank has left it. As every program ends with that signal, so does this call for the next one.
+  /// O(operations * ranks).
+  [[nodiscard]] Fault find(const Nodes& nodes, std::span<const Program> programs);
 
   /// Operations are numbered as in graph(). True if `first` is complete before `second` starts.
   [[nodiscard]] bool is_before(Node first, Node second) const {

@@ -97,7 +97,7 @@ void ProgramVerifier::lay_out() {
     memory_[rank].start(*call_, origins_, static_cast<Rank>(rank), layouts_[rank], programs_[rank]);
   }
   const Contract& contract = call_->contract;
-  is_barrier_ = block_kind(contract.collective) == BlockKind::none && call_->nodes == nullptr;
+  is_barrier_ = block_kind(contract.collective) == BlockKind::none;
   held_.assign(reduces(contract.collective) ? 0 : p, {});
   for (std::size_t rank = 0; rank < held_.size(); ++rank) {
     const BlockSeries brought = contract.before(static_cast<Rank>(rank));
@@ -251,9 +251,7 @@ ProgramVerifier::Fault ProgramVerifier::check_tags(Rank rank) {
 
 /// Checks what the ranks of nodes share: signals, collectives between nodes, and node memory.
 ProgramVerifier::Fault ProgramVerifier::check_nodes() {
-  if (Fault fault = node_order_.find(*call_->nodes, programs_, call_->contract.collective)) {
-    return fault;
-  }
+  if (Fault fault = node_order_.find(*call_->nodes, programs_)) return fault;
   for (int node = 0; node < call_->nodes->count(); ++node) {
     if (Fault fault = check_node_memory(node)) return fault;
   }

@@ -146,8 +146,8 @@ class ProgramVerifier {
   /// and their sets; and those of rank 0.
   std::vector<std::pair<Bytes, int>> combined_;
   std::vector<std::pair<Bytes, int>> combined_at_first_;
-  RankSets entered_;  ///< barriers of messages: by node, the ranks that have entered before its
-                      ///< end; then by rank, those before it leaves
+  RankSets entered_;  ///< barriers: by node, the ranks that have entered before its end; then by
+                      ///< rank, those before it leaves
   bool is_barrier_ = false;
   std::vector<ByteContent> held_;  ///< by rank, at their origins: the bytes that it has
   Fault fault_;

@@ -141,6 +141,10 @@ void ProgramVerifier::enter(Node node) {
     if (begun_[index(member)] == 0) return;
   }
   run_call(node_order_.transfers(meeting));
+  if (is_barrier_ && node_order_.graph().call(node).collective == Collective::barrier) {
+    for (const Node member : members) entered_.insert_all(node, member);
+    for (const Node member : members) entered_.insert_all(member, node);
+  }
   for (const Node member : members) flow_.complete(member);
 }
 

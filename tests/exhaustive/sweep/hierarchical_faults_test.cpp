@@ -281,6 +281,20 @@ TEST(HierarchicalFaultsAreNamed, SignalsThatNeverComeOrDoNotGrow) {
   EXPECT_NE(ends.find("does not end the call by the signal"), std::string::npos) << ends;
 }
 
+TEST(HierarchicalFaultsAreNamed, ABarrierThatARankLeavesTooEarly) {
+  const auto awaits = [](const Operation& each) { return each.kind == OperationKind::await; };
+  finds(planted(Collective::barrier,
+                [&](std::vector<Program>& programs) {
+                  programs = without(std::move(programs), 3, awaits);
+                }),
+        "rank 3 leaves though rank 0 may not have entered");
+  finds(planted(Collective::barrier,
+                [&](std::vector<Program>& programs) {
+                  programs = without(std::move(programs), 2, awaits);
+                }),
+        "rank 0 leaves though rank 3 may not have entered");
+}
+
 TEST(HierarchicalFaultsAreNamed, OperationsOutOfSequence) {
   const std::string fault = planted(Collective::allgather, [](std::vector<Program>& programs) {
     programs[1].operations[1].last_need = programs[1].operations[1].first_need;
