@@ -278,7 +278,7 @@ def run(
     try:
         os.execvpe(start.command[0], start.command, {**os.environ, **start.environment})
     except OSError as error:
-        raise Refusal(f"{shlex.join(start.command)}: {error.strerror}") from None
+        raise Refusal(f"{start.command[0]}: {error.strerror}") from None
 
 
 def _refuse_with_compare(settings: Mapping[str, str]) -> None:
