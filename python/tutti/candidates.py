@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 
+from tutti import source_lines
 from tutti.console import count, duration
 from tutti.reports import Site
 from tutti.rules import UNKNOWN_SIZES
@@ -104,15 +105,16 @@ def _bounds(known: dict[str, Any]) -> str:
     return f" ({duration(ends[0])} to {duration(ends[1])})" if ends and known["saved"] else ""
 
 
-def print_cases(out: Console, cases: list[Case], full: bool) -> None:
-    """Prints what was selected for each case; with `full`, all candidates and their times."""
+def print_cases(out: Console, cases: list[Case], full: bool, sources: Mapping[str, str]) -> None:
+    """Prints what was selected for each case; with `full`, all candidates and their times. `sources`: the
+    source lines of call sites."""
     if not cases:
         if full:
             out.print("\nNo candidates were measured: nothing was explored in these calls.")
         return
     out.print("\n[bold]candidates[/], times of each rank")
     for case in cases:
-        _print_case(out, case)
+        _print_case(out, case, sources)
         if full:
             _print_candidates(out, case)
     more = "" if full else "; --candidates shows all times"
@@ -125,7 +127,7 @@ def print_cases(out: Console, cases: list[Case], full: bool) -> None:
     )
 
 
-def _print_case(out: Console, case: Case) -> None:
+def _print_case(out: Console, case: Case, sources: Mapping[str, str]) -> None:
     known = case.fields
     native, selected = case.median("native"), case.median(known["selected"])
     times = ""
@@ -137,7 +139,7 @@ def _print_case(out: Console, case: Case) -> None:
     costs = f"{_gain(known['saved'])}{_bounds(known)} in {count(known['calls'], 'call')}"
     if known["explored"]:
         costs += f", exploring cost {duration(known['exploring'])} in {count(known['explored'], 'call')}"
-    lines = [f"at {one['site']}: {count(one['calls'], 'call')}" for one in known["sites"]]
+    lines = [f"at {source_lines.shown(one['site'], sources)}: {count(one['calls'], 'call')}" for one in known["sites"]]
     lines += [f"evidence: {known['evidence']}", costs]
     if known["on_table"]:
         table = known["on_table"]
@@ -172,10 +174,20 @@ def _print_candidates(out: Console, case: Case) -> None:
         out.print(Padding(escape(f"{state}: {', '.join(names)}"), (0, 0, 0, 2), expand=False))
 
 
+def left_out(tuning: dict[str, Any]) -> str:
+    """A sentence about what the cases of a report do not have; empty if that is nothing."""
+    cases, calls = tuning.get("left_out") or 0, tuning.get("left_out_calls") or 0
+    words = [f"{count(cases, 'collective')} of some communicators"] if cases else []
+    words += [count(calls, "call")] if calls else []
+    return f"Not among these candidates: {' and '.join(words)}." if words else ""
+
+
 def print_account(out: Console, report: dict[str, Any]) -> None:
     """Prints the last line of a report: time in collectives, saved, spent exploring."""
     known = report.get("tuning")
     if known:
+        if sentence := left_out(known):
+            out.print(sentence)
         out.print(
             f"time in collectives {duration(known['seconds'])}, {_gain(known['saved'])}, spent "
             f"exploring {duration(known['exploring'])}"

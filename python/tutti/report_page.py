@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tutti import drawing, source_lines
 from tutti.advice import Advice, Known, advice_of, nonblocking_calls
-from tutti.candidates import Case, size_text
+from tutti.candidates import Case, left_out, size_text
 from tutti.console import count, duration, volume
 from tutti.measured_crossovers import crossings_of
 from tutti.reports import (
@@ -59,7 +59,6 @@ class Arrivals:
     """The pictures of one line with recorded arrivals."""
 
     site: Site
-    source: str
     heat: drawing.HeatMap
     profile: drawing.Bars
     parts: drawing.Bars
@@ -81,7 +80,7 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
     run = run or Run()
     sites = sites_of(list(reports))
     totals = totals_of(sites)
-    lines = source_lines.lines_of((total.site for total in totals), run.programs)
+    lines = source_lines.lines_of(source_lines.sites_in(reports), run.programs)
     seconds = sum(total.seconds for total in totals)
     known = with_patterns(sites)
     drawn = [site for site in one_for_each_site(known) if seconds_of(site.fields) >= _MIN_SHARE * seconds]
@@ -92,18 +91,20 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters.update(duration=_time, bytes=volume, size=size_text)
+    environment.filters.update(duration=_time, bytes=volume, size=size_text, short=source_lines.short)
+    environment.filters["source"] = lambda site: source_lines.source_of(site, lines)
+    environment.filters["shown"] = lambda site: source_lines.shown(site, lines)
     data = "\n".join(json.dumps(part, separators=(",", ":")) for part in reports)
     return environment.get_template("report.html").render(
         reports=[_HEAD | {key: value for key, value in part.items() if value is not None} for part in reports],
-        totals=totals, lines=lines, run=run,
+        totals=totals, lines=lines, run=run, file=shlex.quote(name), left_out=left_out,
         command=shlex.join(run.command), seconds=seconds, parts=_sums(totals), tuning=tuning,
         count=count, names=PARTS, name_of_case=lambda case: Case(case).name,
         wall=wall, whole=whole, whose=whose_time(reports),
         saved=sum(one["saved"] for one in tuning), exploring=sum(one["exploring"] for one in tuning),
         crossings=crossings_of([case for one in tuning for case in one.get("cases", ())]),
         cases=any(one.get("cases") for one in tuning), max_cases=_MAX_CASES,
-        arrivals=[_arrivals(site, lines) for site in drawn], left=len(known) - len(drawn),
+        arrivals=[_arrivals(site) for site in drawn], left=len(known) - len(drawn),
         advice=_advice(reports, totals, run, name), colours=drawing.COLOURS, data=_embedded(data),
         data_start=PAGE_START, data_end=PAGE_END,
     )  # fmt: skip
@@ -127,12 +128,12 @@ def _advice(
         name, run.command, wall or whole, ranks, cases, run.lab, collectives, is_partial(reports), passed_on))  # fmt: skip
 
 
-def _arrivals(site: Site, lines: Mapping[str, str]) -> Arrivals:
+def _arrivals(site: Site) -> Arrivals:
     pattern = site.pattern
     if pattern is None:
         raise ValueError(f"line {site.number} has no recorded arrivals")
     return Arrivals(
-        site, lines.get(site.fields["site"], ""), drawing.heat_map(pattern),
+        site, drawing.heat_map(pattern),
         drawing.profile(pattern), drawing.parts(pattern), len(pattern.ranks),
         pattern.calls[0], pattern.calls[-1],
     )  # fmt: skip

@@ -37,9 +37,9 @@ def print_reports(
 ) -> None:
     """Prints reports as text, or only some of their lines. `written` is the time of their file."""
     shown = sites_of(reports) if wanted is None else list(wanted)
+    sources = source_lines.of_reports(reports, written)
     for part in reports:
         _head(out, part)
-        sources = source_lines.of_report(part, written)
         own = {id(line) for line in part["calls"]}
         lines = [one for one in shown if id(one.fields) in own]
         full_part = full or wanted is not None
@@ -52,9 +52,9 @@ def print_reports(
         if not own:
             out.print("No collective was recorded.")
     cases = [case for case in cases_of(reports) if any(case.decides(one) for one in wanted or ()) or wanted is None]
-    print_cases(out, cases, with_candidates)
+    print_cases(out, cases, with_candidates, sources)
     if not with_candidates:
-        _arrivals(out, with_patterns(shown), full)
+        _arrivals(out, with_patterns(shown), sources, full)
     for part in reports:
         print_account(out, part)
 
@@ -137,8 +137,10 @@ def _lines(
         out.print(escape(_row(name, cells)), soft_wrap=True)
         reason = f": {call['reason']}" if call["reason"] else ""
         share = f": {percent(seconds_of(call) / wall, 1)} of the run" if wall else ""
+        others = ", ".join(source_lines.shown(one, sources) for one in call.get("other_sites", ()))
         for below in (
             f"at {escape(source_lines.shown(call['site'], sources))}{share}",
+            *([f"also from {escape(others)}"] if others else []),
             f"[cyan]{escape(call['algorithm'])}[/]{escape(reason)}",
         ):
             out.print(Padding(below, (0, 0, 0, 3), expand=False))
@@ -150,14 +152,14 @@ def _lines(
     )
 
 
-def _arrivals(out: Console, sites: list[Site], full: bool) -> None:
+def _arrivals(out: Console, sites: list[Site], sources: Mapping[str, str], full: bool) -> None:
     """Prints the arrivals of the lines whose ranks waited longest."""
     shown = sites if full else one_for_each_site(sites)[:_MAX_SITES]
     for site in shown:
         pattern = site.pattern
         if pattern is None:
             continue
-        out.print(f"\n[bold]{site.number}: {escape(site.name)}[/]")
+        out.print(f"\n[bold]{site.number}: {escape(site.shown(sources))}[/]")
         out.print(escape(site.late))
         if pattern.communicators > 1:
             out.print(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tutti import source_lines
 from tutti.reports import Site
 
 PARTS = ("waiting", "held", "moving")
@@ -29,7 +30,12 @@ class SiteTotal:
     @property
     def name(self) -> str:
         """The collective and its call site."""
-        return f"{self.collective} at {self.site}"
+        return f"{self.collective} at {source_lines.short(self.site)}"
+
+    @property
+    def other_sites(self) -> list[str]:
+        """Where other ranks call it."""
+        return list(dict.fromkeys(one for line in self.lines for one in line.fields.get("other_sites", ())))
 
     @property
     def algorithms(self) -> list[str]:

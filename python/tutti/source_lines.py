@@ -17,6 +17,9 @@ from tutti.programs import is_elf
 _SYMBOL = re.compile(r"([0-9a-f]+) (?:([0-9a-f]+) )?[tTwWi] (.*)")
 _SITE = re.compile(r"(?P<module>[^:]+?)(?:: (?P<function>.+))?\+(?P<offset>0x[0-9a-f]+)")
 
+_ARGUMENTS = re.compile(r"(?<!operator)(?:\([^()<>]*\)|<[^()<>]*>)")
+"""Innermost parameters or template arguments."""
+
 
 @dataclass(frozen=True)
 class _Place:
@@ -60,15 +63,41 @@ def program_of(report: Mapping[str, Any], written: float) -> list[Path]:
     return [Path(program)] if program and is_unchanged(Path(program), report, written) else []
 
 
-def of_report(report: Mapping[str, Any], written: float) -> dict[str, str]:
-    """The source lines of a report's call sites, as far as program_of knows its program."""
-    sites = (call["site"] for call in report["calls"])
-    return lines_of(sites, program_of(report, written))
+def of_reports(reports: Sequence[Mapping[str, Any]], written: float) -> dict[str, str]:
+    """The source lines of the call sites of reports, as far as program_of knows their programs."""
+    found: dict[str, str] = {}
+    for report in reports:
+        found |= lines_of(sites_in([report]), program_of(report, written))
+    return found
+
+
+def sites_in(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """All call sites that reports have, some several times."""
+    return (holder[key] for report in reports for holder, key in _holders_of_sites(report))
+
+
+def source_of(site: str, lines: Mapping[str, str]) -> str:
+    """The source line of a call site without its folder: "app.c:12"; empty if it is unknown."""
+    return Path(lines[site]).name if site in lines else ""
+
+
+def short(site: str) -> str:
+    """A call site without the parameters and template arguments of its function, which fill lines in C++."""
+    match = _SITE.fullmatch(site)
+    name = match and match["function"]
+    if not name:
+        return site
+    left = name.replace("(anonymous namespace)", "{anonymous}")
+    changes = 1
+    while changes:
+        left, changes = _ARGUMENTS.subn("", left)
+    return site.replace(name, left.removesuffix(" const"))
 
 
 def shown(site: str, lines: Mapping[str, str]) -> str:
     """A call site with its source line, if that is known: "app.c:12 (app: main+0x10)"."""
-    return f"{Path(lines[site]).name} ({site})" if site in lines else site
+    source = source_of(site, lines)
+    return f"{source} ({short(site)})" if source else short(site)
 
 
 def name_functions(report: dict[str, Any], written: float) -> None:

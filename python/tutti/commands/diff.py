@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
+from tutti import source_lines
 from tutti.commands.options import AsJson
 from tutti.console import console, duration, print_json, table
 from tutti.reports import read, sites_of, whose_time
@@ -34,7 +35,10 @@ def diff(
     if as_json:
         print_json(_json(found, totals, total))
         return
-    _show(found, totals, total, _whose(*whose))
+    sources: dict[str, str] = {}
+    for file, parts in zip((a, b), reports, strict=True):
+        sources |= source_lines.of_reports(parts, file.stat().st_mtime)
+    _show(found, totals, total, _whose(*whose), sources)
     for name, file in (("a", a), ("b", b)):
         console().print(f"{name}: {file}", markup=False)
 
@@ -50,13 +54,13 @@ def _total_ratio(totals: Sequence[Sequence[SiteTotal]]) -> float | None:
 
 def _show(
     found: Sequence[Difference], totals: Sequence[Sequence[SiteTotal]], total: float | None,
-    whose: str,
+    whose: str, sources: Mapping[str, str],
 ) -> None:  # fmt: skip
     numbers = ("a", "b", "a/b")
     listing = table("collective", "call site", *numbers, "algorithm", right=numbers)
     for one in found:
         listing.add_row(
-            one.collective, escape(one.site), _time(one.a), _time(one.b), _ratio(one.ratio),
+            one.collective, escape(source_lines.shown(one.site, sources)), _time(one.a), _time(one.b), _ratio(one.ratio),
             escape(_algorithms(one)),
         )  # fmt: skip
     left, right = _seconds(totals[0]), _seconds(totals[1])

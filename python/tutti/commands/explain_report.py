@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from tutti import _engine
+from tutti import _engine, source_lines
 from tutti.candidates import cases_of, print_cases
 from tutti.console import console, count, duration, microseconds, percent, print_json, table
 from tutti.prediction import (
@@ -72,14 +73,15 @@ def explain_report(
         )
         return
     out = console()
-    _head(out, site, pattern, block)
+    sources = source_lines.of_reports(reports, file.stat().st_mtime)
+    _head(out, site, pattern, block, sources)
     _predictions(out, known, pattern.skipped)
     _ranks(out, pattern, known)
     if missing:
         out.print(f"\nNo modelled times: {missing}.")
     else:
         _replays(out, replays, len(calls), source_of_machine(machine))
-    print_cases(out, cases, full=True)
+    print_cases(out, cases, full=True, sources=sources)
 
 
 def _block(line: dict[str, Any], ranks: int) -> int:
@@ -91,9 +93,9 @@ def _block(line: dict[str, Any], ranks: int) -> int:
     return round(line["bytes"] / max(1, line["calls"]) / blocks)
 
 
-def _head(out: Console, site: Site, pattern: Pattern, block: int) -> None:
+def _head(out: Console, site: Site, pattern: Pattern, block: int, sources: Mapping[str, str]) -> None:
     out.print(
-        f"[bold]{site.number}: {escape(site.name)}[/]: {count(len(pattern.calls), 'call')} of "
+        f"[bold]{site.number}: {escape(site.shown(sources))}[/]: {count(len(pattern.calls), 'call')} of "
         f"{count(len(pattern.ranks), 'rank')}, ran {escape(site.fields['algorithm'])}"
     )
     is_mean = block and _engine.is_irregular(site.fields["collective"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from tutti import _engine, reports
+from tutti import _engine, reports, source_lines
 from tutti.console import Refusal, count, duration, percent, table, write
 from tutti.tuning import CHECK, Job, Tuner
 from tutti.tuning_blocks import Band
@@ -46,6 +46,8 @@ class Program:
     ranks: int
     """Of the whole program."""
     mpi: str
+    sources: Mapping[str, str]
+    """The source lines of call sites."""
 
     @property
     def seconds(self) -> float:
@@ -144,7 +146,7 @@ def program_of(path: Path, job: Job, names: Sequence[str]) -> Program:
             f"--report {path}: no calls{which} on {job.ranks} ranks take "
             f"{percent(MIN_SHARE)} or more of the time in collectives"
         )
-    return Program(calls, replays, ranks, found[0].get("mpi") or "")
+    return Program(calls, replays, ranks, found[0].get("mpi") or "", source_lines.of_reports(found, path.stat().st_mtime))
 
 
 _Key = tuple[str, int, int]
@@ -234,7 +236,7 @@ def show(
     listing = table("call site", "collective", "size", "share", "chosen", "speedup", right=numbers)
     for row in rows[:_MAX_LINES]:
         listing.add_row(
-            escape(row["site"]),
+            escape(source_lines.shown(row["site"], program.sources)),
             row["collective"] + (f" {row['blocks']}" if row["blocks"] else ""),
             f"{row['bytes']:,}",
             percent(row["share"]),
