@@ -5,6 +5,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "run/call/mpi_call.hpp"

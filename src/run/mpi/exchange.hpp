@@ -136,6 +136,8 @@ class SentMessages : NotCopied {
   int forget_sent();
   /// Are all forgotten?
   [[nodiscard]] bool empty() const { return open_.empty(); }
+  /// How many are not?
+  [[nodiscard]] std::size_t size() const { return open_.size(); }
 
  private:
   struct Message {

@@ -1,10 +1,12 @@
 /// Messages as notifications: posted receives in a ring, and sends that no thread waits for.
 #include <array>
 #include <cstring>
-#include <list>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "run/mpi/exchange.hpp"
+#include "run/process.hpp"
 #include "run/rma/mpi_notifications.hpp"
 
 namespace tutti {
@@ -12,14 +14,13 @@ namespace tutti {
 namespace {
 
 constexpr int tag = 0;
-constexpr int max_on_way = 16;
-constexpr std::size_t max_spare = 16;
+constexpr std::size_t max_on_way = 16;
 /// Open MPI polls its sockets at every eighth call only.
 constexpr int polls = 8;
 
 class RmaMessageQueue : public RmaNotifications {
  public:
-  RmaMessageQueue(MPI_Comm comm, int p) : comm_(comm), p_(p), on_way_(index(p)) {}
+  RmaMessageQueue(MPI_Comm comm, int p) : comm_(comm), p_(p) {}
 
   int open() {
     if (p_ == 1) return MPI_SUCCESS;
@@ -31,45 +32,37 @@ class RmaMessageQueue : public RmaNotifications {
     return MPI_SUCCESS;
   }
   int close() override {
-    while (!sends_.empty()) {
+    while (!sent_.empty()) {
       if (const int error = forget_sent()) return error;
     }
     if (p_ == 1) return MPI_SUCCESS;
     for (Receive& each : receives_) {
-      if (&each == taken_) continue;
-      int error = mpi().Cancel(&each.request);
-      for (int over = 0; error == MPI_SUCCESS && over == 0;) {
-        error = mpi().Test(&each.request, &over, MPI_STATUS_IGNORE);
-      }
-      if (error != MPI_SUCCESS) return error;
+      if (&each != taken_ && !cancel_receive(each.request)) leak(each.message);
     }
     return MPI_SUCCESS;
   }
 
   /// False while the MPI holds the maximum number of messages to that rank.
   [[nodiscard]] bool can_post(const RmaControlMessage&, Rank to) const override {
-    return on_way_[index(to)] < max_on_way;
+    const auto sent = sent_.find(to);
+    return sent == sent_.end() || sent->second.size() < max_on_way;
   }
 
   [[nodiscard]] std::span<std::byte> compose(RmaControlMessage control, std::span<const Rank> order,
                                              Bytes carried) override {
-    if (spare_.empty()) spare_.emplace_front();
-    std::vector<std::byte>& message = spare_.front().message;
     control.listed = static_cast<std::int32_t>(order.size());
-    const std::size_t listed = order.size_bytes();
-    message.resize(sizeof control + listed + static_cast<std::size_t>(carried));
-    std::memcpy(message.data(), &control, sizeof control);
-    if (listed > 0) std::memcpy(message.data() + sizeof control, order.data(), listed);
-    return std::span(message).subspan(sizeof control + listed);
+    const std::size_t before = sizeof control + order.size_bytes();
+    bytes_ = before + static_cast<std::size_t>(carried);
+    composed_ = std::make_shared_for_overwrite<std::byte[]>(bytes_);
+    std::memcpy(composed_.get(), &control, sizeof control);
+    if (!order.empty()) {
+      std::memcpy(composed_.get() + sizeof control, order.data(), order.size_bytes());
+    }
+    return {composed_.get() + before, composed_.get() + bytes_};
   }
 
   int post(Rank to) override {
-    sends_.splice(sends_.end(), spare_, spare_.begin());
-    Send& send = sends_.back();
-    send.to = to;
-    ++on_way_[index(to)];
-    return mpi().Isend(send.message.data(), static_cast<int>(send.message.size()), mpi().byte, to,
-                       tag, comm_, &send.request);
+    return sent_[to].send(std::move(composed_), bytes_, to, tag, comm_);
   }
 
   [[nodiscard]] std::optional<RmaMessage> take(int& error) override {
@@ -101,11 +94,6 @@ class RmaMessageQueue : public RmaNotifications {
   }
 
  private:
-  struct Send {
-    MPI_Request request = mpi().request_null;
-    Rank to = no_rank;
-    std::vector<std::byte> message;
-  };
   struct Receive {
     MPI_Request request{};
     std::vector<std::byte> message;
@@ -117,27 +105,21 @@ class RmaMessageQueue : public RmaNotifications {
   }
 
   int forget_sent() {
-    for (auto send = sends_.begin(); send != sends_.end();) {
-      int is_sent = 0;
-      const int error = mpi().Test(&send->request, &is_sent, MPI_STATUS_IGNORE);
-      if (error != MPI_SUCCESS) return error;
-      const auto tested = send++;
-      if (is_sent == 0) continue;
-      --on_way_[index(tested->to)];
-      spare_.splice(spare_.begin(), sends_, tested);
-      if (spare_.size() > max_spare) spare_.pop_back();
+    for (auto each = sent_.begin(); each != sent_.end();) {
+      if (const int error = each->second.forget_sent()) return error;
+      each = each->second.empty() ? sent_.erase(each) : std::next(each);
     }
     return MPI_SUCCESS;
   }
 
   MPI_Comm comm_;
   int p_;
-  std::array<Receive, 8> receives_;  ///< a ring, in the sequence in which messages fill them
-  std::size_t next_ = 0;             ///< the receive that is filled next
-  Receive* taken_ = nullptr;         ///< its message is in use by the caller
-  std::list<Send> sends_;
-  std::list<Send> spare_;    ///< whose memory is reused; the one that was composed last is first
-  std::vector<int> on_way_;  ///< by rank: number of `sends_` to it
+  std::array<Receive, 8> receives_;    ///< a ring, in the sequence in which messages fill them
+  std::size_t next_ = 0;               ///< the receive that is filled next
+  Receive* taken_ = nullptr;           ///< its message is in use by the caller
+  std::map<Rank, SentMessages> sent_;  ///< by receiver; none is empty
+  std::shared_ptr<std::byte[]> composed_;
+  std::size_t bytes_ = 0;  ///< of `composed_`
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-/// Tests control messages of all ranks to all others, empty and of the largest size, starts that
-/// fail on one rank, windows whose registration or end comes at a bad time, and communicators that
-/// ranks open in another sequence.
+/// Tests control messages of all ranks to all others, empty and of the largest size, and messages
+/// that the MPI does not complete, starts that fail on one rank, windows whose registration or end
+/// comes at a bad time, and communicators that ranks open in another sequence.
 #include <tutti/tutti.h>
 
 #include <algorithm>
@@ -80,6 +80,63 @@ void exchange(int rank, int p) {
     MPI_Test(&request, &met, MPI_STATUS_IGNORE);
   }
   expect(queue->close() == MPI_SUCCESS, "close");
+  MPI_Comm_free(&comm);
+}
+
+bool holds_up = false;
+std::vector<const MPI_Request*> held_up;  ///< of messages to rank 1; handles may be shared
+
+int holding_isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  const int error = PMPI_Isend(data, count, type, to, tag, comm, request);
+  if (to == 1) held_up.push_back(request);
+  return error;
+}
+
+int holding_test(MPI_Request* request, int* flag, MPI_Status* status) {
+  *flag = 0;
+  const bool is_held = std::find(held_up.begin(), held_up.end(), request) != held_up.end();
+  return holds_up && is_held ? MPI_SUCCESS : PMPI_Test(request, flag, status);
+}
+
+/// While the MPI does not complete messages to rank 1, only so many go there, and any number to
+/// rank 2. The queue closes although receives cannot be cancelled.
+void hold_up_messages(int rank) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::unique_ptr<tutti::RmaNotifications> queue;
+  expect(tutti::open_message_queue(comm, queue) == MPI_SUCCESS, "open");
+  const tutti::test::Faulty functions([](tutti::MpiFunctions& all) {
+    all.Isend = holding_isend;
+    all.Test = holding_test;
+    all.Cancel = [](MPI_Request*) { return MPI_ERR_INTERN; };
+  });
+  int error = MPI_SUCCESS;
+  const auto post = [&](int to, bool is_last) {
+    tutti::RmaControlMessage message;
+    message.operation = is_last ? 1 : 0;
+    while (!queue->can_post(message, to)) static_cast<void>(queue->take(error));
+    static_cast<void>(queue->compose(message, {}, 0));
+    expect(queue->post(to) == MPI_SUCCESS && error == MPI_SUCCESS, "post");
+  };
+  if (rank == 0) {
+    holds_up = true;
+    for (int held = 0; queue->can_post({}, 1); ++held) {
+      expect(held < each, "no limit");
+      post(1, false);
+    }
+    for (int sent = 1; sent <= each; ++sent) post(2, sent == each);
+    expect(!queue->can_post({}, 1), "no limit at last");
+    holds_up = false;
+    post(1, true);
+  }
+  for (bool is_over = rank == 0; !is_over;) {
+    const auto message = queue->take(error);
+    expect(error == MPI_SUCCESS, "take");
+    is_over = message && message->control.operation == 1;
+  }
+  expect(queue->close() == MPI_SUCCESS, "close without cancelling");
+  queue.reset();
   MPI_Comm_free(&comm);
 }
 
@@ -309,12 +366,14 @@ int main(int argc, char** argv) {
   exchange(rank, p);
   waits_in("exchange again");
   exchange(rank, p);
+  waits_in("hold_up_messages");
+  hold_up_messages(rank);
   waits_in("inits");
   inits(rank);
   waits_in("windows");
   windows(rank);
   waits_in("open_in_other_sequence");
   open_in_other_sequence(rank, p);
-  if (rank == 0) std::puts("5 passed, 0 failed");
+  if (rank == 0) std::puts("6 passed, 0 failed");
   MPI_Finalize();
 }
