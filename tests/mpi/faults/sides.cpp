@@ -371,8 +371,7 @@ void huge_counts() {
   const MPI_Count count = (MPI_Count{1} << 31) + 5;
   tutti::IndexedType type;
   expect(type.make(MPI_CHAR, {{8, count}}) == MPI_SUCCESS, "an indexed type of 2 Gi elements");
-  MPI_Count lower = 0;
-  MPI_Count extent = 0;
+  MPI_Count lower = 0, extent = 0;
   PMPI_Type_get_extent_x(type.handle(), &lower, &extent);
   expect(lower == 8 && extent == count, "the extent of an indexed type of 2 Gi elements");
 }
