@@ -197,8 +197,8 @@ def why_not_writable(path: Path) -> str:
     return ""
 
 
-def write(path: Path, text: str, option: str) -> None:
-    """Writes the file that `option` names, in UTF-8. Raises Refusal if that fails.
+def write(path: Path, text: str | bytes, option: str) -> None:
+    """Writes the file that `option` names, text in UTF-8. Raises Refusal if that fails.
 
     A former file stays as it was until the new one is whole, unless its folder takes no new files.
     Names of files need not be UTF-8: their other bytes are written as escapes.
@@ -214,11 +214,11 @@ def write(path: Path, text: str, option: str) -> None:
         raise Refusal(f"{option} {path}: {error.strerror}") from None
 
 
-def _put(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", errors="backslashreplace")
+def _put(path: Path, text: str | bytes) -> None:
+    path.write_bytes(text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text)
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, text: str | bytes) -> None:
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         _put(new, text)

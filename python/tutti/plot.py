@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 from tutti import _engine
-from tutti.console import Refusal, why_not_writable
+from tutti.console import Refusal, why_not_writable, write
 from tutti.fields import COUNT, NUMBER, TEXT, fault_of
 
 
@@ -43,11 +44,13 @@ def check(path: Path, option: str) -> None:
 
 def save(figure: Any, path: Path, option: str) -> None:
     """Writes a figure. Raises Refusal if that fails or Matplotlib does not support the suffix."""
-    metadata = {"Date": None} if path.suffix == ".svg" else None
+    kind = path.suffix.removeprefix(".").lower()
+    drawn = io.BytesIO()
     try:
-        figure.savefig(path, dpi=150, metadata=metadata)
+        figure.savefig(drawn, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
     except (OSError, ValueError) as error:
         raise Refusal(f"{option} {path}: {error}") from None
+    write(path, drawn.getvalue(), option)
 
 
 _LINE = {"name": TEXT, "median_us": NUMBER, "min_us": NUMBER, "p90_us": NUMBER}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from tutti import _engine, bench
+from tutti.console import write
 from tutti.fields import COUNT, NUMBER, TEXT, Each, fault_of
 from tutti.refusal import Refusal
 from tutti.rules import UNKNOWN_SIZES
@@ -85,7 +86,7 @@ def _different(old: Any, new: Any) -> tuple[Any, Any]:
 def alone(output: Path) -> Iterator[None]:
     """Keeps other tunings from these rules meanwhile, as far as the file system has locks. Raises
     Refusal if one is under way."""
-    path = output.with_name(output.name + ".lock")
+    path = output.with_name(f".{output.name}.lock")
     with _locked(path, output):
         try:
             yield
@@ -178,12 +179,7 @@ class State:
         self._write()
 
     def _write(self) -> None:
-        new = self.path.with_name(self.path.name + ".new")
-        try:
-            new.write_text(json.dumps(self._content))
-            os.replace(new, self.path)
-        except OSError as error:
-            raise Refusal(f"{self.path}: {error.strerror}") from None
+        write(self.path, json.dumps(self._content), "--output")
 
 
 def is_finished(path: Path) -> bool:

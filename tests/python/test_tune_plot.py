@@ -8,7 +8,8 @@ import pytest
 from simulated_bench import JOB
 from tutti import crossovers
 from tutti.commands import tune_output
-from tutti.plot import pyplot_for
+from tutti.plot import pyplot_for, save
+from tutti.refusal import Refusal
 from tutti.tuning_cells import Cell, Measured
 
 
@@ -32,6 +33,25 @@ def test_the_plot_shows_the_ratios_that_the_rules_stand_on(cell: Cell) -> None:
     drawn = {str(line.get_label()): list(line.get_ydata()) for line in axis.lines}
     assert drawn["chain"] == [0.8] and drawn["ring"] == [1.1]
     assert crossovers._shown([cell]) == ["chain", "linear", "ring"]
+
+
+def test_a_picture_that_cannot_be_written_leaves_the_former_one(tmp_path, monkeypatch) -> None:
+    pytest.importorskip("matplotlib")
+    figure, _ = pyplot_for("--plot").subplots()
+    for name in ("a.svg", "a.png", "a.PDF"):
+        path = tmp_path / name
+        save(figure, path, "--plot")
+        former = path.read_bytes()
+        assert len(former) > 1000
+
+        def fails(target, **_):
+            (target.write(b"half") if hasattr(target, "write") else target.write_bytes(b"half"))
+            raise OSError("No space left on device")
+
+        with monkeypatch.context() as patch, pytest.raises(Refusal, match=f"--plot {path}: No space"):
+            patch.setattr(figure, "savefig", fails)
+            save(figure, path, "--plot")
+        assert path.read_bytes() == former
 
 
 def test_each_time_has_that_of_the_mpis_own_beside_it(cell: Cell) -> None:

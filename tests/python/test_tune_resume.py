@@ -172,8 +172,7 @@ def test_a_state_of_other_settings_is_refused_by_the_variables_that_differ(
 @pytest.mark.parametrize(
     ("name", "words", "text"),
     [
-        ("rules.json.lock", [], "rules.json.lock: Is a directory"),
-        ("rules.json.state.new", [], "rules.json.state: Is a directory"),
+        (".rules.json.lock", [], ".rules.json.lock: Is a directory"),
         ("rules.json.state", ["--resume"], "--resume: {}/rules.json.state: Is a directory"),
     ],
 )
@@ -184,6 +183,15 @@ def test_a_file_of_the_tuning_that_cannot_be_used_is_named(
     done = invoke("--output", str(tmp_path / "rules.json"), "--collective", "bcast", *words)
     assert text.format(tmp_path) in str(done.exception)
     assert not (tmp_path / "rules.json").exists()
+
+
+def test_files_of_the_user_beside_the_rules_stay(bench: Bench, tmp_path: Path) -> None:
+    names = [f"rules.json.{end}" for end in ("lock", "unchecked", "state.new")]
+    for name in names:
+        (tmp_path / name).write_text("mine")
+    assert invoke("--output", str(tmp_path / "rules.json"), "--collective", "bcast").exit_code == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(["rules.json", *names])
+    assert all((tmp_path / name).read_text() == "mine" for name in names)
 
 
 def test_a_state_that_is_no_json_is_not_resumed(tmp_path: Path) -> None:

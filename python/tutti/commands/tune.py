@@ -252,7 +252,7 @@ def _checked(
     """Checks the rules, and writes what the check leaves of them. Uneven blocks whose check does not
     begin before the end of the budget get none, as the rules for equal blocks hold there, if there
     are any."""
-    unchecked = request.output.with_name(request.output.name + ".unchecked")
+    unchecked = request.output.with_name(f".{request.output.name}.unchecked")
     done = sum(tuner.done for tuner in tuners)
     planned = done + sum(len(cells) for tuner in tuners for cells in tuner.cells.values())
     has_equal = any(work.parts[0].cells.values())
