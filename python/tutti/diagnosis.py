@@ -253,7 +253,8 @@ def _srun(found: list[mpis.Mpi], tries: bool) -> Iterator[Finding]:
     yield Finding("launcher", "good", f"srun: {shutil.which('srun')}")
     if not tries or "SLURM_STEP_ID" in os.environ:
         return
-    if int(os.environ.get("SLURM_NTASKS", "0")) < 2:
+    tasks = os.environ.get("SLURM_NTASKS", "")
+    if not tasks.isdecimal() or int(tasks) < 2:
         yield Finding("srun", "note", "not tried, as this is no job with 2 tasks: which --mpi starts the ranks "
                       "of each MPI is unknown", "salloc --ntasks=2 tutti doctor")  # fmt: skip
         return
@@ -306,8 +307,8 @@ def _wrong(variables: Mapping[str, str]) -> str:
 
 
 def _rules() -> Finding:
-    files = rules.files()
     try:
+        files = rules.files()
         number = len(rules.merged(files).all)
     except Refusal as error:
         return Finding("rules", "problem", str(error), "mend the file; or unset TUTTI_RULES, if that "

@@ -109,11 +109,14 @@ def test_a_program_that_fails_ends_the_comparison_with_its_status(command, launc
         (REPORT.replace("false", "true"), "true", "its report is partial"),
         (f"{REPORT}; cp $TUTTI_REPORT $TUTTI_REPORT.2", "true",
          "2 reports in a run, of ranks that ran alone or of several programs"),
+        ("echo x > $TUTTI_REPORT", "true",
+         "neither JSON nor a page; expected a report of tutti run --report NAME.json or NAME.html"),
     ],
 )  # fmt: skip
 def test_without_a_full_report_the_whole_times_are_compared_and_the_reason_is_said(
-    command, launcher, report, program, why
+    command, launcher, monkeypatch, report, program, why
 ):
+    monkeypatch.setenv("COLUMNS", "500")
     mpirun, _ = launcher(report=report)
     shown = command("run", "--compare", "--rounds", "2", "--", mpirun, program)
     assert f"{why}." in shown.out and "in collectives: unknown: " in shown.out and "all " in shown.out

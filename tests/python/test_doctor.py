@@ -155,6 +155,7 @@ def test_the_library_of_an_mpi_is_beside_its_launcher_or_known_to_the_loader(
     [
         ("TUTTI_GATHERV=bogus", "settings", "unset TUTTI_GATHERV"),
         ("TUTTI_RULES=/none", "rules", RULES_FIX),
+        ("TUTTI_RULES=/\udcff", "rules", RULES_FIX),
         ("LD_PRELOAD=/none/libx.so", "LD_PRELOAD", "unset LD_PRELOAD"),
     ],
 )
@@ -217,11 +218,11 @@ def test_inside_a_job_srun_is_tried(monkeypatch, works, text):
     assert len(list(diagnosis._srun([OPENMPI], True))) == 1, "a step has no tasks to spare"
 
 
-@pytest.mark.parametrize("tasks", ["", "1"])
+@pytest.mark.parametrize("tasks", [None, "", "1"])
 def test_outside_a_job_the_doctor_names_the_command_that_tries_srun(monkeypatch, tasks):
     monkeypatch.delenv("SLURM_STEP_ID", raising=False)
     monkeypatch.delenv("SLURM_NTASKS", raising=False)
-    if tasks:
+    if tasks is not None:
         monkeypatch.setenv("SLURM_NTASKS", tasks)
     _, found = diagnosis._srun([OPENMPI], True)
     assert found.state == "note" and found.fix == "salloc --ntasks=2 tutti doctor"

@@ -104,7 +104,10 @@ def _run(
 def _in_collectives(folder: Path, command: Sequence[str], seen: _Seen) -> float | None:
     """The seconds of the one full report in a folder; None if there is none. Empties the folder."""
     files = list(folder.iterdir())
-    found = [reports.read(one) for one in files]
+    try:
+        found, damaged = [reports.read(one) for one in files], ""
+    except Refusal as error:
+        found, damaged = [], str(error)
     for one in files:
         one.unlink()
     if len(found) == 1 and len(found[0]) == 1 and not found[0][0].get("partial"):
@@ -115,7 +118,7 @@ def _in_collectives(folder: Path, command: Sequence[str], seen: _Seen) -> float 
                 print(f"tutti: note: {note}", file=sys.stderr)
         return float(report["seconds"]["mean"])
     if not seen.missing:
-        seen.missing = _why_none(len(found), command)
+        seen.missing = damaged or _why_none(len(found), command)
         print(f"tutti: note: no times in collectives: {seen.missing}", file=sys.stderr)
     return None
 
