@@ -106,6 +106,12 @@ class Replay:
     """The lower bound of any algorithm."""
 
 
+def together(ranks: int, root: int) -> Pattern:
+    """One call that all ranks enter at the same time, for lines without recorded arrivals."""
+    none = [0.0] * ranks
+    return Pattern(1, list(range(ranks)), [0], [root], [none], [none], None, None, none, none, none, none, [0] * ranks)
+
+
 def replayed(pattern: Pattern, expected: Expected) -> list[int]:
     """The calls to replay: at most MAX_REPLAYS calls with predictions, evenly spread.
 

@@ -106,6 +106,23 @@ def test_explain_shows_the_pattern_and_what_each_algorithm_takes(command, tmp_pa
     assert "blocks of 16,384 bytes" in command("explain", "--report", vector).out
 
 
+def test_a_line_without_arrivals_is_modelled_as_if_together(command, tmp_path):
+    """Clocks of several nodes, or one-sided calls, which a program may have alone."""
+    sizes = [{"p": p, "bytes": size, "calls": 3, "irregularity": 1, "seconds": seconds, "root": 1}
+             for p, size, seconds in ((3, 5000, 2), (4, 8, 1))]  # fmt: skip
+    name = write_report(tmp_path, line_of(None, sizes=sizes), line_of(None, collective="bcast"))
+    out = " ".join(command("explain", "--report", name, "--site", "1").out.split())
+    assert "1: gather at app: main+0x10: 3 calls of 3 ranks, ran native arrivals unknown: clocks of 2 nodes" in out
+    assert "all ranks together" in out and "blocks of 5,000 bytes" in out and "SIMULATED: one call, first" in out
+    assert "mean delay" not in out and "No predictions" not in out
+    parsed = json.loads(command("explain", "--report", name, "--site", "1", "--json").out)
+    alone = {one.algorithm: one.data_seconds for one in tutti.explain("gather", [5000] * 3, 1, machine=tutti.Machine()).contenders}
+    replayed = {one["algorithm"]: one["seconds"] for one in parsed["algorithms"]}
+    assert replayed["binomial"] == pytest.approx(alone["binomial"]) and len(replayed) > 5
+    assert parsed["mean_delay"] is None and parsed["replayed_calls"] == [] and parsed["predictions"] == {}
+    assert "3 calls of 4 ranks" in command("explain", "--report", name, "--site", "2").out
+
+
 @pytest.mark.parametrize(("collective", "is_mean"), [("gather", False), ("gatherv", True), ("reduce_scatter", True)])
 def test_blocks_of_irregular_collectives_are_means(command, tmp_path, collective, is_mean):
     line = line_of(late_rank(4, 10, 2), collective=collective)
@@ -142,7 +159,7 @@ def test_the_librarys_own_expectations_come_first_where_there_are_any(command, t
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--site", "2"], "--site 2: no recorded arrivals"),
+        (["--site", "4"], "--site 4: no recorded arrivals"),
         (["--site", "7"], "--site 7: no line matches"),
         (["--site", "3"], "--site 3: a single rank waits for no other"),
         (["gather"], "excludes COLLECTIVE (gather)"),
@@ -150,7 +167,8 @@ def test_the_librarys_own_expectations_come_first_where_there_are_any(command, t
 )
 def test_errors_are_one_line(command, tmp_path, words, text):
     single = line_of(late_rank(1, 3, 0), site="app: alone+0x1")
-    name = write_report(tmp_path, line_of(late_rank(4, 3, 2)), line_of(None), single)
+    none = line_of(None, sizes=[{"p": 1, "bytes": 8, "calls": 3, "irregularity": 1, "seconds": 1, "root": 0}], site="app: g+0x1")
+    name = write_report(tmp_path, line_of(late_rank(4, 3, 2)), line_of(None), single, none)
     shown = command("explain", *words, "--report", name)
     assert shown.status == 2 and text in shown.err and shown.err.count("\n") == 1
 

@@ -21,8 +21,9 @@ from tutti.prediction import (
     judge,
     replay,
     replayed,
+    together as all_together,
 )
-from tutti.reports import Pattern, Site, find_pattern, read, sites_of
+from tutti.reports import Pattern, Site, find, find_pattern, read, sites_of
 from tutti.workload import fault_of_ranks, machine_of, source_of_machine
 
 _MAX_RANKS = 8
@@ -31,13 +32,16 @@ _MAX_RANKS = 8
 def explain_report(
     file: Path, wanted: str | None, machine: Path | None, background: bool, as_json: bool
 ) -> None:
-    """Explains the line `wanted` of a report; by default the line whose ranks waited longest.
+    """Explains the line `wanted` of a report; by default the line whose ranks waited longest. Without
+    recorded arrivals, the models assume that all ranks come together.
 
     Raises:
-        Refusal: the file is not a report, or the line does not exist or has no recorded arrivals.
+        Refusal: the file is not a report, or the line does not exist or has a single rank or none known.
     """
     reports = read(file)
-    site, pattern = find_pattern(sites_of(reports), wanted, "--site")
+    sites = sites_of(reports)
+    together = None if wanted is None else _together(find(sites, wanted, "--site"), reports)
+    site, pattern = together or find_pattern(sites, wanted, "--site")
     cases = [case for case in cases_of(reports) if case.decides(site)]
     ranks = len(pattern.ranks)
     block = _block(site.fields, ranks)
@@ -62,10 +66,10 @@ def explain_report(
                 "ranks": ranks,
                 "block": block,
                 "late": site.late,
-                "mean_delay": pattern.mean_delay,
+                "mean_delay": None if together else pattern.mean_delay,
                 "predictions": {name: asdict(one) for name, one in known.items()},
                 "skipped_calls": pattern.skipped,
-                "replayed_calls": [pattern.calls[at] for at in calls],
+                "replayed_calls": [] if together else [pattern.calls[at] for at in calls],
                 "algorithms": [asdict(one) for one in replays],
                 "not_replayed": missing,
                 "tuning": [case.fields for case in cases],
@@ -75,13 +79,26 @@ def explain_report(
     out = console()
     sources = source_lines.of_reports(reports, file.stat().st_mtime)
     _head(out, site, pattern, block, sources)
-    _predictions(out, known, pattern.skipped)
-    _ranks(out, pattern, known)
+    if not together:
+        _predictions(out, known, pattern.skipped)
+        _ranks(out, pattern, known)
     if missing:
         out.print(f"\nNo modelled times: {missing}.")
     else:
-        _replays(out, replays, len(calls), source_of_machine(machine))
+        _replays(out, replays, 0 if together else len(calls), source_of_machine(machine))
     print_cases(out, cases, full=True, sources=sources)
+
+
+def _together(site: Site, reports: list[dict[str, Any]]) -> tuple[Site, Pattern] | None:
+    """A line without recorded arrivals, and ranks that come together: as many as in the calls with the most
+    time, or else as in the report. None if it has arrivals, or if the number of ranks is unknown."""
+    if site.pattern is not None:
+        return None
+    sizes = site.fields.get("sizes") or ()
+    most = max(sizes, key=lambda one: one["seconds"], default=None)
+    own = next(part for part in reports if any(line is site.fields for line in part["calls"]))
+    ranks, root = (most["p"], most["root"]) if most else (own.get("ranks") or 0, 0)
+    return (site, all_together(ranks, root)) if ranks > 1 else None
 
 
 def _block(line: dict[str, Any], ranks: int) -> int:
@@ -95,12 +112,14 @@ def _block(line: dict[str, Any], ranks: int) -> int:
 
 def _head(out: Console, site: Site, pattern: Pattern, block: int, sources: Mapping[str, str]) -> None:
     out.print(
-        f"[bold]{site.number}: {escape(site.shown(sources))}[/]: {count(len(pattern.calls), 'call')} of "
+        f"[bold]{site.number}: {escape(site.shown(sources))}[/]: "
+        f"{count(len(pattern.calls) if site.pattern else site.fields['calls'], 'call')} of "
         f"{count(len(pattern.ranks), 'rank')}, ran {escape(site.fields['algorithm'])}"
     )
     is_mean = block and _engine.is_irregular(site.fields["collective"])
     mean = " (mean; the report has no sizes of single ranks)" if is_mean else ""
-    out.print(f"{escape(site.late)}; blocks of {count(block, 'byte')}{mean}\n")
+    late = site.late if site.pattern else f"arrivals {site.fields.get('spread_note') or 'unknown'}; modelled as if together"
+    out.print(f"{escape(late)}; blocks of {count(block, 'byte')}{mean}\n")
 
 
 def _predictions(out: Console, known: dict[str, Judgement], skipped: int) -> None:
@@ -143,13 +162,12 @@ def _ranks(out: Console, pattern: Pattern, known: dict[str, Judgement]) -> None:
 
 def _replays(out: Console, replays: list[Replay], calls: int, source: str) -> None:
     numbers = ("predicted", "/bound")
-    listing = table("with these arrivals", *numbers, right=numbers)
+    listing = table("with these arrivals" if calls else "all ranks together", *numbers, right=numbers)
     for one in replays:
         ratio = one.seconds / one.bound if one.bound else 1.0
         listing.add_row(f"[cyan]{one.algorithm}[/]", microseconds(one.seconds), f"{ratio:.2f}")
     out.print()
     out.print(listing)
-    out.print(
-        f"[dim]SIMULATED: mean of {count(calls, 'recorded call')}, first arrival to last exit; "
-        f"orders by arrival use the predictions.\n{escape(source)}[/]"
-    )
+    of = f"mean of {count(calls, 'recorded call')}" if calls else "one call"
+    orders = "; orders by arrival use the predictions" if calls else ""
+    out.print(f"[dim]SIMULATED: {of}, first arrival to last exit{orders}.\n{escape(source)}[/]")
