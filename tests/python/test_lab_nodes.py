@@ -54,9 +54,9 @@ def surroundings() -> dict[str, str]:
     return there.environment(PYTHONPATH=package, TUTTI_LIBRARY_DIR=libraries)
 
 
-def tutti(*words, limit=120):
+def tutti(*words, limit=120, of=("lab",)):
     return subprocess.run(
-        [sys.executable, "-m", "tutti", "lab", *map(str, words)],
+        [sys.executable, "-m", "tutti", *of, *map(str, words)],
         env=surroundings(),
         capture_output=True,
         text=True,
@@ -149,6 +149,16 @@ def three_nodes(program: Path) -> None:
     assert [line["measured"] for line in measured if line["what"].startswith("nodes")] == [3, 3]
 
 
+def a_tuning_holds_for_the_nodes(rules: Path) -> None:
+    """As a report page advises for runs in the lab."""
+    words = ["--mpirun", "tutti lab run --mpi openmpi --nodes 2 --mapping block --", "--collective", "barrier", "--budget", "10s", "--output", rules]
+    done = tutti("tune", *words, of=())
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "They hold for 2 ranks on 2 nodes with openmpi" in done.stdout
+    made = json.loads(rules.read_text())["rules"]
+    assert made and {(one["collective"], one["p"], one["nodes"]) for one in made} == {("barrier", 2, 2)}
+
+
 def leave_a_lab_alone() -> None:
     """Skips where a complete lab would be removed; what an incomplete one has left is a failure."""
     found = state.load()
@@ -191,6 +201,7 @@ def test_a_lab_of_three_nodes(program, tmp_path, monkeypatch):
         node_is_a_machine_of_its_own()
         what_stays_is_killed()
         three_nodes(program)
+        a_tuning_holds_for_the_nodes(tmp_path / "rules.json")
         assert list(temporary.iterdir()) == []
         down_ends_the_run(program)
     finally:
