@@ -9,7 +9,7 @@ from typing import Any
 from tutti.console import count
 from tutti.plot import pyplot_for, save
 from tutti.tuning import Tuner
-from tutti.tuning_cells import Cell
+from tutti.tuning_cells import Cell, measured_cells
 
 _MAX_LINES = 6
 
@@ -28,7 +28,7 @@ def draw(tuners: Sequence[Tuner], path: Path) -> None:
         tuner.title(name): known
         for tuner in tuners
         for name, cells in tuner.cells.items()
-        if (known := [cell for _, cell in sorted(cells.items()) if "native" in cell.lines])
+        if (known := measured_cells(cells))
     }
     columns = max(1, min(len(panels), 3))
     rows = max(1, -(-len(panels) // columns))

@@ -21,7 +21,7 @@ from tutti.rules import UNKNOWN_SIZES
 from tutti.statistics import rank_test
 from tutti.tuning_blocks import Band
 from tutti.tuning_cells import (
-    RACE, SCAN, Cell, Cells, Measured, between, largest_measured, native_seconds,
+    RACE, SCAN, Cell, Cells, Measured, between, largest_measured, measured_cells, native_seconds,
 )  # fmt: skip
 
 _FINAL = 30
@@ -257,7 +257,7 @@ class Tuner:
         """What runs together: each size, or all of a collective whose sizes ranks do not know."""
         heats = []
         for name, sizes in self.cells.items():
-            cells = [cell for cell in sizes.values() if "native" in cell.lines]
+            cells = measured_cells(sizes)
             heats += [(name, cells)] if name in UNKNOWN_SIZES else [(name, [c]) for c in cells]
         return [(name, cells) for name, cells in heats if cells]
 
@@ -308,7 +308,7 @@ class Tuner:
 
     def _bisect(self, collective: str) -> None:
         cells = self.cells[collective]
-        sizes = sorted(size for size, cell in cells.items() if "native" in cell.lines)
+        sizes = [cell.bytes for cell in measured_cells(cells)]
         waiting = list(zip(sizes, sizes[1:], strict=False))
         while waiting:
             low, high = waiting.pop(0)
@@ -366,8 +366,7 @@ class Tuner:
             )
         except RunFailed as error:
             if not names:
-                known = (cell for sizes_of in self.cells.values() for cell in sizes_of.values())
-                if not any("native" in cell.lines for cell in known):
+                if not any(map(measured_cells, self.cells.values())):
                     raise
                 self.failed[collective, "native"] = str(error)
                 return

@@ -149,10 +149,14 @@ def between(low: int, high: int) -> int | None:
     return middle if low < middle < high else None
 
 
+def measured_cells(sizes: dict[int, Cell]) -> list[Cell]:
+    """The cells for which the MPI's own was measured, by size."""
+    return [cell for _, cell in sorted(sizes.items()) if "native" in cell.lines]
+
+
 def largest_measured(sizes: dict[int, Cell], most: int) -> Cell | None:
     """That of the largest message size up to `most` for which the MPI's own was measured."""
-    known = [cell for size, cell in sizes.items() if size <= most and "native" in cell.lines]
-    return max(known, key=lambda cell: cell.bytes, default=None)
+    return next((cell for cell in reversed(measured_cells(sizes)) if cell.bytes <= most), None)
 
 
 def native_seconds(sizes: dict[int, Cell], cell: Cell) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 from tutti import _engine, bench
 from tutti.rules import UNKNOWN_SIZES
 from tutti.tuning import CHECK, Progress, Tuner
-from tutti.tuning_cells import Cell, Measured
+from tutti.tuning_cells import Cell, Measured, measured_cells
 from tutti.tuning_rules import settle
 from tutti.tuning_run import (
     ALONE,
@@ -89,8 +89,7 @@ def check(
     cells = [
         (collective, cell)
         for collective, sizes in tuner.cells.items()
-        for _, cell in sorted(sizes.items())
-        if "native" in cell.lines
+        for cell in measured_cells(sizes)
     ]
     settle(tuner)
     order = sorted(range(len(cells)), key=lambda at: cells[at][1].choice == "native")

@@ -11,7 +11,7 @@ from typing import Any
 from tutti import _engine
 from tutti.rules import UNKNOWN_SIZES
 from tutti.tuning import Job, Tuner
-from tutti.tuning_cells import MIN_GAIN, Cell
+from tutti.tuning_cells import MIN_GAIN, Cell, measured_cells
 
 _SMALL = 8
 """Bytes; messages of fewer take as long."""
@@ -82,11 +82,7 @@ def settle(tuner: Tuner) -> None:
 
 def _measured(tuner: Tuner) -> dict[str, list[Cell]]:
     """By collective, the cells for which there can be rules, by size."""
-    found = {
-        name: [cell for _, cell in sorted(sizes.items()) if "native" in cell.lines]
-        for name, sizes in tuner.cells.items()
-    }
-    return {name: cells for name, cells in found.items() if cells}
+    return {name: cells for name, sizes in tuner.cells.items() if (cells := measured_cells(sizes))}
 
 
 def _choices(collective: str, cells: list[Cell]) -> list[str]:

@@ -13,7 +13,7 @@ from rich.console import Console
 from tutti import _engine
 from tutti.console import count, duration, percent, volume
 from tutti.tuning import CHECK, FOR_TUNING, Tuner
-from tutti.tuning_cells import MAX_BUFFER
+from tutti.tuning_cells import MAX_BUFFER, measured_cells
 from tutti.tuning_check import Check, geometric_mean
 from tutti.tuning_rules import mpi_of
 
@@ -143,14 +143,14 @@ def as_json(
         "rules": rules,
         "measured": [
             {
-                "collective": name, "bytes": size, "irregularity": tuner.irregularity,
+                "collective": name, "bytes": cell.bytes, "irregularity": tuner.irregularity,
                 "winner": cell.winner,
                 "algorithms": [
                     line(one) | {"native_us": cell.native_of(one).median} for one in cell.lines.values()
                 ],
             }
             for tuner in tuners for name, cells in tuner.cells.items()
-            for size, cell in sorted(cells.items()) if "native" in cell.lines
+            for cell in measured_cells(cells)
         ],
         "check": [
             {
