@@ -151,7 +151,8 @@ def three_nodes(program: Path) -> None:
 
 def a_tuning_holds_for_the_nodes(rules: Path) -> None:
     """As a report page advises for runs in the lab."""
-    words = ["--mpirun", "tutti lab run --mpi openmpi --nodes 2 --mapping block --", "--collective", "barrier", "--budget", "10s", "--output", rules]
+    mpirun = "tutti lab run --mpi openmpi --nodes 2 --mapping block --"
+    words = ["--mpirun", mpirun, "--collective", "barrier", "--budget", "10s", "--output", rules]
     done = tutti("tune", *words, of=())
     assert done.returncode == 0, done.stdout + done.stderr
     assert "They hold for 2 ranks on 2 nodes with openmpi" in done.stdout
