@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tutti import launcher
+from tutti import reports as reports_of
 from tutti.console import duration, percent
-from tutti.site_totals import SiteTotal
+from tutti.site_totals import SiteTotal, totals_of
 
 _SMALL_SHARE = 0.05
 _LONG_WAIT = 0.5
@@ -81,6 +82,24 @@ def advice_of(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
         why = "Measure what Tutti saves in this program: native and Tutti in turn."
         found.append(Advice(why, f"tutti run --compare -- {known.text}"))
     return found
+
+
+def advice_on(
+    reports: Sequence[dict[str, Any]], name: str, command: Sequence[str] = (), seconds: float | None = None,
+    lab: Sequence[str] = (),
+) -> list[Advice]:  # fmt: skip
+    """What to try next after the run of the reports in the file `name`: of this command, which took so many
+    seconds if its ranks do not say it, in the lab if it has words."""
+    is_partial = reports_of.is_partial(reports)
+    known = Known(
+        name, command,
+        # Times of single processes are no part of the run's.
+        0 if is_partial else reports_of.wall_of(reports) or seconds,
+        reports[0].get("ranks") or None,
+        [case for part in reports for case in (part.get("tuning") or {}).get("cases", ())],
+        lab, reports[0].get("seconds", {}).get("mean"), is_partial, sum(map(nonblocking_calls, reports)),
+    )  # fmt: skip
+    return advice_of(totals_of(reports_of.sites_of(list(reports))), known)
 
 
 def nonblocking_calls(report: Mapping[str, Any]) -> int:

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from tutti import _engine, reports, source_lines, supervised, unseen
-from tutti.advice import Known, advice_of, nonblocking_calls
+from tutti.advice import advice_on
 from tutti.console import console, count, expanded, literal, why_not_writable, write
 from tutti.programs import programs_in
 from tutti.refusal import Refusal
 from tutti.report_text import print_reports
-from tutti.site_totals import totals_of
 
 
 def target_of(settings: Mapping[str, str]) -> str:
@@ -259,10 +258,7 @@ def _print_next(
     parts: list[dict[str, Any]], command: Sequence[str], seconds: float, lab: Sequence[str]
 ) -> None:
     """Prints the first advice that needs no file of the report."""
-    wall = reports.wall_of(parts) or seconds
-    passed_on = sum(map(nonblocking_calls, parts))
-    known = Known("run.html", command, wall, parts[0].get("ranks"), lab=lab, nonblocking=passed_on)
-    for one in advice_of(totals_of(reports.sites_of(parts)), known):
+    for one in advice_on(parts, "run.html", command, seconds, lab):
         if not one.command or one.command.startswith("tutti run --compare"):
             line = f"\n  {one.command}" if one.command else ""
             print(f"\n{textwrap.fill(f'Next: {one.why}', 80)}{line}", file=sys.stderr)

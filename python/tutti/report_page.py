@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tutti import drawing, source_lines
-from tutti.advice import Advice, Known, advice_of, nonblocking_calls
+from tutti.advice import advice_on
 from tutti.candidates import Case, left_out, size_text
 from tutti.console import count, duration, volume
 from tutti.measured_crossovers import crossings_of
@@ -105,7 +105,7 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
         crossings=crossings_of([case for one in tuning for case in one.get("cases", ())]),
         cases=any(one.get("cases") for one in tuning), max_cases=_MAX_CASES,
         arrivals=[_arrivals(site) for site in drawn], left=len(known) - len(drawn),
-        advice=_advice(reports, totals, run, name), colours=drawing.COLOURS, data=_embedded(data),
+        advice=advice_on(reports, name, run.command, run.seconds, run.lab), colours=drawing.COLOURS, data=_embedded(data),
         data_start=PAGE_START, data_end=PAGE_END,
     )  # fmt: skip
 
@@ -114,18 +114,6 @@ def _times_of(reports: Sequence[dict[str, Any]], run: Run) -> tuple[float, float
     """The time from the start of a rank to its report, and that of the command; 0 if unknown, or if
     the times of calls are sums over processes, which are no part of it."""
     return (0, 0) if is_partial(reports) else (wall_of(reports), run.seconds or 0)
-
-
-def _advice(
-    reports: Sequence[dict[str, Any]], totals: Sequence[SiteTotal], run: Run, name: str
-) -> list[Advice]:
-    ranks = reports[0].get("ranks") or None
-    cases = [case for part in reports for case in (part.get("tuning") or {}).get("cases", ())]
-    wall, whole = _times_of(reports, run)
-    collectives = reports[0].get("seconds", {}).get("mean")
-    passed_on = sum(nonblocking_calls(part) for part in reports)
-    return advice_of(totals, Known(
-        name, run.command, wall or whole, ranks, cases, run.lab, collectives, is_partial(reports), passed_on))  # fmt: skip
 
 
 def _arrivals(site: Site) -> Arrivals:
