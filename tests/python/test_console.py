@@ -88,7 +88,7 @@ def test_a_file_is_replaced_as_a_whole(tmp_path, monkeypatch):
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(Refusal, match="No space left"):
         write(file, "lost", "--output")
     assert file.read_text() == "linked"
