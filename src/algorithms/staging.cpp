@@ -38,7 +38,8 @@ Bytes staging_of(const Specification& specification, int p, Bytes bytes, Bytes m
     case Staging::halved_vectors:
       // A rank whose block is the largest receives it in every round: rounds of smaller ranges
       // together stage as much as the first one.
-      return (3 + std::bit_width(static_cast<std::uint64_t>(largest / std::max<Bytes>(mean, 1)))) *
+      return (3 + static_cast<Bytes>(std::bit_width(
+                      static_cast<std::uint64_t>(largest / std::max<Bytes>(mean, 1))))) *
              bytes;
     case Staging::vector_each_round:
       return (rounds + 1) * bytes;
