@@ -39,7 +39,7 @@ def closed_form() -> View:
 
 
 def _percents(gains: list[float]) -> list[str]:
-    return [f"{100 * (gain - 1):.0f}" for gain in gains]
+    return [str(round(100 * (gain - 1))) for gain in gains]
 
 
 def beside(ends: list[Numbers]) -> list[str]:
