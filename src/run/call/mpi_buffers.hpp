@@ -30,7 +30,7 @@ class Scratch {
 };
 
 /// Copies in the host's memory of buffers that one call cannot use where they are, because they
-/// have gaps or are in GPU memory. The MPI makes them.
+/// have gaps, are in GPU memory, or would be overwritten. The MPI makes them.
 class HostCopies : NotCopied {
  public:
   /// If in the end the memory `is_in_use`, by messages that are open, it is never freed.

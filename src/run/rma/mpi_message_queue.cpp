@@ -117,7 +117,7 @@ class RmaMessageQueue : public RmaNotifications {
   std::array<Receive, 8> receives_;    ///< a ring, in the sequence in which messages fill them
   std::size_t next_ = 0;               ///< the receive that is filled next
   Receive* taken_ = nullptr;           ///< its message is in use by the caller
-  std::map<Rank, SentMessages> sent_;  ///< by receiver; none is empty
+  std::map<Rank, SentMessages> sent_;  ///< by receiver
   std::shared_ptr<std::byte[]> composed_;
   std::size_t bytes_ = 0;  ///< of `composed_`
 };
