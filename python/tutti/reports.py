@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from collections.abc import Mapping, Sequence
@@ -219,7 +220,7 @@ def one_for_each_site(sites: list[Site]) -> list[Site]:
 
 
 def matching(sites: list[Site], wanted: str, option: str) -> list[Site]:
-    """The lines with that number, of that collective, or else whose names contain that text.
+    """The lines with that number, of that collective, or else whose names, in full or as shown, contain that text.
 
     Raises:
         Refusal: there is none.
@@ -227,7 +228,7 @@ def matching(sites: list[Site], wanted: str, option: str) -> list[Site]:
     for fits in (
         lambda site: str(site.number) == wanted,
         lambda site: site.fields["collective"] == wanted,
-        lambda site: wanted in site.name and not wanted.isdigit(),
+        lambda site: any(wanted in name for name in (site.name, site.shown({}))) and not wanted.isdigit(),
     ):
         if found := [site for site in sites if fits(site)]:
             return found
@@ -237,8 +238,10 @@ def matching(sites: list[Site], wanted: str, option: str) -> list[Site]:
 
 
 def _listed(sites: list[Site]) -> str:
-    """The first lines by number and name."""
-    listed = "; ".join(f"{site.number}: {site.shown({})}" for site in sites[:_MAX_LISTED])
+    """The first lines by number and name: as shown, or in full where several are shown alike."""
+    alike = Counter({site.name: site.shown({}) for site in sites}.values())
+    names = (site.name if alike[site.shown({})] > 1 else site.shown({}) for site in sites[:_MAX_LISTED])
+    listed = "; ".join(f"{site.number}: {name}" for site, name in zip(sites, names, strict=False))
     left = len(sites) - _MAX_LISTED
     return f"{listed}; and {left:,} more, which tutti report lists" if left > 0 else listed
 

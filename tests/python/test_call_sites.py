@@ -57,6 +57,19 @@ def test_every_output_names_a_site_in_the_same_way(command, tmp_path, monkeypatc
     assert program.sources == {LONG: "/src/app.cpp:12"}
 
 
+def test_a_site_is_found_by_what_is_shown(command, tmp_path):
+    """Instantiations of a template with like code have like offsets."""
+    alike = [f"app: void exchange<{of}>({of}*, int)+0x3c" for of in ("float", "double")]
+    path = write_report(tmp_path, *(line_of(late_rank(4, 9, 2), site=site) for site in (LONG, *alike)))
+    for wanted in ("gather at app: void work+0x10", "work+0x10", LONG):
+        parsed = json.loads(command("report", path, "--json", "--site", wanted).out)
+        assert [one["site"] for one in parsed["calls"]] == [LONG], wanted
+    several = command("report", path, "--pattern", "exchange+0x3c").err
+    assert f"several lines match: 2: gather at {alike[0]}; 3: gather at {alike[1]}\n" in several
+    listed = command("report", path, "--site", "9").err
+    assert f"no line matches: 1: gather at app: void work+0x10; 2: gather at {alike[0]}; 3: " in listed
+
+
 def test_what_is_left_out_is_said(command, tmp_path):
     many = [{"site": f"app: f{n}+0x1", "calls": 1} for n in range(6)]
     lines = [line_of(late_rank(4, 9, 2), site=one, other_sites=["app: g+0x2"])
