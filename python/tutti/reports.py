@@ -268,7 +268,10 @@ def find_pattern(sites: list[Site], wanted: str | None, option: str) -> tuple[Si
     if wanted is None:
         known = with_patterns(sites)
         if not known:
-            raise Refusal("no line of the report has recorded arrivals of 2 or more ranks")
+            raise Refusal(
+                "no line of the report has recorded arrivals of 2 or more ranks; "
+                f"{option} LINE models one as if all ranks came together"
+            )
         site = known[0]
     else:
         site = find(sites, wanted, option)

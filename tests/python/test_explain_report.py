@@ -121,6 +121,8 @@ def test_a_line_without_arrivals_is_modelled_as_if_together(command, tmp_path):
     assert replayed["binomial"] == pytest.approx(alone["binomial"]) and len(replayed) > 5
     assert parsed["mean_delay"] is None and parsed["replayed_calls"] == [] and parsed["predictions"] == {}
     assert "3 calls of 4 ranks" in command("explain", "--report", name, "--site", "2").out
+    refused = command("explain", "--report", name).err
+    assert "arrivals of 2 or more ranks; --site LINE models one as if all ranks came together\n" in refused
 
 
 @pytest.mark.parametrize(("collective", "is_mean"), [("gather", False), ("gatherv", True), ("reduce_scatter", True)])
