@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from browser import in_chromium
-from installed import BUILD, environment, mpis
+from installed import BUILD, ROOT, environment, mpis
 from report_pages import SAMPLE, Page, rendered
 from reporting import late_rank, line_of, tuning, write_report
 from tutti import drawing, pages, reports, source_lines
@@ -297,6 +297,8 @@ def test_a_delivery_that_ends_early_keeps_the_report(command, installed, tmp_pat
         shown = capfd.readouterr().err
     assert reports.read(tmp_path / name) == reports.read(SAMPLE) and not list(tmp_path.glob(".*"))
     assert f"the report is in {tmp_path / name}\n" in shown
+    documented = name.replace("run.html", "PAGE").replace("1", "PID")
+    assert f"`{documented}`" in (ROOT / "docs/for-administrators.md").read_text()
 
 
 def test_a_page_shows_a_program_whose_name_is_not_utf_8(command, installed, tmp_path):
