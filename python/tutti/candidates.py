@@ -78,7 +78,8 @@ def restricted(reports: Sequence[dict[str, Any]], kept: Sequence[Site]) -> list[
         part = {**report, "calls": [line for line in report["calls"] if id(line) in fields]}
         if known := report.get("tuning"):
             cases = [one for one in known.get("cases", ()) if any(map(Case(one).decides, kept))]
-            part["tuning"] = {**known, **_sums_of(cases, part), "collectives": [], "cases": cases}
+            unknown = {"left_out": None, "left_out_calls": None}  # of which lines they are
+            part["tuning"] = {**known, **_sums_of(cases, part), **unknown, "collectives": [], "cases": cases}
         parts.append(part)
     return parts
 

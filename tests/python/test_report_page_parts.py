@@ -103,10 +103,13 @@ def test_a_page_of_some_lines_has_their_sums(command, tmp_path):
     case = case_of(ranks=2, sites=[{"site": "app: main+0x10", "calls": 10}, other])
     path = Path(write_report(tmp_path, *lines, cases=[case]))
     whole = {"seconds": {"mean": 52.0}, "wall": 100.0}
-    path.write_text(json.dumps({**json.loads(path.read_text()), **whole}))
+    report = json.loads(path.read_text())
+    path.write_text(json.dumps({**report, **whole, "tuning": {**report["tuning"], "left_out": 2, "left_out_calls": 7}}))
     page = tmp_path / "one.html"
     assert command("report", str(path), "--site", "1", "--html", str(page)).status == 0
     (kept,) = reports.read(page)
+    assert kept["tuning"]["left_out"] is kept["tuning"]["left_out_calls"] is None, "of which lines is unknown"
+    assert "Not among these candidates" not in Page(page.read_text()).all_text("script")
     # 10 of the case's 25 calls, on 2 of 4 ranks.
     sums = {name: kept["tuning"][name] for name in ("seconds", "saved", "exploring")}
     assert sums == pytest.approx({"seconds": 0.375, "saved": 0.12 / 5, "exploring": 0.25 / 5})
