@@ -90,7 +90,7 @@ def _heat_map(figure: Any, axis: Any, site: Site, pattern: Pattern) -> None:
     axis.tick_params(labelsize=8)
     axis.set_xlabel(f"{site.fields['collective']} number", fontsize=8)
     axis.set_ylabel("rank", fontsize=8)
-    name = textwrap.shorten(f"{site.number}: {site.name}, {site.fields['algorithm']}", 96)
+    name = textwrap.shorten(f"{site.number}: {site.shown({})}, {site.fields['algorithm']}", 96)
     late = "\n".join(textwrap.wrap(site.late, 96))
     axis.set_title(f"{name}\n{late}" if late else name, fontsize=9, loc="left", parse_math=False)
 

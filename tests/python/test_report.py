@@ -126,7 +126,8 @@ def test_the_picture_shows_the_data(tmp_path):
     from matplotlib import pyplot
     from tutti.arrival_picture import figure_of
 
-    lines = line_of(late_rank(4, 10, 2)), line_of(None), line_of(late_rank(1000, 8, 700))
+    long = f"app: void work<std::vector<{'int' * 30}> >(double const*, int)+0x1"
+    lines = line_of(late_rank(4, 10, 2)), line_of(None), line_of(late_rank(1000, 8, 700), site=long)
     sites = reports.sites_of(reports.read(Path(write_report(tmp_path, *lines))))
     figure = figure_of("title of the whole", sites)
     small, parts, large, _, *bars = figure.axes
@@ -138,6 +139,7 @@ def test_the_picture_shows_the_data(tmp_path):
     assert small.images[0].get_cmap().name == "cividis"
     assert "41.0 ms behind the first" in small.get_title(loc="left")
     assert "1: gather at app: main+0x10, native" in small.get_title(loc="left")
+    assert "3: gather at app: void work+0x1, native" in large.get_title(loc="left")
     assert small.get_ylabel() == "rank" and small.get_xlabel() == "gather number"
     assert small.get_ylim() == (3.5, -0.5)  # rank 0 is on top
     # Ticks are the calls' own numbers: every second call was kept.
