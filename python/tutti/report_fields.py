@@ -32,6 +32,7 @@ _SIZE = {
 _LINE = {
     "collective": TEXT, "site": TEXT, "other_sites": Maybe([TEXT], null=False), "calls": COUNT,
     "explored": Maybe(COUNT), "bytes": COUNT, "irregularity": Maybe({"mean": NUMBER, "max": NUMBER}), "sizes": Maybe([_SIZE]),
+    "other_sizes": Maybe({"calls": COUNT, "rank_seconds": NUMBER}),
     "algorithm": TEXT, "reason": TEXT, "seconds": Maybe(_MEAN), "elapsed": {"mean": NUMBER, "sum": NUMBER},
     "spread": Maybe({"median": NUMBER}), "moving": Maybe(_MEAN), "spread_note": Maybe(TEXT),
     "parts": Maybe({"waiting": NUMBER, "held": NUMBER, "moving": NUMBER}), "late": Maybe(TEXT),

@@ -125,7 +125,8 @@ class Calls:
 def _checked(
     reports: Sequence[dict[str, Any]],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Reports, which have a number of ranks, with their lines, which have sizes."""
+    """Reports, which have a number of ranks, with their lines, which have sizes. Those that a former
+    report counted together, beyond 64 of a line, are one of a single rank, which no tuning takes."""
     for report in reports:
         for line in report["calls"]:
             if not report.get("ranks") or line.get("sizes") is None:
@@ -134,7 +135,10 @@ def _checked(
                     f"--report: the report has no {missing}; expected one that this version "
                     "of Tutti wrote: run the program again with TUTTI_REPORT=name.json"
                 )
-            yield report, line
+            rest = line.get("other_sizes") or {"calls": 0}
+            further = [{"p": 1, "bytes": 0, "calls": rest["calls"], "irregularity": 1.0,
+                        "seconds": rest["rank_seconds"], "root": -1}] if rest["calls"] else []  # fmt: skip
+            yield report, {**line, "sizes": line["sizes"] + further}
 
 
 def _arrivals(line: dict[str, Any], ranks: int) -> list[tuple[int, list[float]]]:

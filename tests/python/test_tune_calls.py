@@ -36,6 +36,18 @@ def test_a_line_is_divided_by_the_times_of_its_sizes() -> None:
     assert [(one.bytes, round(one.seconds, 9)) for one in calls] == [(4096, 0.03), (8, 0.01)]
 
 
+def test_sizes_that_a_former_report_does_not_list_have_their_share_of_its_time() -> None:
+    rest = {"calls": 10, "rank_seconds": 8 * 0.1}
+    report = report_of(line("bcast", size_of(8, 30, 0.3), elapsed={"mean": 1e-3, "sum": 0.04}, other_sizes=rest))
+    listed, others = calls_of(report)
+    assert (listed.calls, listed.seconds) == (30, pytest.approx(0.03))
+    assert (others.calls, others.seconds) == (10, pytest.approx(0.01))
+    assert listed.is_tunable() and not others.is_tunable()
+    assert [one.calls for one in replays_of([listed, others], 8, ["bcast"])] == [30]
+    rest["calls"] = 0
+    assert [one.calls for one in calls_of(report)] == [30]
+
+
 def test_calls_on_fewer_ranks_count_by_their_share_of_the_ranks() -> None:
     (calls,) = calls_of(report_of(line("bcast", size_of(8, 100, 0.1, p=4))))
     assert calls.seconds == pytest.approx(100 * 1e-3 * 4 / 8)
