@@ -127,7 +127,7 @@ def microseconds(seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time with 3 digits, its unit and a sign if it is negative, as in the library's reports: "41.0 ms"."""
+    """A time with 3 digits and its unit, as in the library's reports, and a sign if it is negative: "41.0 ms"."""
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
         value = seconds * factor
         size = abs(value)
