@@ -107,8 +107,9 @@ int hold_vectors(MpiCall& call, Rank rank, int p, const ElementLayout& layout, H
   };
   int error = MPI_SUCCESS;
   if (!in_place) error = hold(call.send.address, all, 0);
-  if (!has_result(call.collective, rank, call.root)) return error;
-  const int another = hold(call.receive.address, in_place ? all : 0, mine);
+  const bool is_result = has_result(call.collective, rank, call.root);
+  if (!in_place && !is_result) return error;
+  const int another = hold(call.receive.address, in_place ? all : 0, is_result ? mine : 0);
   return error == MPI_SUCCESS ? another : error;
 }
 

@@ -1,13 +1,9 @@
 /// Tests buffers of hierarchical calls: missing, of unusual types, and in GPU memory, which only
 /// the MPI may access.
-#include <dlfcn.h>
-#include <sys/mman.h>
 #include <tutti/tutti.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,14 +12,20 @@
 #include <string>
 #include <vector>
 
+#include "device.hpp"
 #include "faulty.hpp"
 #include "run/mpi/types.hpp"
 
 namespace {
 
 using tutti::test::class_of;
+using tutti::test::copies;
+using tutti::test::Device;
+using tutti::test::device;
 using tutti::test::Faulty;
+using tutti::test::know_device;
 using tutti::test::OwnWorld;
+using tutti::test::spoils;
 using Numbers = std::vector<int>;
 
 int rank = 0;
@@ -40,75 +42,6 @@ void expect(bool holds, const std::string& what) {
   if (holds) return;
   ++failures;
   std::printf("rank %d: %s: %s\n", rank, now.c_str(), what.c_str());
-}
-
-/// Addresses that allow no access, and the same memory where it does.
-struct Device {
-  static constexpr std::size_t bytes = 1 << 16;
-  std::byte* address = nullptr;
-  std::byte* shadow = nullptr;
-};
-Device device;
-int copies = 0;       ///< by the MPI from a rank to itself
-bool spoils = false;  ///< these fail
-
-template <class Pointer>
-Pointer real(Pointer given) {
-  const auto at = reinterpret_cast<std::uintptr_t>(given);
-  const auto first = reinterpret_cast<std::uintptr_t>(device.address);
-  if (at < first || at >= first + Device::bytes) return given;
-  return reinterpret_cast<Pointer>(device.shadow + (at - first));
-}
-
-int isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-          MPI_Request* request) {
-  return PMPI_Isend(real(buffer), count, type, peer, tag, comm, request);
-}
-
-int irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-          MPI_Request* request) {
-  return PMPI_Irecv(real(buffer), count, type, peer, tag, comm, request);
-}
-
-int sendrecv(const void* sent, int send_count, MPI_Datatype send_type, int to, int send_tag,
-             void* received, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
-             MPI_Status* status) {
-  copies += to == from;
-  if (spoils && to == from) return MPI_ERR_INTERN;
-  return PMPI_Sendrecv(real(sent), send_count, send_type, to, send_tag, real(received), count, type,
-                       from, tag, comm, status);
-}
-
-int unpack(const void* packed, int size, int* position, void* buffer, int count, MPI_Datatype type,
-           MPI_Comm comm) {
-  ++copies;
-  return PMPI_Unpack(packed, size, position, real(buffer), count, type, comm);
-}
-
-/// Replaces the functions in which a GPU-aware MPI accepts device addresses; Reduce_local is not
-/// among them.
-void know_device(tutti::MpiFunctions& all) {
-  all.Isend = isend;
-  all.Irecv = irecv;
-  all.Sendrecv = sendrecv;
-  all.Unpack = unpack;
-}
-
-void make_device() {
-  const int memory = memfd_create("device", 0);
-  if (ftruncate(memory, Device::bytes) != 0) std::abort();
-  const auto map = [&](int access) {
-    return static_cast<std::byte*>(mmap(nullptr, Device::bytes, access, MAP_SHARED, memory, 0));
-  };
-  device = {map(PROT_NONE), map(PROT_READ | PROT_WRITE)};
-  void* const driver = dlopen(FAKE_CUDA, RTLD_NOW);
-  using Tell = void (*)(std::uintptr_t, std::uintptr_t);
-  Tell tell = nullptr;
-  void* const symbol = driver == nullptr ? nullptr : dlsym(driver, "fake_device");
-  if (symbol == nullptr) std::abort();
-  std::memcpy(&tell, &symbol, sizeof tell);
-  const auto first = reinterpret_cast<std::uintptr_t>(device.address);
-  tell(first, first + Device::bytes);
 }
 
 /// Sets a specification for its lifetime.
@@ -365,6 +298,21 @@ void layouts_on_device() {
   }
 }
 
+/// Rank 0 has a contribution in place, but no result.
+void exscan_on_device() {
+  const Set exscan("exscan", "linear");
+  const OwnWorld comm;
+  begin_step("exscan in place");
+  copies = 0;
+  Buffer both(true, 0, Numbers(5, rank + 1));
+  const Faulty faulty(know_device);
+  const int code = TUTTI_Exscan(MPI_IN_PLACE, both.get(), 5, MPI_INT, MPI_SUM, comm);
+  expect(code == MPI_SUCCESS, "the error");
+  const bool is_copied = rank > 0 || copies > 0;
+  expect(is_copied, "the contribution is not in host memory");
+  expect(both.numbers() == Numbers(5, rank == 0 ? 1 : rank * (rank + 1) / 2), "the result");
+}
+
 /// No element of more than an int may count at once lies on another one.
 void huge_counts() {
   begin_step("huge counts");
@@ -388,10 +336,11 @@ int main(int argc, char** argv) {
   null_buffers();
   empty_blocks();
   huge_counts();
-  make_device();
+  tutti::test::make_device();
   on_device("hierarchical(native)", "hierarchical(native)");
   on_device("linear", "ring");
   layouts_on_device();
+  exscan_on_device();
   long all = 0;
   PMPI_Allreduce(&failures, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
